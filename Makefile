@@ -1,0 +1,36 @@
+# Every target sets up what it needs in .venv; nothing has to be installed by hand.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench setup clean
+
+setup: .venv/.dev
+.venv/.demo: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/.dev: .venv/.demo
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+.venv/.bench: .venv/.dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn]'
+	@touch $@
+
+demo: .venv/.demo  ## the paper's example and an addition of uncertain digits, as a guided run
+	$(BIN)/python -m pinesy demo
+
+lint: .venv/.dev  ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint  ## lint, then every test (README, docs and examples included)
+	$(BIN)/pytest
+
+bench: .venv/.bench  ## the speed figures, as ratios measured in one run
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

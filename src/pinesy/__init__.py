@@ -1,0 +1,62 @@
+"""Possibilistic neuro-symbolic reasoning: exact, fast and explained.
+
+Rules with uncertainty parameters (s, r) reason on possibility distributions by min and max, and
+say how possible and how certain each conclusion is.
+"""
+
+from pinesy.cascade import Cascade
+from pinesy.check import Report
+from pinesy.exceptions import (
+    CascadeError,
+    DataError,
+    DegreeError,
+    DomainError,
+    PinesyError,
+    RuleSetError,
+    RulesTextError,
+)
+from pinesy.inference import Inference, PremiseDegrees, Program, Trace
+from pinesy.io import load, save
+from pinesy.minmax import minmax_product
+from pinesy.partition import Partition
+from pinesy.possibility import Possibility
+from pinesy.relation import MatrixRelation
+from pinesy.rule_set import RuleSet
+from pinesy.rules import Attribute, If, Premise, Proposition, Rule
+from pinesy.text import parse, parse_rule
+from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Attribute",
+    "Cascade",
+    "CascadeError",
+    "DataError",
+    "DegreeError",
+    "DomainError",
+    "If",
+    "Inference",
+    "MatrixRelation",
+    "Partition",
+    "PinesyError",
+    "Possibility",
+    "Premise",
+    "PremiseDegrees",
+    "Program",
+    "Proposition",
+    "Report",
+    "Rule",
+    "RuleSet",
+    "RuleSetError",
+    "RulesTextError",
+    "Trace",
+    "antipignistic",
+    "antipignistic_inverse",
+    "load",
+    "minimum_specificity",
+    "minmax_product",
+    "parse",
+    "parse_rule",
+    "save",
+]

@@ -1,0 +1,1 @@
+"""Compiles rule sets into one flat program of min and max, and runs it on blocks of samples."""

@@ -1,0 +1,156 @@
+"""What is known of the inputs, checked for form and brought to rows of columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._validation import FloatArray, check_degree, check_distribution, suggestion
+from pinesy.exceptions import CascadeError, DegreeError
+from pinesy.possibility import Possibility
+from pinesy.rules.attribute import Attribute
+
+__all__ = ["Evidence", "Rows"]
+
+#: For each input attribute, by name or as the attribute itself: a dict ``{value: degree}`` (values
+#: left out are impossible), a sequence of degrees in domain order, a `Possibility`, or for a batch
+#: an array ``(n_samples, |domain|)``. Or all inputs side by side in one array.
+Evidence = Mapping[Any, Any] | npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The input distributions of all samples: one array an attribute, or one for all of them."""
+
+    attributes: tuple[Attribute, ...]
+    arrays: list[npt.NDArray[Any]]
+    n: int
+    is_batch: bool
+
+    @classmethod
+    def of(
+        cls, evidence: Evidence, attributes: tuple[Attribute, ...], known: Mapping[str, Attribute]
+    ) -> "Rows":
+        """Check the form of `evidence`: names, lengths, numbers of samples (not yet degrees).
+
+        Parameters
+        ----------
+        attributes : the inputs that are needed, in the order of their columns
+        known : all attributes, for telling a superfluous input from an unknown one
+        """
+        if not isinstance(evidence, Mapping):
+            return cls._side_by_side(np.asarray(evidence), attributes)
+        given = {getattr(key, "name", key): value for key, value in evidence.items()}
+        _check_names(given, attributes, known)
+        arrays = [_degrees(given[a.name], a) for a in attributes]
+        shapes = {a.ndim for a in arrays}
+        if len(shapes) > 1:
+            one = attributes[[a.ndim for a in arrays].index(1)].name
+            raise DegreeError(
+                f"attribute {one!r} has one distribution while others have a batch of them; "
+                "give every input as an array of shape (n_samples, size of the domain)"
+            )
+        _check_samples(arrays, attributes)
+        is_batch = shapes == {2}
+        arrays = arrays if is_batch else [a[None, :] for a in arrays]
+        return cls(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
+
+    @classmethod
+    def _side_by_side(
+        cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]
+    ) -> "Rows":
+        columns = sum(len(a.domain) for a in attributes)
+        if array.ndim not in (1, 2) or array.shape[-1] != columns:
+            names = ", ".join(a.name for a in attributes[:6]) + (", ..." * (len(attributes) > 6))
+            raise DegreeError(
+                f"an array of all inputs has {columns} columns, those of {names} side by side; "
+                f"got shape {array.shape}"
+            )
+        _check_numbers(array, "the array of inputs")
+        return cls(attributes, [np.atleast_2d(array)], len(np.atleast_2d(array)), array.ndim == 2)
+
+    def block(self, first: int, last: int) -> FloatArray:
+        """Return samples ``first .. last-1`` as contiguous rows of all columns."""
+        if len(self.arrays) == 1:
+            return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
+        parts = [a[first:last] for a in self.arrays]
+        return np.concatenate(parts, axis=1, dtype=np.float64)
+
+    def refuse(self, row: int) -> None:
+        """Raise the error that says what is wrong with the distributions of sample `row`."""
+        degrees = self.block(row, row + 1)[0]
+        start = 0
+        for attribute in self.attributes:
+            where = f"attribute {attribute.name!r}" + (f", row {row}" if self.is_batch else "")
+            stop = start + len(attribute.domain)
+            check_distribution(degrees[start:stop], attribute.domain, where)
+            start = stop
+
+
+def _check_names(
+    given: Mapping[str, object], attributes: Sequence[Attribute], known: Mapping[str, Attribute]
+) -> None:
+    for name in given:
+        if name not in known:
+            raise CascadeError(f"there is no input {name!r}{suggestion(name, known)}")
+    missing = [a.name for a in attributes if a.name not in given]
+    if missing:
+        shown = ", ".join(missing[:8]) + (f" and {len(missing) - 8} more" * (len(missing) > 8))
+        raise CascadeError(
+            f"no distribution is given for {shown}; where nothing is known, give every value "
+            "possibility 1"
+        )
+
+
+def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
+    """Return one distribution (size,) or a batch (n, size) of an attribute, as numbers."""
+    if isinstance(content, np.ndarray):
+        array = content
+    elif isinstance(content, Mapping):
+        array = np.zeros(len(attribute.domain))
+        for value, degree in content.items():
+            where = f"attribute {attribute.name!r}: the possibility of {value!r}"
+            array[attribute.position(value)] = check_degree(degree, where)
+        return array
+    elif isinstance(content, Possibility):
+        if content.attribute != attribute:
+            raise DegreeError(
+                f"attribute {attribute.name!r} got a distribution on {content.attribute!r}"
+            )
+        return content.degrees
+    else:
+        array = _as_array(content, attribute)
+    if array.ndim not in (1, 2) or array.shape[-1] != len(attribute.domain):
+        raise DegreeError(
+            f"attribute {attribute.name!r} has {len(attribute.domain)} values, so it takes an "
+            f"array of shape ({len(attribute.domain)},) or (n_samples, {len(attribute.domain)}); "
+            f"got shape {array.shape}"
+        )
+    _check_numbers(array, f"attribute {attribute.name!r}")
+    return array
+
+
+def _as_array(content: object, attribute: Attribute) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(content)
+    except (TypeError, ValueError):
+        raise DegreeError(
+            f"attribute {attribute.name!r}: {content!r:.80} is not a distribution; give a dict "
+            "{value: degree} or an array"
+        ) from None
+
+
+def _check_numbers(array: npt.NDArray[Any], what: str) -> None:
+    if array.dtype.kind not in "fiub":
+        raise DegreeError(f"{what}: degrees must be numbers; got an array of {array.dtype}")
+
+
+def _check_samples(arrays: Sequence[npt.NDArray[Any]], attributes: Sequence[Attribute]) -> None:
+    for array, attribute in zip(arrays, attributes, strict=True):
+        if array.ndim == 2 and len(array) != len(arrays[0]):
+            raise DegreeError(
+                f"attribute {attribute.name!r} has {len(array)} samples but "
+                f"{attributes[0].name!r} has {len(arrays[0])}; all inputs need the same number"
+            )

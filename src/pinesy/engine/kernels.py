@@ -1,0 +1,196 @@
+"""The compiled loops: a program of min and max over blocks of samples, samples contiguous.
+
+Importing this module compiles them, or loads them from Numba's cache on disk. Only `run` imports
+it, and only when first needed, so that importing pinesy does not load Numba.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
+
+
+def _machine_operation(name: str) -> Any:
+    """Return an operation on two floats that becomes one vector instruction.
+
+    Written as a comparison, ``t[i] = max(t[i], x[i])`` turns into masked stores, four times
+    slower. The flags promise what is checked on input: no NaN, and no -0.0 to tell from 0.0.
+    """
+
+    @intrinsic
+    def operation(_context, a, b):
+        def code(_context, builder, _signature, arguments):
+            double = ir.DoubleType()
+            kind = ir.FunctionType(double, [double, double])
+            function = builder.module.declare_intrinsic(name, [double], kind)
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+        return types.float64(a, b), code
+
+    return operation
+
+
+_max = _machine_operation("llvm.maxnum")
+_min = _machine_operation("llvm.minnum")
+
+
+def _compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile with a cache on disk, or without one where no directory can hold it."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return numba.njit(signature, nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+        except RuntimeError:
+            return numba.njit(signature, nogil=True)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+_PROGRAM = "uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1]"
+
+
+@_compiled("void(float64[:, ::1], int64, int64, uint32, uint32[::1], int64, int64)")
+def _fold(work, target, lanes, op, args, begin, end):
+    """Compute one instruction for a block: ``work[target] = op(work[args[begin:end]])``."""
+    result = work[target]
+    one = work[args[begin]]
+    if op == MAX:
+        for i in range(lanes):
+            result[i] = one[i]
+        for k in range(begin + 1, end):
+            one = work[args[k]]
+            for i in range(lanes):
+                result[i] = _max(result[i], one[i])
+    elif op == MIN:
+        for i in range(lanes):
+            result[i] = one[i]
+        for k in range(begin + 1, end):
+            one = work[args[k]]
+            for i in range(lanes):
+                result[i] = _min(result[i], one[i])
+    elif op == MAXMIN:
+        two = work[args[begin + 1]]
+        for i in range(lanes):
+            result[i] = _min(one[i], two[i])
+        for k in range(begin + 2, end, 2):
+            one, two = work[args[k]], work[args[k + 1]]
+            for i in range(lanes):
+                result[i] = _max(result[i], _min(one[i], two[i]))
+    else:
+        two = work[args[begin + 1]]
+        for i in range(lanes):
+            result[i] = _max(one[i], two[i])
+        for k in range(begin + 2, end, 2):
+            one, two = work[args[k]], work[args[k + 1]]
+            for i in range(lanes):
+                result[i] = _min(result[i], _max(one[i], two[i]))
+
+
+@_compiled("void(float64[:, ::1], int64, int64, float64[:, ::1], int64)")
+def _turn(x, first, lanes, work, base):
+    """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column."""
+    even = lanes - lanes % 4
+    for i in range(0, even, 4):  # four samples at a time: their rows are read as they lie
+        one, two, three, four = x[first + i], x[first + i + 1], x[first + i + 2], x[first + i + 3]
+        for c in range(x.shape[1]):
+            row = work[base + c]
+            row[i] = one[c] + 0.0  # -0.0 becomes 0.0
+            row[i + 1] = two[c] + 0.0
+            row[i + 2] = three[c] + 0.0
+            row[i + 3] = four[c] + 0.0
+    for i in range(even, lanes):
+        for c in range(x.shape[1]):
+            work[base + c, i] = x[first + i, c] + 0.0
+
+
+@_compiled("int64(float64[:, ::1], int64, int64, uint32[::1])")
+def _first_bad(work, base, lanes, bounds):
+    """Return the first lane with an input that is not a normalised distribution, or `lanes`."""
+    bad = lanes
+    top = np.empty(lanes)
+    for a in range(bounds.shape[0] - 1):
+        top[:] = 0.0
+        for c in range(bounds[a], bounds[a + 1]):
+            row = work[base + c]
+            for i in range(lanes):
+                # NaN fails the comparison; what fails it makes the top something else than 1.
+                good = (row[i] >= 0.0) & (row[i] <= 1.0)
+                top[i] = _max(top[i], row[i] if good else 2.0)
+        for i in range(bad):
+            if top[i] != 1.0:
+                bad = i
+                break
+    return bad
+
+
+@_compiled(f"int64(float64[:, ::1], float64[:, ::1], int64, {_PROGRAM}, float64[:, ::1])")
+def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, work):
+    """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
+
+    Results go to ``out[:, shift:shift + n]``. Returns -1, or the row of the first sample found
+    whose input is not a normalised distribution.
+    """
+    for c in range(constants.shape[0]):
+        work[c, :] = constants[c]
+    base = constants.shape[0]
+    for first in range(0, x.shape[0], work.shape[1]):
+        lanes = min(work.shape[1], x.shape[0] - first)
+        _turn(x, first, lanes, work, base)
+        bad = _first_bad(work, base, lanes, bounds)
+        if bad < lanes:
+            return first + bad
+        for i in range(ops.shape[0]):
+            begin, end = starts[i], starts[i + 1]
+            if ops[i] < STORE:
+                _fold(work, targets[i], lanes, ops[i], args, begin, end)
+            else:
+                start = shift + first
+                out[targets[i], start : start + lanes] = work[args[begin], :lanes]
+    return -1
+
+
+@_compiled(f"int64(float64[::1], float64[::1], {_PROGRAM}, float64[::1])")
+def run_one(x, out, bounds, ops, targets, starts, args, constants, work):
+    """Run the program on one sample: as `run_blocks`, without the inner loops."""
+    base = constants.shape[0]
+    work[:base] = constants
+    work[base : base + x.shape[0]] = x
+    for a in range(bounds.shape[0] - 1):
+        top = 0.0
+        for c in range(base + bounds[a], base + bounds[a + 1]):
+            work[c] += 0.0  # -0.0 becomes 0.0
+            if not 0.0 <= work[c] <= 1.0:
+                return 0
+            top = max(top, work[c])
+        if top != 1.0:
+            return 0
+    for i in range(ops.shape[0]):
+        op, begin, end = ops[i], starts[i], starts[i + 1]
+        if op == MAX:
+            value = work[args[begin]]
+            for k in range(begin + 1, end):
+                value = _max(value, work[args[k]])
+        elif op == MIN:
+            value = work[args[begin]]
+            for k in range(begin + 1, end):
+                value = _min(value, work[args[k]])
+        elif op == MAXMIN:
+            value = 0.0
+            for k in range(begin, end, 2):
+                value = _max(value, _min(work[args[k]], work[args[k + 1]]))
+        elif op == MINMAX:
+            value = 1.0
+            for k in range(begin, end, 2):
+                value = _min(value, _max(work[args[k]], work[args[k + 1]]))
+        else:
+            out[targets[i]] = work[args[begin]]
+            continue
+        work[targets[i]] = value
+    return -1

@@ -1,0 +1,210 @@
+"""What a rule set computes, apart from the names of its attributes and its parameters' values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy.engine.circuit import ONE, ZERO, Circuit
+from pinesy.partition import Partition, mask_table, partition_of
+
+__all__ = ["Kind", "KindCircuit", "circuit_of"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The structure of a rule set; sets of one kind share their compiled form.
+
+    Attributes
+    ----------
+    sizes, normalised : for each input attribute, the size of its domain and whether its
+        distribution is known to be normalised
+    premises : for each rule, its propositions as (input attribute, mask)
+    output_size, conclusions : the size of ``D_b`` and the masks ``Q_i``
+    parameters : whether ``s_1, r_1, s_2, ...`` are other than 0
+    """
+
+    sizes: tuple[int, ...]
+    normalised: tuple[bool, ...]
+    premises: tuple[tuple[tuple[int, int], ...], ...]
+    output_size: int
+    conclusions: tuple[int, ...]
+    parameters: tuple[bool, ...]
+
+    @property
+    def partition(self) -> Partition:
+        """The partition of the output domain."""
+        return partition_of(self.output_size, self.conclusions)
+
+
+@lru_cache(maxsize=256)
+def circuit_of(kind: Kind) -> "KindCircuit":
+    """Return the circuit of a kind of rule set, built once."""
+    return KindCircuit(kind)
+
+
+class KindCircuit(Circuit):
+    """The expressions of one kind of rule set: premise degrees, cells, possibilities of subsets."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__([(1 << size) - 1 for size in kind.sizes], kind.normalised)
+        self.kind = kind
+        self.lambdas = [self.meet(self.facet(a, m) for a, m in p) for p in kind.premises]
+        self.rhos = [
+            self.join(self.facet(a, self.full[a] & ~m) for a, m in p) for p in kind.premises
+        ]
+        self.alphas = [self._with_parameter(2 * j, d) for j, d in enumerate(self.lambdas)]
+        self.betas = [self._with_parameter(2 * j + 1, d) for j, d in enumerate(self.rhos)]
+        self._best: dict[tuple[int, bytes], int] = {}
+
+    def _with_parameter(self, index: int, degree: int) -> int:
+        parameter = self.parameter(index) if self.kind.parameters[index] else ZERO
+        return self.join([parameter, degree])
+
+    @cached_property
+    def _blocks(self) -> "tuple[list[list[int]], npt.NDArray[np.intp]]":
+        """For each block its patterns' expressions, and the place of each cell in their product."""
+        signs = self.kind.partition.signs
+        found = [
+            (rules, *np.unique(signs[:, rules], axis=0, return_inverse=True))
+            for rules in independent_blocks(signs)
+        ]
+        # The block with the fewest patterns goes last: `best` takes the last one apart first,
+        # and what remains is shared by more subsets.
+        found.sort(key=lambda block: -len(block[1]))
+        values = [self._patterns(rules, patterns) for rules, patterns, _ in found]
+        return values, np.stack([inverse.reshape(-1) for _, _, inverse in found])
+
+    def _patterns(self, rules: Sequence[int], patterns: BoolArray) -> list[int]:
+        """Return ``min_j (alpha_j or beta_j)`` for each sign pattern, along the prefix tree."""
+        nodes = []
+        for pattern in patterns:
+            value = ONE
+            for j, sign in zip(rules, pattern, strict=True):
+                value = self.meet([value, self.alphas[j] if sign else self.betas[j]])
+            nodes.append(value)
+        return nodes
+
+    def best(self, cells: BoolArray) -> int:
+        """Return ``Pi*`` of a union of cells, given as a bool array (omega,)."""
+        values, place = self._blocks
+        table = np.zeros([len(v) for v in values], dtype=bool)
+        table[tuple(place)] = cells
+        return self._maximum(table)
+
+    def _maximum(self, table: BoolArray) -> int:
+        """Return the max over the marked cells of the min over blocks.
+
+        Min distributes over max, so with `y` ranging over the last block it is the max over `y`
+        of ``min(g(y), F(rest marked with y))``; values of `y` with equal rest are taken together.
+        """
+        depth = table.ndim
+        key = (depth, table.tobytes())
+        if key not in self._best:
+            values = self._blocks[0][depth - 1]
+            if depth == 1:
+                self._best[key] = self.join(v for v, marked in zip(values, table, strict=True) if marked)
+            else:
+                self._best[key] = self._last_block(table, values)
+        return self._best[key]
+
+    def _last_block(self, table: BoolArray, values: Sequence[int]) -> int:
+        groups: dict[bytes, list[int]] = {}
+        for y in range(table.shape[-1]):
+            rest = np.ascontiguousarray(table[..., y])
+            if rest.any():
+                groups.setdefault(rest.tobytes(), []).append(y)
+        return self.join(
+            [
+                self.meet(
+                    [
+                        self.join(values[y] for y in group),
+                        self._maximum(np.ascontiguousarray(table[..., group[0]])),
+                    ]
+                )
+                for group in groups.values()
+            ]
+        )
+
+    @cached_property
+    def height(self) -> int:
+        """The expression of ``Pi*(D_b)``; it is ONE where the result is always normalised."""
+        return self.best(np.ones(len(self.kind.partition), dtype=bool))
+
+    def facets(self, masks: Sequence[int]) -> list[int]:
+        """Return ``Pi*(b in A)`` for each subset `A` of the output domain, given as masks."""
+        partition = self.kind.partition
+        inside = mask_table(self.kind.output_size, tuple(masks))
+        touched = np.zeros((len(partition), len(masks)), dtype=bool)
+        np.logical_or.at(touched, partition.cell_of, inside)
+        atoms, atom_of = np.unique(touched, axis=0, return_inverse=True)
+        nodes = [
+            self.best(atom_of.reshape(-1) == i) if atom.any() else ZERO
+            for i, atom in enumerate(atoms)
+        ]
+        return unions(self, nodes, atoms)
+
+
+def unions(circuit: Circuit, atoms: Sequence[int], members: BoolArray) -> list[int]:
+    """Return the max of the atoms in each column of `members` (atoms x subsets).
+
+    Subsets that leave out just one atom are joined from prefix and suffix maxima: ``3n`` steps
+    for all of them in place of ``n^2``.
+    """
+    counts = members.sum(axis=0)
+    if int((counts == len(atoms) - 1).sum()) < 3:
+        return [circuit.join(atoms[i] for i in np.flatnonzero(m)) for m in members.T]
+    prefix, suffix = [ZERO], [ZERO]
+    for atom in atoms:
+        prefix.append(circuit.join([prefix[-1], atom]))
+    for atom in reversed(atoms):
+        suffix.append(circuit.join([suffix[-1], atom]))
+    suffix.reverse()
+    nodes = []
+    for count, member in zip(counts, members.T, strict=True):
+        if count == len(atoms) - 1:
+            gap = int(np.argmin(member))
+            nodes.append(circuit.join([prefix[gap], suffix[gap + 1]]))
+        else:
+            nodes.append(circuit.join(atoms[i] for i in np.flatnonzero(member)))
+    return nodes
+
+
+def independent_blocks(signs: BoolArray) -> list[list[int]]:
+    """Split the rules so that the sign table is the product of the blocks' patterns.
+
+    Two rules go together if not all combinations of their signs occur; if the blocks so found
+    do not multiply to the number of cells, all rules are one block.
+    """
+    n = signs.shape[1]
+    plus, minus = signs.astype(np.int64), (~signs).astype(np.int64)
+    apart = np.ones((n, n), dtype=bool)
+    for one in (plus, minus):
+        for other in (plus, minus):
+            possible = one.any(axis=0)[:, None] & other.any(axis=0)[None, :]
+            apart &= (one.T @ other > 0) | ~possible
+    blocks = _components(~apart)
+    patterns = [len(np.unique(signs[:, block], axis=0)) for block in blocks]
+    if np.prod(patterns, dtype=float) == len(signs):
+        return blocks
+    return [list(range(n))]
+
+
+def _components(linked: BoolArray) -> list[list[int]]:
+    seen: set[int] = set()
+    components = []
+    for start in range(len(linked)):
+        if start in seen:
+            continue
+        component, queue = {start}, [start]
+        while queue:
+            near = set(np.flatnonzero(linked[queue.pop()]).tolist()) - component
+            component |= near
+            queue.extend(near)
+        seen |= component
+        components.append(sorted(component))
+    return components

@@ -1,0 +1,118 @@
+"""Runs a program on samples: blocks that stay in cache, threads over samples."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+from pinesy._validation import FloatArray
+from pinesy.engine.evidence import Rows
+from pinesy.engine.program import Code
+
+__all__ = ["run"]
+
+#: Scratch for one block of samples should stay in a core's second-level cache.
+SCRATCH_BYTES = 256 * 1024
+#: Samples a block; a multiple of the widest vector.
+MIN_WIDTH, MAX_WIDTH = 16, 128
+#: Input rows are brought together for this many bytes at a time, whatever the batch.
+CHUNK_BYTES = 2 * 1024 * 1024
+#: Steps (instructions times samples) below which a second thread costs more than it gives.
+THREAD_STEPS = 200_000
+#: Seconds of silence before a line says that Numba is compiling.
+PATIENCE = 2.0
+
+
+def run(code: Code, rows: Rows) -> FloatArray:
+    """Return the outputs of the program, of shape ``(code.n_outputs, n_samples)``.
+
+    Memory: the result, and per thread a block of scratch and a chunk of input rows.
+    """
+    out = np.empty((code.n_outputs, rows.n))
+    if rows.n == 1:
+        _run_one(code, rows, out)
+    else:
+        _run_blocks(code, rows, out)
+    return out
+
+
+def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
+    work = np.empty(code.n_slots)
+    program = (code.bounds, code.ops, code.targets, code.starts, code.args, code.constants)
+    if kernels().run_one(rows.block(0, 1)[0], out[:, 0], *program, work) >= 0:
+        rows.refuse(0)
+
+
+def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
+    width = _width(code, rows.n)
+    chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
+    starts = range(0, rows.n, chunk)
+    run_blocks = kernels().run_blocks
+    program = (code.bounds, code.ops, code.targets, code.starts, code.args, code.constants)
+    local = threading.local()
+
+    def run_chunk(start: int) -> int:
+        if not hasattr(local, "work"):
+            local.work = np.empty((code.n_slots, width))
+        block = rows.block(start, min(start + chunk, rows.n))
+        bad = int(run_blocks(block, out, start, *program, local.work))
+        return bad if bad < 0 else start + bad
+
+    bad = _map(run_chunk, starts, len(code.ops) * rows.n)
+    if bad >= 0:
+        rows.refuse(bad)
+
+
+def _map(run_chunk, starts: range, steps: int) -> int:  # type: ignore[no-untyped-def]
+    """Run all chunks, on several threads if it pays; return the first bad row, or -1."""
+    threads = min(n_threads(), len(starts)) if steps > THREAD_STEPS else 1
+    if threads == 1:
+        return next((bad for start in starts if (bad := run_chunk(start)) >= 0), -1)
+    with ThreadPoolExecutor(threads) as pool:
+        return min((bad for bad in pool.map(run_chunk, starts) if bad >= 0), default=-1)
+
+
+def n_threads() -> int:
+    """Return the number of threads: ``PINESY_NUM_THREADS``, or the cores this process may use."""
+    wish = os.environ.get("PINESY_NUM_THREADS", "")
+    if wish.isdecimal() and int(wish) > 0:
+        return int(wish)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _width(code: Code, n: int) -> int:
+    """Return the samples of a block: as many as keep the scratch in cache.
+
+    The rows of the inputs do not count: they stream through, each is used for a short while.
+    """
+    fitting = SCRATCH_BYTES // (8 * (code.n_slots - code.n_inputs))
+    width = max(MIN_WIDTH, min(MAX_WIDTH, fitting // MIN_WIDTH * MIN_WIDTH))
+    return min(width, n)
+
+
+@cache
+def kernels() -> ModuleType:
+    """Load the compiled loops; the first time ever on a machine they are compiled."""
+    with _notice("pinesy: compiling its kernels (once on this machine, a few seconds) ..."):
+        from pinesy.engine import kernels as module
+    return module
+
+
+@contextmanager
+def _notice(line: str) -> Iterator[None]:
+    """Print `line` to stderr if the block takes longer than `PATIENCE`."""
+    timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(line + "\n"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,50 @@
+"""The errors of pinesy: each says what was wrong, where, and the cure."""
+
+__all__ = [
+    "CascadeError",
+    "DataError",
+    "DegreeError",
+    "DomainError",
+    "PinesyError",
+    "RuleSetError",
+    "RulesTextError",
+]
+
+
+class PinesyError(Exception):
+    """Base of every error that pinesy raises on purpose."""
+
+
+class DomainError(PinesyError):
+    """A value, attribute or subset does not fit a domain."""
+
+
+class DegreeError(PinesyError):
+    """A degree or distribution is not what possibility theory asks for."""
+
+
+class RuleSetError(PinesyError):
+    """A rule, or a set of rules, cannot mean anything."""
+
+
+class CascadeError(PinesyError):
+    """Rule sets do not chain: a cycle, two sets for one attribute, an unknown name."""
+
+
+class DataError(PinesyError):
+    """A data or model file cannot be read or written."""
+
+
+class RulesTextError(DataError):
+    """Text in the ``.rules`` format that cannot be read.
+
+    Attributes
+    ----------
+    line, column : int
+        Where the offending text starts, counted from 1.
+    """
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column

@@ -1,0 +1,207 @@
+"""Save and load cascades: ``.rules`` text or versioned JSON; never pickle.
+
+JSON, version 1::
+
+    {"format": "pinesy cascade", "version": 1,
+     "attributes": [{"name": "left", "domain": [0, 1]}, ...,
+                    {"name": "pair", "product": ["left", "right"]}],
+     "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
+                     "s": 0.1, "r": 0.0}, ...], ...]}
+
+A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
+was given by one. Arrays among domain values stand for tuples.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pinesy.cascade import Cascade, declaration_order
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.rule_set import RuleSet
+from pinesy.rules.attribute import Attribute, Proposition
+from pinesy.rules.lexer import format_value
+from pinesy.rules.rule import If, Rule
+from pinesy.text import parse
+
+__all__ = ["load", "save"]
+
+T = TypeVar("T")
+
+FORMAT, VERSION = "pinesy cascade", 1
+
+
+def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
+    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
+
+    The file is replaced only once the new one is whole on disk.
+    """
+    path = Path(path)
+    for attribute in cascade.attributes.values():
+        for value in attribute.domain:
+            format_value(value)  # raises, naming the value, where it has no written form
+    if path.suffix == ".rules":
+        text = str(cascade)
+    elif path.suffix == ".json":
+        text = json.dumps(_to_json(cascade), separators=(",", ":")) + "\n"
+    else:
+        raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+    write_atomically(path, text)
+
+
+def load(path: str | os.PathLike[str]) -> Cascade:
+    """Read a cascade from a ``.rules`` or ``.json`` file."""
+    path = Path(path)
+    text = read_text(path)
+    try:
+        if path.suffix == ".rules":
+            return parse(text)
+        if path.suffix == ".json":
+            return _from_json(text)
+    except PinesyError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a UTF-8 file, or raise `DataError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"
+        ) from None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` beside `path`, then put it in its place in one step."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _to_json(cascade: Cascade) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "attributes": [_attribute(a) for a in declaration_order(cascade.attributes)],
+        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.rule_sets],
+    }
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    if attribute.factors:
+        return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
+    return {"name": attribute.name, "domain": attribute.domain}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    premise = [_proposition(p) for p in rule.premise.propositions]
+    return {"if": premise, "then": _proposition(rule.conclusion), "s": rule.s, "r": rule.r}
+
+
+def _proposition(proposition: Proposition) -> list[Any]:
+    size = len(proposition.attribute.domain)
+    positions = [i for i in range(size) if proposition.mask >> i & 1]
+    condition = [] if proposition.condition is None else [proposition.condition]
+    return [proposition.attribute.name, positions, *condition]
+
+
+def _from_json(text: str) -> Cascade:
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"not whole JSON ({error.msg} at line {error.lineno}, column {error.colno}); "
+            "the file may be cut off"
+        ) from None
+    except RecursionError:
+        raise DataError("JSON that nests too deep") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
+    version = content.get("version")
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        cure = "; update pinesy to read it" if newer else ""
+        raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
+    return _Content(content).cascade()
+
+
+class _Content:
+    """Reads the JSON form, telling the place of whatever does not fit."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+        self.attributes: dict[str, Attribute] = {}
+
+    def cascade(self) -> Cascade:
+        """Return the cascade."""
+        for i, entry in enumerate(self._list("attributes")):
+            attribute = self._at(f"attributes[{i}]", self._attribute, entry)
+            self.attributes[attribute.name] = attribute
+        rule_sets = [
+            RuleSet(
+                self._at(f"rule_sets[{i}][{j}]", self._rule, entry)
+                for j, entry in enumerate(entries)
+            )
+            for i, entries in enumerate(self._list("rule_sets"))
+        ]
+        return Cascade(*rule_sets, attributes=self.attributes.values())
+
+    def _list(self, key: str) -> list[Any]:
+        entries = self.content.get(key)
+        if not isinstance(entries, list):
+            raise DataError(f"{key}: missing, or not a list")
+        return entries
+
+    def _at(self, place: str, read: Callable[[Any], T], entry: object) -> T:
+        try:
+            return read(entry)
+        except PinesyError as error:
+            raise DataError(f"{place}: {error}") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{place}: malformed ({type(error).__name__}: {error})") from None
+
+    def _attribute(self, entry: dict[str, Any]) -> Attribute:
+        if "product" in entry:
+            factors = (self.attributes[name] for name in entry["product"])
+            return Attribute.product(entry["name"], *factors)
+        return Attribute(entry["name"], map(_hashable, entry["domain"]))
+
+    def _rule(self, entry: dict[str, Any]) -> Rule:
+        premise = map(self._proposition, entry["if"])
+        return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
+
+    def _proposition(self, entry: list[Any]) -> Proposition:
+        attribute = self.attributes[entry[0]]
+        mask = 0
+        for position in entry[1]:
+            if not 0 <= position < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {position}")
+            mask |= 1 << position
+        if len(entry) < 3:
+            return Proposition(attribute, mask)
+        stated = attribute.where(entry[2])
+        if stated.mask != mask:
+            raise DataError(f"the condition {entry[2]!r} does not give the positions beside it")
+        return stated
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value

@@ -1,0 +1,140 @@
+"""Rule sets: the rules that conclude on one attribute."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from pinesy._validation import FloatArray
+from pinesy.engine.evidence import Evidence
+from pinesy.engine.program import RuleUnit
+from pinesy.exceptions import CascadeError, RuleSetError
+from pinesy.inference import Program
+from pinesy.partition import Partition, partition_of
+from pinesy.possibility import Possibility
+from pinesy.relation import MatrixRelation
+from pinesy.rules.attribute import Attribute
+from pinesy.rules.rule import Rule
+
+__all__ = ["RuleSet"]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RuleSet:
+    """The rules ``R^1, ..., R^n`` that conclude on one output attribute `b`.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> rules.infer({"rain": {"yes": 0.2, "no": 1.0}})
+    Possibility(grass, {dry: 1, wet: 0.3})
+    """
+
+    rules: tuple[Rule, ...]
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        object.__setattr__(self, "rules", tuple(rules))
+        if not self.rules:
+            raise RuleSetError("a rule set needs at least one rule")
+        for number, rule in enumerate(self.rules, 1):
+            if not isinstance(rule, Rule):
+                raise RuleSetError(
+                    f"rule {number} is {rule!r}, not a rule; write If(...).then(...)"
+                )
+            if rule.conclusion.attribute != self.output:
+                raise RuleSetError(
+                    f"rule {number} ('{rule}') concludes on {rule.conclusion.attribute!r} but rule "
+                    f"1 on {self.output!r}; put them in different rule sets"
+                )
+        if self.output.name in {a.name for a in self.inputs}:
+            raise CascadeError(
+                f"cycle: {self.output.name} -> {self.output.name}; a rule set cannot use its own "
+                "output in a premise"
+            )
+
+    @property
+    def output(self) -> Attribute:
+        """The attribute `b` that the rules conclude on."""
+        return self.rules[0].conclusion.attribute
+
+    @cached_property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes of the premises, in order of appearance."""
+        found: dict[str, Attribute] = {}
+        for rule in self.rules:
+            for proposition in rule.premise.propositions:
+                attribute = proposition.attribute
+                if found.setdefault(attribute.name, attribute) != attribute:
+                    raise RuleSetError(
+                        f"rule '{rule}': attribute {attribute.name!r} has another domain here than "
+                        "in an earlier rule; use one Attribute object for both"
+                    )
+        return tuple(found.values())
+
+    @property
+    def s(self) -> FloatArray:
+        """The parameters ``s_1, ..., s_n``."""
+        return np.array([rule.s for rule in self.rules])
+
+    @property
+    def r(self) -> FloatArray:
+        """The parameters ``r_1, ..., r_n``."""
+        return np.array([rule.r for rule in self.rules])
+
+    @property
+    def partition(self) -> Partition:
+        """The partition of ``D_b`` by the conclusions."""
+        masks = tuple(rule.conclusion.mask for rule in self.rules)
+        return partition_of(len(self.output.domain), masks)
+
+    @property
+    def relation(self) -> MatrixRelation:
+        """The matrix relation ``O = M box I``."""
+        return MatrixRelation(self.partition, self.s, self.r)
+
+    @cached_property
+    def unit(self) -> RuleUnit:
+        """This rule set as the engine sees it."""
+        return RuleUnit(self.output, self.inputs, self.rules)
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([self.unit], [self.output], {a.name: a for a in self.inputs})
+
+    def infer(self, evidence: Evidence) -> Possibility:
+        """Infer the output distribution ``pi*`` for one sample or a batch.
+
+        ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``.
+        See `Program.infer` for the forms of evidence.
+        """
+        return self._program.infer(evidence)[self.output.name]
+
+    def with_parameters(
+        self, s: Sequence[float] | FloatArray, r: Sequence[float] | FloatArray
+    ) -> Self:
+        """Return the same rules with other parameters, one `s` and one `r` for each rule."""
+        for name, values in (("s", s), ("r", r)):
+            if len(values) != len(self.rules):
+                raise RuleSetError(
+                    f"the rule set on {self.output.name!r} has {len(self.rules)} rules; "
+                    f"got {len(values)} values of {name}"
+                )
+        return type(self)(
+            Rule(rule.premise, rule.conclusion, float(si), float(ri))
+            for rule, si, ri in zip(self.rules, s, r, strict=True)
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rules))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(a.name for a in self.inputs[:4]) + ", ..." * (len(self.inputs) > 4)
+        return f"RuleSet({len(self.rules)} rules: {inputs} -> {self.output.name})"
