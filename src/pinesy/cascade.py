@@ -235,7 +235,7 @@ def _names(attributes: Sequence[Attribute]) -> str:
 def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
     """Order attributes so that a product is declared after its factors."""
     placed: dict[str, Attribute] = {}
-    waiting = list(reversed(attributes.values()))
+    waiting = list(attributes.values())[::-1]
     while waiting:
         attribute = waiting[-1]
         missing = [f for f in attribute.factors if f.name not in placed]

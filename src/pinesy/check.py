@@ -1,5 +1,6 @@
 """A look over a rule base: what cannot work, what is odd, what it costs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,7 @@ __all__ = ["Cost", "Finding", "Report", "check"]
 
 #: Cells times rules up to which every rule is tried for being redundant.
 REDUNDANCY_LIMIT = 50_000
-#: Findings of one kind and rule set that are written out; more are counted.
+#: Findings of one kind that are written out; more are counted.
 SHOWN = 5
 
 
@@ -66,16 +67,29 @@ class Report:
         """The findings that are likely mistakes."""
         return tuple(f for f in self.findings if f.level == "warning")
 
+    def summary(self, most: int = SHOWN) -> list[str]:
+        """Return the findings as lines, at most `most` of each kind and how many more there are."""
+        kinds = Counter(f.kind for f in self.findings)
+        lines: list[str] = []
+        seen: Counter[str] = Counter()
+        for finding in self.findings:
+            seen[finding.kind] += 1
+            if seen[finding.kind] <= most:
+                lines.append(str(finding))
+            elif seen[finding.kind] == kinds[finding.kind]:
+                more = kinds[finding.kind] - most
+                lines.append(f"{finding.level}: and {more} more [{finding.kind}]")
+        return lines
+
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.findings), f"cost: {self.cost}"])
+        return "\n".join([*self.summary(), f"cost: {self.cost}"])
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
     """Return what there is to say about rule sets (see `Cascade.check`)."""
     findings = list(_unused(rule_sets, attributes))
-    for rule_set in rule_sets:
-        for look in LOOKS:
-            findings.extend(_shorten(list(look(rule_set))))
+    for look in LOOKS:
+        findings.extend(finding for rule_set in rule_sets for finding in look(rule_set))
     findings.sort(key=lambda f: f.level != "warning")
     partitions = [s.partition for s in rule_sets]
     cost = Cost(
@@ -90,18 +104,7 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
     return Report(tuple(findings), cost)
 
 
-def _shorten(findings: list[Finding]) -> list[Finding]:
-    """Keep the first findings of a list of one kind, and say how many more there are."""
-    if len(findings) <= SHOWN:
-        return findings
-    last = findings[SHOWN]
-    more = f"and {len(findings) - SHOWN} more of this kind"
-    return [*findings[:SHOWN], Finding(last.level, last.kind, last.where, more)]
-
-
-def _unused(
-    rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]
-) -> Iterator[Finding]:
+def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -> Iterator[Finding]:
     used = [a for s in rule_sets for a in (*s.inputs, s.output)]
     names = {a.name for a in used} | {f.name for a in used for f in a.factors}
     for name in attributes:
@@ -118,6 +121,8 @@ def _finding(
 
 def _one_cell(rule_set: RuleSet) -> Iterator[Finding]:
     """Values in one cell always get the same degree."""
+    if len(rule_set.partition) == len(rule_set.output.domain):
+        return
     for cell in rule_set.partition.cells(rule_set.output.domain):
         if len(cell) > 1:
             message = f"no rule tells the values {format_subset(cell)} apart"
@@ -126,6 +131,8 @@ def _one_cell(rule_set: RuleSet) -> Iterator[Finding]:
 
 def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
     """Values whose degree cannot reach 1, or cannot fall below 1, whatever the inputs are."""
+    if not any(_bounded(rule) for rule in rule_set.rules):
+        return
     for position, value in enumerate(rule_set.output.domain):
         terms = [_range_of(rule, rule.conclusion.mask >> position & 1) for rule in rule_set.rules]
         low, high = min(t[0] for t in terms), min(t[1] for t in terms)
@@ -136,6 +143,13 @@ def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
         if low == 1.0:
             message = f"no rule can make the value {shown} impossible: it always has degree 1"
             yield _finding(rule_set, "warning", "never impossible", message)
+
+
+def _bounded(rule: Rule) -> bool:
+    """Tell whether a rule's terms can be bounded at all: a trivial premise, or a parameter 1."""
+    return 1.0 in (rule.s, rule.r) or any(
+        p.mask in (0, p.attribute.full) for p in rule.premise.propositions
+    )
 
 
 def _range_of(rule: Rule, inside: int) -> tuple[float, float]:

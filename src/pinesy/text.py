@@ -20,7 +20,7 @@ from pinesy.cascade import Cascade
 from pinesy.exceptions import PinesyError, RulesTextError
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
-from pinesy.rules.conditions import Condition, Reader, standard_text
+from pinesy.rules.conditions import Reader, read_condition
 from pinesy.rules.lexer import KEYWORDS, Token
 from pinesy.rules.rule import If, Rule
 
@@ -150,7 +150,8 @@ class _Statements:
         token = self.reader.token
         attribute = self._attribute()
         if self.reader.accept("where"):
-            return self._at(token, lambda: self._where(attribute))
+            condition = read_condition(self.reader, attribute.condition_names)
+            return self._at(token, lambda: attribute.where(condition))
         negated = self.reader.accept("not")
         if not self.reader.accept("in"):
             self.reader.fail(f"expected 'in' or 'where', found {self.reader.token.text!r:.60}")
@@ -158,13 +159,6 @@ class _Statements:
         values: list[Hashable] = self.reader.subset()
         proposition = self._at(subset_token, lambda: attribute.isin(values))
         return proposition.complement if negated else proposition
-
-    def _where(self, attribute: Attribute) -> Proposition:
-        """Read a condition: one comparison, or any formula in brackets."""
-        start = self.reader.position
-        holds = Condition(self.reader, attribute.condition_names).negation()
-        text = standard_text(self.reader.tokens[start : self.reader.position])
-        return attribute.where_holds(holds, text)
 
     def _parameters(self) -> tuple[float, float]:
         """Read ``[s=0.1, r=0]`` if it is there; what is not given is 0."""

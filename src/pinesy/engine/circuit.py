@@ -114,7 +114,9 @@ class Circuit:
 
     def _terms(self, op: int, node: int) -> frozenset[int]:
         content = self.nodes[node]
-        return content.terms if isinstance(content, Node) and content.op == op else frozenset([node])
+        return (
+            content.terms if isinstance(content, Node) and content.op == op else frozenset([node])
+        )
 
     def _united(self, children: Iterable[int]) -> tuple[dict[int, int], set[int]]:
         """Take a maximum apart: a mask for each attribute, and the operands that are not facets."""

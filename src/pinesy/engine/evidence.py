@@ -42,7 +42,9 @@ class Rows:
         """
         if not isinstance(evidence, Mapping):
             return cls._side_by_side(np.asarray(evidence), attributes)
-        given = {getattr(key, "name", key): value for key, value in evidence.items()}
+        given: dict[str, object] = {
+            k.name if isinstance(k, Attribute) else k: v for k, v in evidence.items()
+        }
         _check_names(given, attributes, known)
         arrays = [_degrees(given[a.name], a) for a in attributes]
         shapes = {a.ndim for a in arrays}
@@ -58,9 +60,7 @@ class Rows:
         return cls(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
 
     @classmethod
-    def _side_by_side(
-        cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]
-    ) -> "Rows":
+    def _side_by_side(cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]) -> "Rows":
         columns = sum(len(a.domain) for a in attributes)
         if array.ndim not in (1, 2) or array.shape[-1] != columns:
             names = ", ".join(a.name for a in attributes[:6]) + (", ..." * (len(attributes) > 6))

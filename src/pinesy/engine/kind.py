@@ -107,7 +107,7 @@ class KindCircuit(Circuit):
         if key not in self._best:
             values = self._blocks[0][depth - 1]
             if depth == 1:
-                self._best[key] = self.join(v for v, marked in zip(values, table, strict=True) if marked)
+                self._best[key] = self.join(_chosen(values, table))
             else:
                 self._best[key] = self._last_block(table, values)
         return self._best[key]
@@ -157,7 +157,7 @@ def unions(circuit: Circuit, atoms: Sequence[int], members: BoolArray) -> list[i
     """
     counts = members.sum(axis=0)
     if int((counts == len(atoms) - 1).sum()) < 3:
-        return [circuit.join(atoms[i] for i in np.flatnonzero(m)) for m in members.T]
+        return [circuit.join(_chosen(atoms, member)) for member in members.T]
     prefix, suffix = [ZERO], [ZERO]
     for atom in atoms:
         prefix.append(circuit.join([prefix[-1], atom]))
@@ -170,8 +170,12 @@ def unions(circuit: Circuit, atoms: Sequence[int], members: BoolArray) -> list[i
             gap = int(np.argmin(member))
             nodes.append(circuit.join([prefix[gap], suffix[gap + 1]]))
         else:
-            nodes.append(circuit.join(atoms[i] for i in np.flatnonzero(member)))
+            nodes.append(circuit.join(_chosen(atoms, member)))
     return nodes
+
+
+def _chosen(atoms: Sequence[int], member: BoolArray) -> list[int]:
+    return [atom for atom, inside in zip(atoms, member, strict=True) if inside]
 
 
 def independent_blocks(signs: BoolArray) -> list[list[int]]:
@@ -185,7 +189,7 @@ def independent_blocks(signs: BoolArray) -> list[list[int]]:
     apart = np.ones((n, n), dtype=bool)
     for one in (plus, minus):
         for other in (plus, minus):
-            possible = one.any(axis=0)[:, None] & other.any(axis=0)[None, :]
+            possible = np.outer(one.any(axis=0), other.any(axis=0))
             apart &= (one.T @ other > 0) | ~possible
     blocks = _components(~apart)
     patterns = [len(np.unique(signs[:, block], axis=0)) for block in blocks]

@@ -19,5 +19,5 @@ def minmax_product(a: FloatArray, b: FloatArray) -> FloatArray:
     array([0.3, 1. ])
     """
     columns = b if b.ndim == 2 else b[:, None]
-    product = np.maximum(a[:, :, None], columns[None, :, :]).min(axis=1)
+    product: FloatArray = np.maximum(a[:, :, None], columns[None, :, :]).min(axis=1)
     return product if b.ndim == 2 else product[:, 0]

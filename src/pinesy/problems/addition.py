@@ -34,7 +34,8 @@ def addition(k: int, base: int = 10) -> Cascade:
     digits, bits = range(base), (0, 1)
     a = {i: Attribute(f"a_{i}", digits) for i in range(1, 2 * k + 1)}
     w = {i: Attribute(f"w_{i}", bits) for i in range(1, k + 1)}
-    chain, sums = [], []
+    chain: list[RuleSet] = []
+    sums: list[RuleSet] = []
     masks = [_Masks(base, carry=False), _Masks(base, carry=True)]
     for i in range(k, 0, -1):
         carry_in = (w[i + 1],) if i < k else ()
@@ -70,7 +71,7 @@ class _Masks:
         rules = [
             _rule(a.isin({d}), Proposition(c, self.by_digit[p][d], f"{a.name} == {d}"))
             for p, a in enumerate(c.factors[:2])
-            for d in a.domain
+            for d in range(len(a.domain))
         ]
         for w in c.factors[2:]:
             rules.append(_rule(w.isin({0}), Proposition(c, self.no_carry, f"{w.name} == 0")))

@@ -4,16 +4,21 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
-from pinesy.rules.conditions import parse_condition
+from pinesy.rules.conditions import Condition, parse_condition
 from pinesy.rules.lexer import format_name, format_value
 
 __all__ = ["Attribute", "Premise", "Proposition"]
+
+
+#: Masks of conditions by pattern and domain (kept, so that its id stays its own): equal products
+#: share their domain, and a Sudoku has thousands of rules of a few patterns.
+_MASKS: dict[tuple[str, int], tuple[tuple[Hashable, ...], int]] = {}
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -83,7 +88,7 @@ class Attribute:
         """Return the proposition ``a in P`` for a subset `P` of the domain."""
         return Proposition(self, self.mask(values))
 
-    def where(self, condition: Callable[..., object] | str) -> "Proposition":
+    def where(self, condition: Callable[..., object] | str | Condition) -> "Proposition":
         """Return the proposition of the values that meet a condition, evaluated at once.
 
         Parameters
@@ -101,7 +106,9 @@ class Attribute:
         pair where x + y == 1
         """
         if isinstance(condition, str):
-            return self.where_holds(*parse_condition(condition, self.condition_names))
+            condition = parse_condition(condition, self.condition_names)
+        if isinstance(condition, Condition):
+            return Proposition(self, self._mask_of(condition), condition.text)
         return Proposition(self, self._mask(lambda parts: condition(*parts), "the condition"))
 
     @property
@@ -109,14 +116,18 @@ class Attribute:
         """The names that a condition's text may use: the factors' and the attribute's own."""
         return [*(f.name for f in self.factors), self.name]
 
-    def where_holds(self, holds: Callable[[Sequence[Any]], object], text: str) -> "Proposition":
-        """Return the proposition of a condition already read; `text` is its standard form.
-
-        `holds` takes the values of `condition_names`.
-        """
-        if self.factors:
-            return Proposition(self, self._mask(lambda v: holds((*v, v)), f"'{text}'"), text)
-        return Proposition(self, self._mask(holds, f"'{text}'"), text)
+    def _mask_of(self, condition: Condition) -> int:
+        """Return the mask of a condition, evaluated once for all attributes of one domain."""
+        key = (condition.pattern, id(self.domain))
+        if key not in _MASKS:
+            holds, whole = condition.holds, bool(self.factors)
+            mask = self._mask(
+                lambda parts: holds((*parts, parts) if whole else parts), f"'{condition.text}'"
+            )
+            if len(_MASKS) >= 4096:
+                _MASKS.clear()
+            _MASKS[key] = (self.domain, mask)
+        return _MASKS[key][1]
 
     def _mask(self, holds: Callable[[Any], object], text: str) -> int:
         """Return the mask of the values for which `holds` of the tuple of their components."""
@@ -225,7 +236,7 @@ class Proposition:
     def __and__(self, other: "Proposition | Premise") -> "Premise":
         return Premise((self,)) & other
 
-    def __bool__(self) -> Literal[False]:
+    def __bool__(self) -> bool:
         raise RuleSetError(
             f"the proposition '{self}' is neither true nor false, so Python's `and`, `or`, `not` "
             "and `if` cannot use it: write p & q (or If(p, q)) for a conjunction, ~p for a negation"
@@ -248,7 +259,9 @@ class Premise:
 
     def __post_init__(self) -> None:
         if not self.propositions:
-            raise RuleSetError("a premise needs at least one proposition: If(attribute.isin({...}))")
+            raise RuleSetError(
+                "a premise needs at least one proposition: If(attribute.isin({...}))"
+            )
         for part in self.propositions:
             if not isinstance(part, Proposition):
                 raise RuleSetError(
@@ -259,7 +272,7 @@ class Premise:
     def __and__(self, other: "Proposition | Premise") -> "Premise":
         return Premise(conjunction((self, other)))
 
-    def __bool__(self) -> Literal[False]:
+    def __bool__(self) -> bool:
         return bool(self.propositions[0])  # raises, naming the cure
 
     def __str__(self) -> str:

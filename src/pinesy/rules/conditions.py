@@ -7,13 +7,14 @@ Numbers, texts in quotes, tuples, ``+ - * // %``, comparisons (chained too), ``i
 import json
 import operator
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError
 from pinesy.rules.lexer import KEYWORDS, Token, fail, tokenize
 
-__all__ = ["Reader", "parse_condition"]
+__all__ = ["Condition", "Reader", "parse_condition", "read_condition"]
 
 #: From the values of the named components to the value of the expression.
 Evaluator = Callable[[Sequence[Any]], Any]
@@ -136,22 +137,49 @@ def _is_value(token: Token) -> bool:
     return token.text in _CONSTANTS or token.text not in KEYWORDS
 
 
-def parse_condition(source: str, names: Sequence[str]) -> tuple[Evaluator, str]:
-    """Return the function of the condition `source` and its text in standard form.
+@dataclass(frozen=True)
+class Condition:
+    """A condition that has been read.
+
+    Attributes
+    ----------
+    holds : from the values of the named components to true or false
+    text : its standard form
+    pattern : its text with numbers in place of names: conditions of one pattern hold for the
+        same components, whatever these are called
+    """
+
+    holds: Evaluator
+    text: str
+    pattern: str
+
+
+def parse_condition(source: str, names: Sequence[str]) -> Condition:
+    """Return the condition that `source` writes; the whole text must be one.
 
     Examples
     --------
-    >>> holds, text = parse_condition("left+right==7", ["left", "right"])
-    >>> holds((3, 4)), holds((3, 5)), text
+    >>> condition = parse_condition("left+right==7", ["left", "right"])
+    >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
     (True, False, 'left + right == 7')
     """
     reader = Reader(source)
-    condition = Condition(reader, names)
-    evaluator = condition.either()
+    formula = _Formula(reader, names)
+    holds = formula.either()
     if reader.token.kind != "end":
         reader.fail(f"expected the end of the condition, found {reader.token.text!r:.60}")
     text = standard_text(reader.tokens[:-1])
-    return evaluator, f"({text})" if condition.loose else text
+    # In a rule, the words and, or, not of a condition stand in brackets.
+    return Condition(holds, f"({text})" if formula.loose else text, formula.pattern(0))
+
+
+def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
+    """Read a condition inside a rule: one comparison, or any formula in brackets."""
+    start = reader.position
+    formula = _Formula(reader, names)
+    holds = formula.negation()
+    text = standard_text(reader.tokens[start : reader.position])
+    return Condition(holds, text, formula.pattern(start))
 
 
 def standard_text(tokens: Sequence[Token]) -> str:
@@ -163,7 +191,7 @@ def standard_text(tokens: Sequence[Token]) -> str:
     return text
 
 
-class Condition:
+class _Formula:
     """Recursive descent: `either` > `both` > `negation` > `comparison` > `sum` > `product`."""
 
     def __init__(self, reader: Reader, names: Sequence[str]) -> None:
@@ -171,8 +199,14 @@ class Condition:
         self.names = list(names)
         self.depth = 0
         self.operands = 0
+        self._numbers: dict[int, str] = {}  # by where the name stands
         #: Whether and, or, not stand outside brackets (a rule's ``and`` would take them apart).
         self.loose = False
+
+    def pattern(self, start: int) -> str:
+        """Return the text read since token `start`, names replaced by their numbers."""
+        tokens = self.reader.tokens[start : self.reader.position]
+        return " ".join(self._numbers.get(t.start, t.text) for t in tokens)
 
     def either(self) -> Evaluator:
         """Read ``x or y or ...``."""
@@ -262,9 +296,10 @@ class Condition:
         if name not in self.names:
             hint = suggestion(name, self.names)
             spaces = " (a minus takes spaces around it)" if "-" in name else ""
-            quotes = f'; a text value is written in quotes: "{name}"' if token.kind == "word" else ""
+            quotes = f'; a text value takes quotes: "{name}"' if token.kind == "word" else ""
             self.reader.fail(f"unknown name {name!r}{hint}{spaces}{quotes}", token)
         index = self.names.index(name)
+        self._numbers[token.start] = f"${index}"
         return lambda values: values[index]
 
     def _brackets(self) -> Evaluator:

@@ -11,8 +11,8 @@ from pinesy.exceptions import DomainError, RulesTextError
 __all__ = ["KEYWORDS", "Token", "fail", "format_name", "format_value", "tokenize"]
 
 KEYWORDS = frozenset(
-    ["and", "attribute", "false", "if", "in", "none", "not", "or", "product", "then", "true"]
-    + ["where"]
+    ["and", "attribute", "false", "if", "in", "none"]
+    + ["not", "or", "product", "then", "true", "where"]
 )
 
 #: A longer line is refused: it is a broken file far more often than a rule.

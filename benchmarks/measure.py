@@ -1,0 +1,34 @@
+"""Timing that compares: contenders take turns in one run, and the best of each counts."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+
+def best_times(
+    contenders: Mapping[str, Callable[[], object]], seconds: float = 3.0
+) -> dict[str, float]:
+    """Return the shortest time of each contender, taking turns for some seconds."""
+    best = dict.fromkeys(contenders, float("inf"))
+    for call in contenders.values():
+        call()  # compile, touch memory
+    end = time.perf_counter() + seconds
+    rounds = 0
+    while rounds < 3 or time.perf_counter() < end:
+        rounds += 1
+        for name, call in contenders.items():
+            start = time.perf_counter()
+            call()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def process_time(code: str, repeat: int = 5, environment: Mapping[str, str] | None = None) -> float:
+    """Return the shortest wall time of a fresh Python process that runs `code`."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+        times.append(time.perf_counter() - start)
+    return min(times)
