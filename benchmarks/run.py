@@ -23,7 +23,8 @@ SEED = 0
 def degrees(n: int, shape: tuple[int, ...], seed: int = SEED) -> FloatArray:
     """Return normalised random distributions (n, *shape), side by side in columns (n, -1)."""
     x = np.random.default_rng(seed).random((n, *shape))
-    return (x / x.max(axis=-1, keepdims=True)).reshape(n, -1)
+    normalised: FloatArray = x / x.max(axis=-1, keepdims=True)
+    return normalised.reshape(n, -1)
 
 
 def stacked(cascade: Cascade, n: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The paper's running example: do two images show the same digit, 0 or 1?"""
+"""The paper's running example: whether two images show the same digit, 0 or 1."""
 
 from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
 

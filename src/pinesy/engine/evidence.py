@@ -31,17 +31,22 @@ class Rows:
 
     @classmethod
     def of(
-        cls, evidence: Evidence, attributes: tuple[Attribute, ...], known: Mapping[str, Attribute]
+        cls,
+        evidence: Evidence,
+        attributes: tuple[Attribute, ...],
+        known: Mapping[str, Attribute],
+        columns: int,
     ) -> "Rows":
         """Check the form of `evidence`: names, lengths, numbers of samples (not yet degrees).
 
         Parameters
         ----------
         attributes : the inputs that are needed, in the order of their columns
-        known : all attributes, for telling a superfluous input from an unknown one
+        known : all inputs, for telling a superfluous one from an unknown name
+        columns : the number of columns of `attributes` in all
         """
         if not isinstance(evidence, Mapping):
-            return cls._side_by_side(np.asarray(evidence), attributes)
+            return cls._side_by_side(np.asarray(evidence), attributes, columns)
         given: dict[str, object] = {
             k.name if isinstance(k, Attribute) else k: v for k, v in evidence.items()
         }
@@ -60,8 +65,9 @@ class Rows:
         return cls(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
 
     @classmethod
-    def _side_by_side(cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]) -> "Rows":
-        columns = sum(len(a.domain) for a in attributes)
+    def _side_by_side(
+        cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...], columns: int
+    ) -> "Rows":
         if array.ndim not in (1, 2) or array.shape[-1] != columns:
             names = ", ".join(a.name for a in attributes[:6]) + (", ..." * (len(attributes) > 6))
             raise DegreeError(
@@ -69,14 +75,16 @@ class Rows:
                 f"got shape {array.shape}"
             )
         _check_numbers(array, "the array of inputs")
-        return cls(attributes, [np.atleast_2d(array)], len(np.atleast_2d(array)), array.ndim == 2)
+        rows = array if array.ndim == 2 else array[None, :]
+        return cls(attributes, [rows], len(rows), array.ndim == 2)
 
     def block(self, first: int, last: int) -> FloatArray:
         """Return samples ``first .. last-1`` as contiguous rows of all columns."""
         if len(self.arrays) == 1:
             return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
         parts = [a[first:last] for a in self.arrays]
-        return np.concatenate(parts, axis=1, dtype=np.float64)
+        rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # C order, whatever comes in
+        return np.concatenate(parts, axis=1, out=rows)
 
     def refuse(self, row: int) -> None:
         """Raise the error that says what is wrong with the distributions of sample `row`."""

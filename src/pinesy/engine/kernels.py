@@ -198,12 +198,15 @@ def run_one(x, out, bounds, ops, targets, starts, args, constants, work):
             for k in range(begin + 1, end):
                 value = _min(value, work[args[k]])
         elif op == MAXMIN:
-            value = 0.0
-            for k in range(begin, end, 2):
-                value = _max(value, _min(work[args[k]], work[args[k + 1]]))
+            value = _min(work[args[begin]], work[args[begin + 1]])
+            for k in range(begin + 2, end - 2, 4):
+                one = _min(work[args[k]], work[args[k + 1]])
+                value = _max(value, _max(one, _min(work[args[k + 2]], work[args[k + 3]])))
+            if (end - begin) % 4 == 0:
+                value = _max(value, _min(work[args[end - 2]], work[args[end - 1]]))
         elif op == MINMAX:
-            value = 1.0
-            for k in range(begin, end, 2):
+            value = _max(work[args[begin]], work[args[begin + 1]])
+            for k in range(begin + 2, end, 2):
                 value = _min(value, _max(work[args[k]], work[args[k + 1]]))
         else:
             out[targets[i]] = work[args[begin]]

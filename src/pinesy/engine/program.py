@@ -58,8 +58,10 @@ class Code:
     coherence : the output column that holds the lowest height behind each attribute, where it
         is not known to be 1
     bounds : the first column of each input attribute, and the number of columns
+    n_inputs, n_outputs : the numbers of input and output columns
     ops, targets, starts, args : the instructions, in numbers of scratch rows: first those of the
-        `constants`, then one for each input column, then `n_slots` in all
+        `constants`, then one for each input column, `n_slots` in all
+    n_kernels : how many different templates it is made of
     """
 
     inputs: tuple[Attribute, ...]
@@ -72,18 +74,10 @@ class Code:
     starts: npt.NDArray[np.uint32]
     args: npt.NDArray[np.uint32]
     constants: FloatArray
+    n_inputs: int
+    n_outputs: int
     n_slots: int
     n_kernels: int
-
-    @property
-    def n_inputs(self) -> int:
-        """The number of input columns."""
-        return int(self.bounds[-1])
-
-    @property
-    def n_outputs(self) -> int:
-        """The number of output columns."""
-        return int((self.ops == STORE).sum())
 
 
 def link(units: Sequence[RuleUnit], outputs: Sequence[Attribute], degrees: bool = False) -> Code:
@@ -310,6 +304,8 @@ class _Linker:
             starts.astype(np.uint32),
             slots[args].astype(np.uint32),
             np.array(list(self.constants), dtype=np.float64),
+            int(self.bounds[-1]),
+            self.n_stored,
             n_slots,
             len(self.templates),
         )
