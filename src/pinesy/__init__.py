@@ -14,6 +14,7 @@ from pinesy.exceptions import (
     PinesyError,
     RuleSetError,
     RulesTextError,
+    UnknownAttributeError,
 )
 from pinesy.inference import Inference, PremiseDegrees, Program, Trace
 from pinesy.io import load, save
@@ -51,6 +52,7 @@ __all__ = [
     "RuleSetError",
     "RulesTextError",
     "Trace",
+    "UnknownAttributeError",
     "antipignistic",
     "antipignistic_inverse",
     "load",

@@ -175,7 +175,8 @@ class _CsvColumns:
     def record(self, cells: list[str]) -> Record:
         """Return the degrees of the sample in one row."""
         if len(cells) != len(self.header):
-            self.lines.fail(f"{len(cells)} cells, but the header has {len(self.header)} columns")
+            length = len(self.header)
+            self.lines.fail(f"a row of length {len(cells)} under a header of length {length}")
         degrees = self._numbers([cells[i] for i in self.cells])
         if not self.certain:
             return self.columns, degrees

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pinesy._validation import FloatArray, suggestion
 from pinesy.check import Report, check
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import CascadeError
+from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.inference import Inference, Program, Trace
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
@@ -127,7 +127,7 @@ class Cascade:
         """Return the rule set that concludes on an attribute."""
         key = name.name if isinstance(name, Attribute) else name
         if key not in self._by_output:
-            raise CascadeError(
+            raise UnknownAttributeError(
                 f"no rule set concludes on {key!r}{suggestion(key, self._by_output)}"
             )
         return self._by_output[key]
@@ -150,7 +150,7 @@ class Cascade:
         used = isinstance(key, Attribute) and (key.name in self._by_output or key in self.inputs)
         if not used or self._attributes[cast(Attribute, key).name] != key:
             name = getattr(key, "name", key)
-            raise CascadeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
+            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
         return cast(Attribute, key)
 
     def _needed(self, outputs: Sequence[Attribute]) -> list[RuleSet]:

@@ -8,6 +8,7 @@ __all__ = [
     "PinesyError",
     "RuleSetError",
     "RulesTextError",
+    "UnknownAttributeError",
 ]
 
 
@@ -29,6 +30,12 @@ class RuleSetError(PinesyError):
 
 class CascadeError(PinesyError):
     """Rule sets do not chain: a cycle, two sets for one attribute, an unknown name."""
+
+
+class UnknownAttributeError(CascadeError, KeyError):
+    """A name that no attribute has; a `KeyError` too, so that results are proper mappings."""
+
+    __str__ = Exception.__str__  # KeyError's own would put the message in quotes
 
 
 class DataError(PinesyError):

@@ -8,7 +8,7 @@ from pinesy._validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Code, RuleUnit, link
 from pinesy.engine.run import run
-from pinesy.exceptions import CascadeError
+from pinesy.exceptions import UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute, show_value
 
@@ -30,7 +30,7 @@ class Inference(Mapping[str, Possibility]):
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = key.name if isinstance(key, Attribute) else key
         if name not in self._code.columns:
-            raise CascadeError(f"{name!r} was not inferred{suggestion(name, self)}")
+            raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
         degrees = self._columns(self._code.columns[name])
         return Possibility(self._attributes[name], degrees, self._coherent(name))
 
@@ -113,5 +113,5 @@ class Program:
             ``(n_samples, |domain|)``. The quickest form is one array with the columns of all
             `inputs` side by side.
         """
-        rows = Rows.of(evidence, self.inputs, self._known)
+        rows = Rows.of(evidence, self.inputs, self._known, self.code.n_inputs)
         return self._result(self.code, self._by_name, run(self.code, rows), rows.is_batch)

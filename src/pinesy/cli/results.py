@@ -1,34 +1,31 @@
-"""Writes inferences as a table, JSON Lines or CSV, to the screen or to a file."""
+"""Writes inferences as a table, JSON Lines or CSV."""
 
 import csv
 import json
 import math
-import os
-import secrets
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
-from pinesy.exceptions import DataError
 from pinesy.inference import Inference
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import show_value
 from pinesy.samples import value_texts
 
-__all__ = ["Format", "Writer", "open_output", "writer"]
+__all__ = ["Format", "Writer", "writer"]
 
 #: Samples that a table shows unless all are wanted.
 SHOWN = 20
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
+
+_FLAG = {True: "true", False: "false"}
 
 
 class Format(StrEnum):
@@ -49,23 +46,27 @@ class Writer(Protocol):
         """Write what is left."""
 
 
-def writer(form: Format, stream: TextIO, everything: bool) -> Writer:
-    """Return what writes results to `stream`; a table shows `everything` or the first samples."""
+def writer(form: Format, stream: TextIO, names: Sequence[str], everything: bool) -> Writer:
+    """Return what writes the outputs `names`, in their order, to `stream`.
+
+    A table shows `everything` or the first samples.
+    """
     if form is Format.JSONL:
-        return _Jsonl(stream)
+        return _Jsonl(stream, names)
     if form is Format.CSV:
-        return _Csv(stream)
-    return _Table(Console(file=stream), None if everything else SHOWN)
+        return _Csv(stream, names)
+    return _Table(Screen(file=stream), names, None if everything else SHOWN)
 
 
 class _Jsonl:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, names: Sequence[str]) -> None:
         self.stream = stream
+        self.names = names
 
     def add(self, inference: Inference) -> None:
-        outputs = [_json_samples(inference[name]) for name in inference]
+        outputs = [_json_samples(inference[name]) for name in self.names]
         for sample in zip(*outputs, strict=True):
-            content = dict(zip(inference, sample, strict=True))
+            content = dict(zip(self.names, sample, strict=True))
             self.stream.write(json.dumps(content, ensure_ascii=False) + "\n")
 
     def finish(self) -> None:
@@ -105,15 +106,16 @@ def _json_value(value: Any) -> Any:
 
 
 class _Csv:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, names: Sequence[str]) -> None:
+        self.names = names
         self.rows = csv.writer(stream, lineterminator="\n")
         self.started = False
 
     def add(self, inference: Inference) -> None:
         if not self.started:
-            self.rows.writerow([t for name in inference for t in _titles(inference[name])])
+            self.rows.writerow([t for name in self.names for t in _titles(inference[name])])
             self.started = True
-        outputs = [_csv_samples(inference[name]) for name in inference]
+        outputs = [_csv_samples(inference[name]) for name in self.names]
         for sample in zip(*outputs, strict=True):
             self.rows.writerow([cell for cells in sample for cell in cells])
 
@@ -127,19 +129,20 @@ def _titles(possibility: Possibility) -> list[str]:
     return flags + [f"{name}={text}" for text in value_texts(possibility.attribute)]
 
 
-def _csv_samples(possibility: Possibility) -> Iterator[list[str]]:
+def _csv_samples(possibility: Possibility) -> Iterator[list[str | float]]:
+    """Return the cells of each sample; csv writes floats so that they read back the same."""
     attribute = possibility.attribute
     texts = dict(zip(attribute.domain, value_texts(attribute), strict=True))
     for best, certainty, ambiguous, normalised, degrees in _samples(possibility):
-        flags = [show_value(ambiguous), show_value(normalised)]
-        yield [texts[best], repr(certainty), *flags, *map(repr, degrees)]
+        yield [texts[best], certainty, _FLAG[ambiguous], _FLAG[normalised], *degrees]
 
 
 class _Table:
     """Shows the first samples; with no limit, a table for each page of them."""
 
-    def __init__(self, console: Console, limit: int | None) -> None:
+    def __init__(self, console: Console, names: Sequence[str], limit: int | None) -> None:
         self.console = console
+        self.names = names
         self.limit = limit
         self.count = self.waiting = 0
         self.table = self._new()
@@ -148,19 +151,22 @@ class _Table:
         return new_table("sample", "output", "best", "certainty", "flags", right=("sample",))
 
     def add(self, inference: Inference) -> None:
-        outputs = [_samples(inference[name]) for name in inference]
+        outputs = [_samples(inference[name]) for name in self.names]
         for sample in zip(*outputs, strict=True):
             self.count += 1
             if self.limit is None or self.count <= self.limit:
-                self._show(list(inference), sample)
+                self._show(sample)
 
-    def _show(self, names: list[str], sample: tuple[Any, ...]) -> None:
+    def _show(self, sample: tuple[Any, ...]) -> None:
         number = f"{self.count:,}"
-        for name, (best, certainty, ambiguous, normalised, _) in zip(names, sample, strict=True):
+        for name, found in zip(self.names, sample, strict=True):
+            best, certainty, ambiguous, normalised, _ = found
             flags = ["ambiguous"] * ambiguous + ["not normalised"] * (not normalised)
             cells = number, name, show_value(best), degree_text(certainty), ", ".join(flags)
-            self.table.add_row(*map(Text, cells), end_section=name == names[-1] and len(names) > 1)
+            self.table.add_row(*map(Text, cells))
             number = ""
+        if len(self.names) > 1:
+            self.table.add_section()
         self.waiting += 1
         if self.waiting == PAGE:
             self._print()
@@ -174,41 +180,3 @@ class _Table:
             self._print()
         if self.limit is not None and self.count > self.limit:
             self.console.print(shortened_note(self.count - self.limit, "sample"))
-
-
-@contextmanager
-def open_output(path: Path | None) -> Iterator[TextIO]:
-    """Open a file that takes its name only once it is whole; standard output without a path."""
-    if path is None:
-        yield sys.stdout
-        return
-    try:
-        with _file(path.resolve()) as stream:
-            yield stream
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-@contextmanager
-def _file(path: Path) -> Iterator[TextIO]:
-    whole = path if path.exists() and not path.is_file() else None  # a pipe or device stays one
-    target = whole or path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    with _removed_on_error(target, keep=whole is not None) as done:
-        # "x" and not mkstemp: the file shall have the permissions that any new file has.
-        mode = "w" if whole else "x"
-        with open(target, mode, encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            yield stream
-            stream.flush()
-        done(path)
-
-
-@contextmanager
-def _removed_on_error(temporary: Path, keep: bool) -> Iterator[Callable[[Path], None]]:
-    try:
-        yield lambda path: None if keep else os.replace(temporary, path)
-    except BaseException:
-        if not keep:
-            temporary.unlink(missing_ok=True)
-        raise

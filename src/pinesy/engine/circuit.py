@@ -5,7 +5,7 @@ numbers, bit for bit. A circuit builds each distinct expression once and applies
 builds; most of a rule base's work disappears here, before any number is seen.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["MAX", "MIN", "ONE", "ZERO", "Circuit", "Facet", "Node", "Parameter"]
@@ -31,11 +31,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A min or max: `children` is how to compute it, `terms` its flat set of operands."""
+    """A min or max: `children` is how to compute it, `terms` the operands it comes down to.
+
+    For a min these are bits, each the place of a term in the circuit's order.
+    """
 
     op: int
     children: tuple[int, ...]
-    terms: frozenset[int]
+    terms: tuple[int, ...] | int
 
 
 class Circuit:
@@ -52,6 +55,7 @@ class Circuit:
         self.normalised = tuple(normalised)
         self.nodes: list[Node | Facet | Parameter | None] = [None, None]  # ZERO and ONE
         self._known: dict[object, int] = {}
+        self._order = _Order(self)
 
     def facet(self, attribute: int, mask: int) -> int:
         """Return ``Pi(a in A)``: 0 for the empty set, 1 for the domain if it is normalised."""
@@ -79,51 +83,61 @@ class Circuit:
         makes 1 with the rest (``max(lambda, rho) = 1`` for normalised inputs).
         """
         children = [c for c in dict.fromkeys(operands) if c != ZERO]
-        masks, others = self._united(children)
+        masks, others = self.united(children)
         if ONE in others or any(self.facet(a, m) == ONE for a, m in masks.items()):
             return ONE
         kept = {o for o in others if not self._below_join(o, masks, others)}
         if any(self._completes(o, masks) for o in kept):
             return ONE
-        terms = frozenset({self.facet(a, m) for a, m in masks.items()} | kept)
-        return self._node(MAX, children, terms)
+        terms = tuple(sorted({self.facet(a, m) for a, m in masks.items()} | kept))
+        if len(terms) <= 1:
+            return terms[0] if terms else ZERO
+        same = sum(len(self._operands(c)) for c in children) == len(terms)
+        return self._node(MAX, children if same else terms, terms)
 
     def meet(self, operands: Iterable[int]) -> int:
         """Return the minimum of the operands, without those that another one is below."""
         children = [c for c in dict.fromkeys(operands) if c != ONE]
-        flat: set[int] = set()
-        for child in children:
-            node = self.nodes[child]
-            flat |= node.terms if isinstance(node, Node) and node.op == MIN else {child}
-        if ZERO in flat:
+        if ZERO in children:
             return ZERO
-        return self._node(MIN, children, frozenset(self._lowest(flat)))
+        bits = 0
+        for child in children:
+            bits = self._order.lowest(bits, self._bits(child))
+        if bits.bit_count() <= 4:  # quicker than by way of the operands, and often all there is
+            children = self._order.terms(bits)
+        if len(children) <= 1:
+            return children[0] if children else ONE
+        # Computing it from its operands is right even where a term of theirs drops out, and
+        # it shares their work.
+        return self._node(MIN, children, bits)
 
-    def _node(self, op: int, children: Sequence[int], terms: frozenset[int]) -> int:
-        """Return the node of `terms`, computed from `children` where they say just the same."""
-        if len(terms) <= 1:
-            return next(iter(terms), ONE if op == MIN else ZERO)
+    def _node(self, op: int, children: Sequence[int], terms: tuple[int, ...] | int) -> int:
         key = (op, terms)
         if key not in self._known:
-            said = [self._terms(op, c) for c in children]
-            if sum(map(len, said)) != len(terms) or frozenset().union(*said) != terms:
-                children = sorted(terms)
             self._known[key] = len(self.nodes)
             self.nodes.append(Node(op, tuple(children), terms))
         return self._known[key]
 
-    def _terms(self, op: int, node: int) -> frozenset[int]:
+    def _bits(self, node: int) -> int:
+        """Return the terms of `node` as a min, in bits."""
         content = self.nodes[node]
-        return (
-            content.terms if isinstance(content, Node) and content.op == op else frozenset([node])
-        )
+        if isinstance(content, Node) and isinstance(content.terms, int):
+            return content.terms
+        return 1 << self._order.place_of(node)
 
-    def _united(self, children: Iterable[int]) -> tuple[dict[int, int], set[int]]:
+    def _operands(self, node: int) -> tuple[int, ...]:
+        """Return the terms of `node` as a max: itself, if it is something else."""
+        content = self.nodes[node]
+        if isinstance(content, Node) and isinstance(content.terms, tuple):
+            return content.terms
+        return (node,)
+
+    def united(self, children: Iterable[int]) -> tuple[dict[int, int], set[int]]:
         """Take a maximum apart: a mask for each attribute, and the operands that are not facets."""
         masks: dict[int, int] = {}
         others: set[int] = set()
         for child in children:
-            for term in self._terms(MAX, child):
+            for term in self._operands(child):
                 leaf = self.nodes[term]
                 if isinstance(leaf, Facet):
                     masks[leaf.attribute] = masks.get(leaf.attribute, 0) | leaf.mask
@@ -134,48 +148,90 @@ class Circuit:
     def _below_join(self, node: int, masks: dict[int, int], others: set[int]) -> bool:
         """Tell whether the min `node` has a term that is below another operand of the join."""
         content = self.nodes[node]
-        if not isinstance(content, Node) or content.op != MIN:
+        if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
         return any(
             leaf.mask & ~masks.get(leaf.attribute, 0) == 0
             if isinstance(leaf := self.nodes[term], Facet)
             else term in others
-            for term in content.terms
+            for term in self._order.terms(content.terms)
         )
 
     def _completes(self, node: int, masks: dict[int, int]) -> bool:
         """Tell whether every term of the min `node` makes 1 together with the united facets."""
         content = self.nodes[node]
-        if not isinstance(content, Node) or content.op != MIN:
+        if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
         return all(
             isinstance(leaf := self.nodes[term], Facet)
             and self.facet(leaf.attribute, leaf.mask | masks.get(leaf.attribute, 0)) == ONE
-            for term in content.terms
+            for term in self._order.terms(content.terms)
         )
 
-    def _lowest(self, terms: set[int]) -> set[int]:
-        """Drop each term that is above another one."""
-        facets: dict[int, list[int]] = {}
-        for term in terms:
-            leaf = self.nodes[term]
-            if isinstance(leaf, Facet):
-                facets.setdefault(leaf.attribute, []).append(leaf.mask)
-        return {t for t in terms if not self._above_some(t, terms, facets)}
 
-    def _above_some(self, term: int, terms: set[int], facets: dict[int, list[int]]) -> bool:
-        content = self.nodes[term]
-        if isinstance(content, Facet):
-            masks, inside = {content.attribute: content.mask}, frozenset[int]()
-        elif isinstance(content, Node) and content.op == MAX:
-            masks, others = self._united([term])
-            inside = frozenset(others)
-        else:
-            return False
-        if inside & (terms - {term}):
-            return True
-        return any(
-            below & ~mask == 0 and not (isinstance(content, Facet) and below == mask)
-            for attribute, mask in masks.items()
-            for below in facets.get(attribute, ())
+class _Order:
+    """Which terms of minima are below which, kept as bits so that a look-up is one operation."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.circuit = circuit
+        self.ids: list[int] = []
+        self._parts: list[tuple[dict[int, int], set[int]]] = []
+        self._place: dict[int, int] = {}
+        self._above: list[int] = []  # the bits of the terms above each term
+        self._below: list[int] = []
+        #: The terms that a facet of some attribute, or some parameter, is an operand of.
+        self._users: dict[object, list[int]] = {}
+
+    def terms(self, bits: int) -> list[int]:
+        """Return the terms that stand at the places of the bits."""
+        return [self.ids[place] for place in _places(bits)]
+
+    def lowest(self, bits: int, more: int) -> int:
+        """Return the union without the terms that are above another one."""
+        if bits == 0:
+            return more
+        for place in _places(more):
+            if not bits & self._below[place]:
+                bits = bits & ~self._above[place] | 1 << place
+        return bits
+
+    def place_of(self, term: int) -> int:
+        """Return the place of a term, comparing a new one with those it has something in common."""
+        if term not in self._place:
+            place = self._place[term] = len(self.ids)
+            self.ids.append(term)
+            self._above.append(0)
+            self._below.append(0)
+            masks, others = self.circuit.united([term])
+            self._parts.append((masks, others))
+            parts: list[object] = [("facet of", a) for a in masks]
+            parts += others
+            for other in sorted({u for part in parts for u in self._users.get(part, ())}):
+                self._compare(place, other)
+            for part in parts:
+                self._users.setdefault(part, []).append(place)
+        return self._place[term]
+
+    def _compare(self, place: int, other: int) -> None:
+        if self._leq(other, place):
+            self._below[place] |= 1 << other
+            self._above[other] |= 1 << place
+        elif self._leq(place, other):
+            self._above[place] |= 1 << other
+            self._below[other] |= 1 << place
+
+    def _leq(self, low: int, high: int) -> bool:
+        """Tell whether the term at place `low` is at most that at `high` for all inputs."""
+        low_masks, low_others = self._parts[low]
+        masks, others = self._parts[high]
+        return low_others <= others and all(
+            mask & ~masks.get(attribute, 0) == 0 for attribute, mask in low_masks.items()
         )
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Yield the places of the bits, from the lowest."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

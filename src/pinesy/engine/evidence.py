@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._validation import FloatArray, check_degree, check_distribution, suggestion
-from pinesy.exceptions import CascadeError, DegreeError
+from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute
 
@@ -83,7 +83,7 @@ class Rows:
         if len(self.arrays) == 1:
             return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
         parts = [a[first:last] for a in self.arrays]
-        rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # C order, whatever comes in
+        rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # in C order always
         return np.concatenate(parts, axis=1, out=rows)
 
     def refuse(self, row: int) -> None:
@@ -102,7 +102,7 @@ def _check_names(
 ) -> None:
     for name in given:
         if name not in known:
-            raise CascadeError(f"there is no input {name!r}{suggestion(name, known)}")
+            raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
     missing = [a.name for a in attributes if a.name not in given]
     if missing:
         shown = ", ".join(missing[:8]) + (f" and {len(missing) - 8} more" * (len(missing) > 8))

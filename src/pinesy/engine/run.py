@@ -95,7 +95,7 @@ def _width(code: Code, n: int) -> int:
     """
     fitting = SCRATCH_BYTES // (8 * (code.n_slots - code.n_inputs))
     width = max(MIN_WIDTH, min(MAX_WIDTH, fitting // MIN_WIDTH * MIN_WIDTH))
-    return min(width, n)
+    return max(1, min(width, n))
 
 
 @cache
