@@ -11,10 +11,13 @@ import numpy as np
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.conditions import Condition, parse_condition
-from pinesy.rules.lexer import format_name, format_value
+from pinesy.rules.lexer import MAX_RANGE, format_name, format_value
 
 __all__ = ["Attribute", "Premise", "Proposition"]
 
+
+# Where printed rules go on in a new line.
+LINE_PARTS, LINE_PROPOSITIONS = 20, 4
 
 #: Masks of conditions by pattern and domain (kept, so that its id stays its own): equal products
 #: share their domain, and a Sudoku has thousands of rules of a few patterns.
@@ -207,7 +210,15 @@ class Attribute:
         return hash(self.name)
 
     def __repr__(self) -> str:
-        return f"Attribute({self.name!r}, {format_subset(self.domain)})"
+        shown = format_subset(self.domain[:10] if self._has_gaps else self.domain)
+        more = f" and {len(self.domain) - 10} more" if self._has_gaps else ""
+        return f"Attribute({self.name!r}, {shown}{more})"
+
+    @property
+    def _has_gaps(self) -> bool:
+        """Whether the domain is too long to show and not just a run of numbers."""
+        runs = map(_follows, self.domain, self.domain[1:])
+        return len(self.domain) > 10 and not all(runs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -276,7 +287,11 @@ class Premise:
         return bool(self.propositions[0])  # raises, naming the cure
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.propositions))
+        lines = [
+            " and ".join(map(str, self.propositions[i : i + LINE_PROPOSITIONS]))
+            for i in range(0, len(self.propositions), LINE_PROPOSITIONS)
+        ]
+        return "\n    and ".join(lines)
 
     __repr__ = __str__
 
@@ -295,14 +310,17 @@ def format_subset(values: Sequence[Hashable]) -> str:
     start = 0
     while start < len(values):
         end = start + 1
-        while end < len(values) and _follows(values[end - 1], values[end]):
+        while (
+            end < len(values) and _follows(values[end - 1], values[end]) and end - start < MAX_RANGE
+        ):
             end += 1
         if end - start >= 3:
-            parts.append(f"{values[start]}..{values[end - 1]}")
+            parts.append(f"{show_value(values[start])}..{show_value(values[end - 1])}")
         else:
             parts.extend(map(show_value, values[start:end]))
         start = end
-    return "{" + ", ".join(parts) + "}"
+    lines = [", ".join(parts[i : i + LINE_PARTS]) for i in range(0, len(parts), LINE_PARTS)]
+    return "{" + ",\n    ".join(lines) + "}"
 
 
 def show_value(value: Hashable) -> str:

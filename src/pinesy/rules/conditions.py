@@ -12,17 +12,23 @@ from typing import Any, NoReturn
 
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError
-from pinesy.rules.lexer import KEYWORDS, Token, fail, tokenize
+from pinesy.rules.lexer import (
+    KEYWORDS,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_RANGE,
+    Token,
+    fail,
+    tokenize,
+)
 
 __all__ = ["Condition", "Reader", "parse_condition", "read_condition"]
 
 #: From the values of the named components to the value of the expression.
 Evaluator = Callable[[Sequence[Any]], Any]
 
-# Bounds that no honest condition meets, so that no text can exhaust the machine.
-MAX_DEPTH = 50
+#: Operands of a condition; a bound like those of the lexer.
 MAX_OPERANDS = 200
-MAX_DIGITS = 30
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -128,8 +134,10 @@ class Reader:
         if not self.accept(".."):
             return [first]
         last = self.value()
-        if type(first) is not int or type(last) is not int or not first <= last < first + 10**6:
+        if type(first) is not int or type(last) is not int or not first <= last:
             self.fail("a range goes up between whole numbers, such as 0..9", token)
+        if last - first >= MAX_RANGE:
+            self.fail(f"this range has more than {MAX_RANGE:,} values", token)
         return range(first, last + 1)
 
 

@@ -15,6 +15,13 @@ KEYWORDS = frozenset(
     + ["not", "or", "product", "then", "true", "where"]
 )
 
+# Bounds that no honest file meets, so that no text can exhaust the machine.
+#: Levels of tuples, or of brackets in a condition.
+MAX_DEPTH = 50
+#: Digits of a number (Python itself refuses more than 4300).
+MAX_DIGITS = 4000
+#: Values of a range such as 0..9.
+MAX_RANGE = 10**6
 #: A longer line is refused: it is a broken file far more often than a rule.
 MAX_LINE = 500_000
 
@@ -89,7 +96,7 @@ def format_name(name: str) -> str:
     return name if _BARE.fullmatch(name) and name not in KEYWORDS else f"`{name}`"
 
 
-def format_value(value: object) -> str:
+def format_value(value: object, depth: int = 0) -> str:
     """Return a domain value as it is written in text; raise `DomainError` if it cannot be.
 
     Examples
@@ -101,12 +108,16 @@ def format_value(value: object) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return value if _BARE.fullmatch(value) and value not in KEYWORDS else json.dumps(value)
-    if type(value) is int or (type(value) is float and math.isfinite(value)):
+    if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
         return repr(value)
-    if type(value) is tuple:
-        inside = ", ".join(map(format_value, value))
+    if type(value) is float and math.isfinite(value):
+        return repr(value)
+    if type(value) is tuple and depth <= MAX_DEPTH:
+        inside = ", ".join(format_value(part, depth + 1) for part in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
+    kind = type(value).__name__
+    shown = f"the value {value!r:.60} of type {kind}" if kind != "int" else "a huge whole number"
     raise DomainError(
-        f"the value {value!r} of type {type(value).__name__} has no written form; files hold "
-        "text, whole numbers, finite decimals, true, false, none and tuples of these"
+        f"{shown} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
+        f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
     )

@@ -1,0 +1,54 @@
+"""What the tests of the command line share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pinesy.cli.app import app
+
+RULES = """
+attribute left in {0..3}
+attribute right in {0..3}
+product pair = left * right
+attribute total in {0..6}
+attribute size in {small, "rather large"}
+
+if left in {0} then pair where left == 0
+if left in {1} then pair where left == 1
+if left in {2} then pair where left == 2
+if left in {3} then pair where left == 3
+if right in {0} then pair where right == 0
+if right in {1} then pair where right == 1
+if right in {2} then pair where right == 2
+if right in {3} then pair where right == 3
+if pair where left + right == 0 then total in {0}
+if pair where left + right == 1 then total in {1}
+if pair where left + right == 2 then total in {2} [s=0.1, r=0]
+if pair where left + right == 3 then total in {3}
+if pair where left + right == 4 then total in {4}
+if pair where left + right == 5 then total in {5}
+if pair where left + right == 6 then total in {6}
+if pair where left + right <= 3 then size in {small}
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Return a file of rules: two digits, their sum, and whether it is small."""
+    path = tmp_path / "sum.rules"
+    path.write_text(RULES)
+    return path
+
+
+@pytest.fixture
+def pinesy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return a function that runs a command and gives its result."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: object, **options: Any) -> Any:
+        return CliRunner().invoke(app, list(map(str, arguments)), prog_name="pinesy", **options)
+
+    return run

@@ -1,0 +1,66 @@
+"""`pinesy check`: findings, cost and exit codes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pinesy as library
+
+Run = Callable[..., Any]
+
+
+def test_notes_are_printed_and_are_fine(pinesy: Run, rules: Path) -> None:
+    result = pinesy("check", rules)
+    assert result.exit_code == 0
+    assert "note: rules on 'size': the values {\"rather large\"} are in no" in result.stdout
+    assert "cost: 3 rule sets, 16 rules, " in result.stdout
+    assert result.stdout.endswith("0 warnings, 1 note\n")
+
+
+def test_the_whole_report_is_printed(pinesy: Run, rules: Path) -> None:
+    report = library.load(rules).check()
+    assert pinesy("check", rules).stdout.startswith(f"{report}\n")
+
+
+def test_warnings_are_an_exit_code(pinesy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.rules"
+    path.write_text(
+        "attribute a in {0, 1} attribute b in {0, 1} attribute spare in {0}"
+        " if a in {0} then b in {0} if a in {0} then b in {0}"
+    )
+    result = pinesy("check", path)
+    assert result.exit_code == 1
+    assert "warning: attribute 'spare': declared, but no rule uses it" in result.stdout
+    assert "rules 1 and 2 are the same" in result.stdout
+
+
+UNUSABLE = {
+    "broken.rules": ("attribute a in {0, 1", "broken.rules: line 1, column "),
+    "cut.json": ('{"format": "pinesy cascade", "ver', "cut.json: not whole JSON"),
+    "newer.json": ('{"format": "pinesy cascade", "version": 9}', "update pinesy to read it"),
+    "long.rules": ("attribute a in {" + "1" * 10**6, "characters; the limit is 500,000"),
+    "rules.txt": ("", "rules are kept in .rules or .json files"),
+    "empty.rules": ("attribute a in {0, 1}", "empty.rules: no rules in it"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_files_that_cannot_be_used(pinesy: Run, name: str, tmp_path: Path) -> None:
+    content, told = UNUSABLE[name]
+    (tmp_path / name).write_text(content)
+    result = pinesy("check", tmp_path / name)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("error: ")
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_file_that_is_not_there(pinesy: Run, tmp_path: Path) -> None:
+    result = pinesy("check", tmp_path / "none.rules")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert (
+        result.stderr
+        == f"error: {tmp_path}/none.rules: cannot be read: No such file or directory\n"
+    )

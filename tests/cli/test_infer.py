@@ -1,0 +1,308 @@
+"""`pinesy infer`: results equal the library's, in every format, batch by batch."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pinesy as library
+from pinesy.cli import output as output_module
+from pinesy.cli import results as results_module
+
+Run = Callable[..., Any]
+
+SAMPLES = 25
+
+
+@pytest.fixture
+def evidence() -> dict[str, Any]:
+    """Return random possibilities whose largest degree is 1."""
+    rng = np.random.default_rng(7)
+    raw = {name: rng.random((SAMPLES, 4)) for name in ("left", "right")}
+    return {name: rows / rows.max(axis=1, keepdims=True) for name, rows in raw.items()}
+
+
+@pytest.fixture
+def data(tmp_path: Path, evidence: dict[str, Any]) -> Path:
+    path = tmp_path / "data.jsonl"
+    lines = [
+        json.dumps({name: rows[i].tolist() for name, rows in evidence.items()})
+        for i in range(SAMPLES)
+    ]
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture
+def expected(rules: Path, evidence: dict[str, Any]) -> Any:
+    return library.load(rules).infer(evidence)
+
+
+def test_csv_equals_the_library_exactly(
+    pinesy: Run, rules: Path, data: Path, expected: Any
+) -> None:
+    result = pinesy("infer", rules, data, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert len(rows) == SAMPLES
+    for name in ("total", "size"):
+        texts = [str(v) for v in expected[name].attribute.domain]
+        degrees = [[float(row[f"{name}={t}"]) for t in texts] for row in rows]
+        assert degrees == expected[name].degrees.tolist()
+        assert [row[name] for row in rows] == [str(b) for b in expected[name].best]
+        assert [float(r[f"{name} certainty"]) for r in rows] == expected[name].certainty.tolist()
+        for flag in ("ambiguous", "normalised"):
+            found = [json.loads(row[f"{name} {flag}"]) for row in rows]
+            assert found == getattr(expected[name], flag).tolist()
+
+
+def test_csv_columns_stand_in_order(pinesy: Run, rules: Path, data: Path) -> None:
+    header = pinesy("infer", rules, data, "--format", "csv", "--outputs", "size").stdout
+    assert header.splitlines()[0] == (
+        "size,size certainty,size ambiguous,size normalised,size=small,size=rather large"
+    )
+
+
+def test_json_lines_equal_the_library_exactly(
+    pinesy: Run, rules: Path, data: Path, expected: Any
+) -> None:
+    result = pinesy("infer", rules, data)
+    samples = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(samples) == SAMPLES
+    for row, sample in enumerate(samples):
+        for name, found in sample.items():
+            one = expected[name].sample(row)
+            assert found == {
+                "best": one.best,
+                "possibility": {str(v): d for v, d in one.to_dict().items() if d > 0},
+                "certainty": one.certainty,
+                "ambiguous": one.ambiguous,
+                "normalised": one.normalised,
+            }
+
+
+def test_degree_zero_is_left_out_and_tuples_are_text(pinesy: Run, rules: Path) -> None:
+    line = '{"left": 1, "right": {"2": 1, "3": 0.5}}'
+    names = ["total", "pair"]
+    options = [part for name in names for part in ("--outputs", name)]
+    found = json.loads(pinesy("infer", rules, "-", *options, input=line).stdout)
+    assert list(found) == names
+    options = options[2:] + options[:2]
+    assert list(json.loads(pinesy("infer", rules, "-", *options, input=line).stdout)) == names[::-1]
+    assert found["pair"]["best"] == "(1, 2)"
+    assert found["pair"]["possibility"] == {"(1, 2)": 1.0, "(1, 3)": 0.5}
+    assert found["total"] == {
+        "best": 3,
+        "possibility": {"2": 0.1, "3": 1.0, "4": 0.5},
+        "certainty": 0.5,
+        "ambiguous": False,
+        "normalised": True,
+    }
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
+@pytest.mark.parametrize("batch", [1, 3, 25])
+def test_small_batches_give_what_one_batch_gives(
+    pinesy: Run, rules: Path, data: Path, form: str, batch: int
+) -> None:
+    whole = pinesy("infer", rules, data, "--format", form, "--all").stdout
+    assert len(whole) > 100
+    assert pinesy("infer", rules, data, "--format", form, "--all", "--batch", batch).stdout == whole
+
+
+def test_standard_input_and_csv_give_the_same(
+    pinesy: Run, rules: Path, data: Path, evidence: dict[str, Any], tmp_path: Path
+) -> None:
+    expected = pinesy("infer", rules, data).stdout
+    assert pinesy("infer", rules, "-", input=data.read_text()).stdout == expected
+    with open(tmp_path / "data.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([f"{name}={v}" for name in evidence for v in range(4)])
+        rows.writerows(np.concatenate(list(evidence.values()), axis=1).tolist())
+    assert pinesy("infer", rules, tmp_path / "data.csv").stdout == expected
+
+
+@pytest.mark.parametrize("name", ["antipignistic", "minimum-specificity"])
+def test_probabilities(pinesy: Run, rules: Path, name: str) -> None:
+    p, q = [0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.1, 0.7]
+    line = json.dumps({"left": p, "right": q})
+    result = pinesy("infer", rules, "-", "--transform", name, input=line)
+    transform = getattr(library, name.replace("-", "_"))
+    expected = library.load(rules).infer({"left": transform(p), "right": transform(q)})["total"]
+    assert json.loads(result.stdout)["total"]["certainty"] == expected.certainty
+    plain = pinesy("infer", rules, "-", input=line)
+    assert plain.exit_code == 3
+    assert "line 1: attribute 'left': the distribution is not normalised" in plain.stderr
+
+
+def test_inputs_that_an_output_does_not_need(pinesy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "two.rules"
+    path.write_text(
+        "attribute a in {0, 1} attribute b in {0, 1} attribute x in {0, 1} attribute y in {0, 1}"
+        " if a in {0} then x in {0} if b in {0} then y in {0}"
+    )
+    found = pinesy("infer", path, "-", "--outputs", "x", input='{"a": 1}\n{"a": 0, "b": 1}')
+    assert [json.loads(line)["x"]["best"] for line in found.stdout.splitlines()] == [1, 0]
+    missing = pinesy("infer", path, "-", input='{"a": 1}')
+    assert "line 1: nothing is given for b" in missing.stderr
+    unknown = pinesy("infer", path, "-", "--outputs", "z", input='{"a": 1}')
+    assert unknown.stderr == "error: no rule uses 'z'; known: x, y\n"
+    concluded = pinesy("infer", path, "-", input='{"a": 1, "b": 0, "x": 1}')
+    assert "line 1: there is no input 'x'" in concluded.stderr
+
+
+def test_flags(pinesy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "clash.rules"
+    path.write_text(
+        "attribute a in {0, 1} attribute b in {0, 1}"
+        " if a in {0} then b in {0} if a in {0} then b in {1}"
+    )
+    result = pinesy("infer", path, "-", input='{"a": 0}')
+    found = json.loads(result.stdout)["b"]
+    assert (found["ambiguous"], found["normalised"], found["possibility"]) == (True, False, {})
+    table = pinesy("infer", path, "-", "--format", "table", input='{"a": 0}').stdout
+    assert "ambiguous, not normalised" in table
+
+
+def test_a_table_says_what_it_leaves_out(
+    pinesy: Run, rules: Path, data: Path, expected: Any
+) -> None:
+    told = pinesy("infer", rules, data, "--format", "table").stdout
+    assert "... and 5 more samples; --all shows them" in told
+    lines = [line.split() for line in told.splitlines() if " total " in line]
+    assert [int(line[0]) for line in lines] == list(range(1, 21))
+    assert [int(line[2]) for line in lines] == expected["total"].best[:20].tolist()
+    assert [float(line[3]) for line in lines] == pytest.approx(
+        expected["total"].certainty[:20], abs=1e-6
+    )
+    whole = pinesy("infer", rules, data, "--format", "table", "--all").stdout
+    assert "more samples" not in whole
+    assert sum(" total " in line for line in whole.splitlines()) == SAMPLES
+
+
+def test_a_long_table_comes_in_pages(
+    pinesy: Run, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results_module, "PAGE", 10)
+    told = pinesy("infer", rules, data, "--format", "table", "--all").stdout
+    assert told.count("certainty") == 3
+    assert sum(" total " in line for line in told.splitlines()) == SAMPLES
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_the_name_of_the_output_file_gives_its_format(
+    pinesy: Run, rules: Path, data: Path, form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"out.{form}"
+    result = pinesy("infer", rules, data, "-o", path)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert path.read_text() == pinesy("infer", rules, data, "--format", form).stdout
+
+
+def test_output_files_look_like_other_files(
+    pinesy: Run, rules: Path, data: Path, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "out.csv", tmp_path / "other"
+    other.touch()
+    pinesy("infer", rules, data, "-o", path)
+    assert path.stat().st_mode == other.stat().st_mode
+    path.chmod(0o640)
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    before = path.read_text()
+    path.write_text("old")
+    pinesy("infer", rules, data, "-o", link)
+    assert link.is_symlink()
+    assert path.read_text() == before
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_an_error_leaves_no_output(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"left": 1, "right": 2}\n' * 4 + '{"left": 1, "right": {"2": 0.5}}\n')
+    path = tmp_path / "out.csv"
+    path.write_text("what was there before")
+    before = sorted(os.listdir(tmp_path))
+    result = pinesy("infer", rules, data, "-o", path, "--batch", 2)
+    assert result.exit_code == 3
+    assert result.stderr.startswith(
+        f"error: {data}, line 5: attribute 'right': the distribution is not normalised"
+    )
+    assert path.read_text() == "what was there before"
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_outputs_that_cannot_be_written(
+    pinesy: Run, rules: Path, data: Path, tmp_path: Path
+) -> None:
+    result = pinesy("infer", rules, data, "-o", tmp_path / "none" / "out.csv")
+    assert result.exit_code == 3
+    assert result.stderr.endswith("out.csv: cannot be written: No such file or directory\n")
+    result = pinesy("infer", rules, data, "--format", "csv", "-o", tmp_path)
+    assert result.stderr == f"error: {tmp_path}: cannot be written: Is a directory\n"
+
+
+def test_a_pipe_stays_a_pipe(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    # Devices are treated alike; a pipe of our own is what a mistake may destroy.
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK)) as reader:
+        line = '{"left": 1, "right": 2}'
+        pinesy("infer", rules, "-", "--format", "csv", "--outputs", "size", "-o", path, input=line)
+        assert path.is_fifo()
+        assert reader.read().splitlines()[1:] == ["small,1.0,false,true,1.0,0.0"]
+
+
+def test_wrong_usage(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    result = pinesy("infer", rules, data, "-o", tmp_path / "out.txt")
+    assert result.exit_code == 2
+    assert "ends in neither .jsonl nor .csv" in " ".join(result.stderr.replace("│", "").split())
+    assert pinesy("infer", rules, data, "--batch", 0).exit_code == 2
+    result = pinesy("infer", rules, data, "--format", "xml")
+    assert result.exit_code == 2
+    assert "xml" in result.stderr
+
+
+def test_missing_data(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    result = pinesy("infer", rules, tmp_path / "none.jsonl")
+    assert result.exit_code == 3
+    assert (
+        result.stderr
+        == f"error: {tmp_path}/none.jsonl: cannot be read: No such file or directory\n"
+    )
+    result = pinesy("infer", rules, "-", input="")
+    assert result.stderr.endswith(": no samples in it\n")
+
+
+class Terminal(io.StringIO):
+    """Stands for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("patience", "wanted", "stream", "drawn"),
+    [
+        (-1.0, True, Terminal(), True),
+        (60.0, True, Terminal(), False),
+        (-1.0, False, Terminal(), False),
+        (-1.0, True, io.StringIO(), False),
+    ],
+)
+def test_a_bar_only_if_it_takes_long_on_a_terminal(
+    patience: float, wanted: bool, stream: io.StringIO, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_module, "PATIENCE", patience)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with output_module.progress(100, wanted) as advance:
+        advance(1000, 40)
+        advance(1000, 80)
+    assert ("2,000 samples" in stream.getvalue()) == drawn
+    assert drawn or stream.getvalue() == ""

@@ -1,0 +1,149 @@
+"""The program as a whole: help, version, `python -m pinesy`, signals and pipes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pinesy as library
+from pinesy.cli import app as app_module
+from pinesy.cli import demo as demo_module
+
+Run = Callable[..., Any]
+
+COMMAND = [sys.executable, "-m", "pinesy"]
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": str(Path(library.__file__).parents[1]),
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+def test_help_documents_exit_codes(pinesy: Run) -> None:
+    told = pinesy("--help").stdout
+    for line in ("0  fine", "1  check found warnings", "2  wrong usage", "130  interrupted"):
+        assert line in told
+    assert "3  rules or data that cannot be used" in told
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("check", "pinesy check sum.rules"),
+        ("show", "pinesy show sum.rules --partition --matrix --set total"),
+        ("infer", '"possibility" leaves out values of degree 0'),
+        ("infer", '{"left": {"3": 1.0, "8": 0.4}, "right": 5}'),
+    ],
+)
+def test_help_of_commands(pinesy: Run, command: str, told: str) -> None:
+    assert told in pinesy(command, "--help").stdout
+
+
+def test_version(pinesy: Run) -> None:
+    assert pinesy("--version").stdout == f"pinesy {library.__version__}\n"
+
+
+def test_an_unknown_command(pinesy: Run) -> None:
+    result = pinesy("chekc")
+    assert result.exit_code == 2
+    assert "Did you mean 'check'?" in result.stderr
+
+
+def test_the_demo_computes_what_it_says(pinesy: Run) -> None:
+    result = pinesy("demo")
+    assert result.exit_code == 0
+    told = result.stdout
+    same = library.parse(demo_module.SAME_DIGIT)
+    found = same.infer({n: library.antipignistic(p) for n, p in demo_module.BITS.items()})["c"]
+    assert f"c in {{different}} with certainty {found.necessity({'different'}):.6g}." in told
+    assert "(-1, 2, -3, 4)" in told
+    assert "[  1 r_1 s_2   1   1 r_3 s_4   1]" in told
+    assert "Best sum: 73." in told
+    assert "microseconds a sample" in told
+    assert "pinesy infer FILE.rules DATA.jsonl" in told
+
+
+def test_the_demo_depends_on_its_numbers(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(demo_module.DIGITS, "a_2", {9: 1.0})
+    monkeypatch.setattr(demo_module, "SAMPLES", 100)
+    told = pinesy("demo").stdout
+    assert "Best sum: 74." in told
+    assert "on 100 random samples" in told
+
+
+def test_an_interrupt_is_an_exit_code(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_console: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_module, "run_demo", interrupt)
+    result = pinesy("demo")
+    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+def test_python_m_pinesy_prints_errors_without_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "none.rules"
+    result = subprocess.run(
+        [*COMMAND, "check", path], capture_output=True, text=True, env=ENVIRONMENT, check=False
+    )
+    assert result.returncode == 3
+    assert result.stderr == f"error: {path}: cannot be read: No such file or directory\n"
+
+
+def test_an_interrupt_leaves_no_file(rules: Path, tmp_path: Path) -> None:
+    arguments = [*COMMAND, "infer", str(rules), "-", "-o", str(tmp_path / "out.csv")]
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        # A shell that runs the tests in the background has SIGINT ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".out.csv.*")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["sum.rules"]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
+def test_a_reader_that_goes_away_is_no_error(rules: Path, tmp_path: Path, form: str) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"left": 1, "right": 2}\n' * 2000)
+    with subprocess.Popen(
+        [*COMMAND, "infer", str(rules), str(data), "--batch", "10", "--format", form, "--all"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    path = tmp_path / "greek.rules"
+    path.write_text(
+        "attribute α in {0, 1} attribute b in {0, 1} if α in {0} then b in {0}", "utf-8"
+    )
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(
+        [*COMMAND, "show", path, "--rules"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert r"if \u03b1 in {0} then b in {0}" in result.stdout

@@ -1,0 +1,123 @@
+"""The look over a rule base: each finding on a small example, and what it costs."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import distributions, rule_sets
+
+from pinesy import Attribute, Cascade, If, Rule, RuleSet
+from pinesy.problems import addition
+
+A, B, C = Attribute("a", range(3)), Attribute("b", range(3)), Attribute("c", range(2))
+FINE = [If(A.isin({d})).then(B.isin({d}), r=0.1) for d in range(3)]
+
+
+def findings(*rules: Rule, **unused: Attribute) -> list[str]:
+    cascade = Cascade(RuleSet(rules), attributes=unused.values())
+    return [f"{f.level}: {f.kind}: {f.where}: {f.message}" for f in cascade.check().findings]
+
+
+def test_a_good_rule_base_has_no_findings() -> None:
+    assert findings(*FINE) == []
+
+
+def one_of(found: list[str], *parts: str) -> bool:
+    return any(all(part in line for part in parts) for line in found)
+
+
+@pytest.mark.parametrize(
+    ("rules", "parts"),
+    [
+        ([*FINE, FINE[0]], ["warning: duplicate", "rules 1 and 4 are the same"]),
+        (
+            [*FINE, If(A.isin({0})).then(B.isin({0}), s=0.5)],
+            ["warning: duplicate", "the same up to parameters"],
+        ),
+        (FINE[:2], ["note: unconcluded", "{2}"]),
+        (FINE[:1], ["note: one cell", "{1, 2}"]),
+        (
+            [*FINE, If(C.isin({0})).then(B.isin({1}))],
+            ["warning: conflict", "rules 1 and 4 can hold together"],
+        ),
+        (
+            [*FINE, If(C.isin([])).then(B.isin({1}))],
+            ["warning: trivial premise", "rule 4", "never holds"],
+        ),
+        (
+            [*FINE, If(C.isin({0, 1})).then(B.isin({1}))],
+            ["warning: trivial premise", "rule 4", "always holds"],
+        ),
+        ([*FINE, If(C.isin({0})).then(B.isin({1}), 1, 1)], ["warning: says nothing", "rule 4"]),
+        (
+            [If(A.isin([])).then(B.isin({1}), s=0.25)],
+            ["warning: never possible", "value 1", "at most 0.25"],
+        ),
+        (
+            [If(A.isin({0})).then(B.isin({1}), r=1)],
+            ["warning: never impossible", "value 0", "always has degree 1"],
+        ),
+        (
+            [*FINE, If(A.isin({0, 1})).then(B.isin({0, 1}))],
+            ["warning: redundant", "rule 4 changes nothing"],
+        ),
+    ],
+    ids=lambda v: v[0].split(": ")[-1] if isinstance(v[0], str) else "",
+)
+def test_each_finding(rules: list[Rule], parts: list[str]) -> None:
+    assert one_of(findings(*rules), "rules on 'b'", *parts)
+    assert not one_of(findings(*FINE), parts[0])
+
+
+def test_declared_attributes_that_no_rule_uses() -> None:
+    found = findings(*FINE, extra=Attribute("extra", range(2)))
+    assert one_of(found, "warning: unused attribute", "'extra'", "no rule uses it")
+
+
+def test_warnings_come_first_and_long_lists_are_cut() -> None:
+    a, b = Attribute("a", range(30)), Attribute("b", range(30))
+    report = Cascade(RuleSet([If(a.isin([])).then(b.isin({0}), s=0.5)] * 9)).check()
+    levels = [f.level for f in report.findings]
+    assert levels == sorted(levels, reverse=True)
+    assert all(f.level == "warning" for f in report.warnings)
+    assert one_of(str(report).splitlines(), "and 4 more", "[trivial premise]")
+    assert str(report).count("never holds") == 5
+
+
+def test_cost_counts_the_rule_base() -> None:
+    report = addition(1).check()
+    cost = report.cost
+    assert (cost.rule_sets, cost.rules, cost.cells) == (4, 32, 114)
+    assert cost.tree_nodes == sum(s.partition.tree_nodes for s in addition(1).rule_sets)
+    assert str(report).endswith(f"cost: {cost}")
+    assert "4 rule sets, 32 rules, 114 cells" in str(cost)
+
+
+def test_addition_has_no_warnings() -> None:
+    assert addition(3).check().warnings == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_leaving_out_a_redundant_rule_changes_nothing(data: st.DataObject) -> None:
+    known = [Attribute("x", range(3)), Attribute("y", range(2))]
+    rule_set = data.draw(rule_sets(known, Attribute("out", range(3)), max_rules=6))
+    evidence = {a.name: data.draw(distributions(len(a.domain))) for a in rule_set.inputs}
+    expected = rule_set.infer(evidence).degrees
+    for number in redundant(rule_set):
+        rules = [rule for i, rule in enumerate(rule_set.rules, 1) if i != number]
+        if rules:
+            fewer = RuleSet(rules)
+            needed = {a.name: evidence[a.name] for a in fewer.inputs}
+            assert (fewer.infer(needed).degrees == expected).all()
+
+
+def redundant(rule_set: RuleSet) -> list[int]:
+    found = [f.message for f in Cascade(rule_set).check().findings if f.kind == "redundant"]
+    return [int(message.split()[1]) for message in found]
+
+
+def test_a_rule_that_does_something_is_not_called_redundant() -> None:
+    both = [*FINE, If(A.isin({0, 1})).then(B.isin({0, 1})), If(C.isin({0})).then(B.isin({0}))]
+    assert redundant(RuleSet(both)) == [3, 4]  # each beside the other, not both at once
+    assert redundant(RuleSet(FINE)) == []
+    assert redundant(RuleSet([*FINE, both[4]])) == []
