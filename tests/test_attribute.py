@@ -6,9 +6,9 @@ from math import prod
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import attributes, chosen
 
 from pinesy import Attribute, If, Premise, Proposition
+from strategies import attributes, chosen
 
 EXAMPLES = settings(max_examples=100, deadline=None)
 
@@ -103,7 +103,7 @@ def test_where_on_a_product_takes_the_components_and_on_a_plain_one_the_value() 
     assert pair.where(lambda u, v: u == 2 * v).values == ((0, 0), (2, 1))
     plain = Attribute("pair", pair.domain)
     assert plain.where(lambda t: t[0] == 2 * t[1]).values == ((0, 0), (2, 1))
-    late = [pair.where(lambda u, v: u + v == t) for t in range(7)]
+    late = [pair.where(lambda u, v: u + v == t) for t in range(7)]  # noqa: B023 - done at once
     assert [len(p.values) for p in late] == [1, 2, 3, 4, 3, 2, 1]
     assert isinstance(late[0], Proposition)
     assert x.where(lambda u: np.array([1, 2, 3, 4])[u] > 2).values == (2, 3)

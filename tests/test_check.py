@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import distributions, rule_sets
 
 from pinesy import Attribute, Cascade, If, Rule, RuleSet
 from pinesy.problems import addition
+from strategies import distributions, rule_sets
 
 A, B, C = Attribute("a", range(3)), Attribute("b", range(3)), Attribute("c", range(2))
 FINE = [If(A.isin({d})).then(B.isin({d}), r=0.1) for d in range(3)]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,10 @@ WALK = Cascade(FIRST, SECOND)
 CALM = [1.0, 0.0]
 
 
-def refused(
-    error: type[PinesyError], *parts: str
-) -> "pytest.RaisesExc[PinesyError]":
-    """Expect exactly this type of error, with all the parts in its message, in order."""
-    return pytest.RaisesExc(
-        error,
-        match=re.compile(".*".join(map(re.escape, parts)), re.DOTALL),
-        check=lambda caught: type(caught) is error,
-    )
+def refused(error: type[PinesyError], *parts: str) -> "pytest.RaisesExc[PinesyError]":
+    """Expect this type of error, with all the parts in its message, in this order."""
+    pattern = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
+    return pytest.RaisesExc(error, match=pattern)
 
 
 def test_all_errors_have_one_base() -> None:
@@ -63,7 +59,13 @@ SINGLE: list[tuple[Any, type[PinesyError], list[str]]] = [
     (
         [0.5, 0.2, 0.9],
         DegreeError,
-        ["attribute 'rain'", "not normalised", "largest degree is 0.9", "divide by", "antipignistic"],
+        [
+            "attribute 'rain'",
+            "not normalised",
+            "largest degree is 0.9",
+            "divide by",
+            "antipignistic",
+        ],
     ),
     ([0.0, 0.0, 0.0], DegreeError, ["attribute 'rain'", "not normalised", "0.0"]),
     ([1.0, 0.2], DegreeError, ["'rain' has 3 values", "shape (3,)", "got shape (2,)"]),
@@ -102,7 +104,9 @@ SINGLE: list[tuple[Any, type[PinesyError], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("pi", "error", "parts"), SINGLE, ids=[" ".join(p[-1:]) for *_, p in SINGLE])
+@pytest.mark.parametrize(
+    ("pi", "error", "parts"), SINGLE, ids=[" ".join(p[-1:]) for *_, p in SINGLE]
+)
 def test_bad_distributions(pi: Any, error: type[PinesyError], parts: list[str]) -> None:
     with refused(error, *parts):
         WALK.infer({"rain": pi, "wind": CALM})
@@ -180,7 +184,9 @@ def test_unknown_inputs() -> None:
 
 
 def test_single_and_batch_mixed() -> None:
-    with refused(DegreeError, "'wind' has one distribution while others have a batch", "(n_samples"):
+    with refused(
+        DegreeError, "'wind' has one distribution while others have a batch", "(n_samples"
+    ):
         WALK.infer({"rain": GOOD_ROWS, "wind": CALM})
     with refused(DegreeError, "'rain' has one distribution while others have a batch"):
         WALK.infer({"rain": {"light": 1}, "wind": np.tile(CALM, (3, 1))})
@@ -222,9 +228,9 @@ def test_unknown_outputs() -> None:
 def test_no_outputs_at_all() -> None:
     """There is nothing to compute; what comes back is an empty result or a pinesy error."""
     evidence = {"rain": [1, 0, 0], "wind": CALM}
-    for infer in (lambda: WALK.infer(evidence, []), lambda: Cascade().infer({})):
+    for cascade, known in ((WALK, evidence), (Cascade(), {})):
         try:
-            result = infer()
+            result = cascade.infer(known, [])
         except PinesyError:
             continue
         assert len(result) == 0
@@ -291,7 +297,9 @@ def test_unknown_values() -> None:
 
 @pytest.mark.parametrize("lone", ["light", "abc", b"x", 3, None])
 def test_one_value_in_place_of_a_set(lone: Any) -> None:
-    with refused(DomainError, "attribute 'rain'", f"{lone!r} is one value, not a set", f"{{{lone!r}}}"):
+    with refused(
+        DomainError, "attribute 'rain'", f"{lone!r} is one value, not a set", f"{{{lone!r}}}"
+    ):
         RAIN.isin(lone)
 
 
@@ -334,7 +342,9 @@ def test_a_proposition_is_neither_true_nor_false(use: Callable[[], Any]) -> None
 def test_empty_premises_and_conclusions() -> None:
     with refused(RuleSetError, "a premise needs at least one proposition", "If("):
         If()
-    with refused(RuleSetError, "'if rain in {light} then grass in {}'", "empty conclusion", "'grass'"):
+    with refused(
+        RuleSetError, "'if rain in {light} then grass in {}'", "empty conclusion", "'grass'"
+    ):
         If(RAIN.isin({"light"})).then(GRASS.isin([]))
     with refused(RuleSetError, "empty conclusion", "condition"):
         If(RAIN.isin({"light"})).then(WIND.where("wind > 5"))
@@ -388,7 +398,7 @@ def test_wrong_numbers_of_parameters() -> None:
 def chain(*names: str) -> list[RuleSet]:
     """Return rule sets that lead from each name to the next."""
     known = {name: Attribute(name, range(2)) for name in names}
-    pairs = zip(names, names[1:], strict=False)
+    pairs = pairwise(names)
     return [RuleSet([If(known[a].isin({0})).then(known[b].isin({0}))]) for a, b in pairs]
 
 
@@ -400,8 +410,8 @@ def test_cycles_are_printed() -> None:
             Cascade(*_distinct(chain(*names)))
         printed = re.findall(r"cycle: (.*);", str(caught.value))[0].split(" -> ")
         assert printed[0] == printed[-1]
-        steps = list(zip(names, names[1:], strict=False))
-        assert all(step in steps for step in zip(printed, printed[1:], strict=False))
+        steps = list(pairwise(names))
+        assert all(step in steps for step in pairwise(printed))
         assert all(re.fullmatch(cycle, name) for name in printed)
 
 
@@ -421,7 +431,9 @@ def test_two_sets_on_one_attribute() -> None:
 def test_one_name_with_two_domains() -> None:
     other = Attribute("grass", ["green", "brown"])
     later = RuleSet([If(other.isin({"green"})).then(SHOES.isin({"dry"}))])
-    with refused(CascadeError, "two attributes have the name 'grass'", "dry", "green", "rename one"):
+    with refused(
+        CascadeError, "two attributes have the name 'grass'", "dry", "green", "rename one"
+    ):
         Cascade(FIRST, later)
     with refused(CascadeError, "two attributes have the name 'rain'"):
         Cascade(FIRST, attributes=[Attribute("rain", range(9))])
@@ -437,7 +449,7 @@ def test_what_is_not_a_rule_set() -> None:
 
 # --- text --------------------------------------------------------------------------------------
 
-DECLARED = "attribute rain in {none, light}\nattribute grass in {dry, wet}\n"
+DECLARED = "attribute rain in {no, light}\nattribute grass in {dry, wet}\n"
 
 TEXTS: list[tuple[str, int, int, list[str]]] = [
     ("if rain in {light} then gras in {wet}", 3, 25, ["'gras' is not declared", "'grass'?"]),
@@ -466,9 +478,10 @@ TEXTS: list[tuple[str, int, int, list[str]]] = [
     ("if rain in {light} then grass in {wet} [s=0, s=0]", 3, 46, ["once each"]),
     ("if rain in {light} then grass in {wet} [s 0]", 3, 43, ["expected '=', found '0'"]),
     ("if rain in {light} then grass in {wet} [s=0", 3, 44, ["expected ','"]),
-    ("if rain where rain = 3 then grass in {wet}", 3, 20, ["expected 'then', found '='"]),
+    ("if rain where rain = 3 then grass in {wet}", 3, 4, ["'rain' gives 'no'", "true or false"]),
+    ("if rain where rain == 3 = 4 then grass in {wet}", 3, 25, ["expected 'then', found '='"]),
     ("if rain where snow == 3 then grass in {wet}", 3, 15, ["unknown name 'snow'"]),
-    ("if rain where rain > 3 then grass in {wet}", 3, 4, ["'rain'", "value 'none'", "fails"]),
+    ("if rain where rain > 3 then grass in {wet}", 3, 4, ["'rain'", "value 'no'", "fails"]),
     ("if rain in {light} then grass in {wet} ;", 3, 40, ["unexpected character ';'"]),
     ('if rain in {"light} then grass in {wet}', 3, 13, ["no closing quote on its line"]),
     ("if rain in {`light`} then grass in {wet}", 3, 13, ["expected a value, found '`light`'"]),
@@ -483,8 +496,9 @@ def test_malformed_text(text: str, line: int, column: int, parts: list[str]) -> 
     assert isinstance(caught.value, RulesTextError)
     assert (caught.value.line, caught.value.column) == (line, column)
     _, shown, pointer = str(caught.value).split("\n")
-    assert shown.strip() == text.split("\n")[0].strip()
-    assert pointer == " " * (4 + column - 1) + "^"
+    at = pointer.index("^")
+    assert shown[:at].strip() in text
+    assert shown[at:].rstrip() == text.split("\n")[0][column - 1 :]
 
 
 def test_malformed_single_rules() -> None:
@@ -498,7 +512,9 @@ def test_malformed_single_rules() -> None:
 
 
 def test_texts_that_do_not_fit_together() -> None:
-    text = "attribute a in {0} attribute b in {0} if a in {0} then b in {0} if b in {0} then a in {0}"
+    text = (
+        "attribute a in {0} attribute b in {0} if a in {0} then b in {0} if b in {0} then a in {0}"
+    )
     with refused(CascadeError, "do not fit together", "cycle: ", "a -> b"):
         parse(text)
     with refused(CascadeError, "cycle: a -> a"):
@@ -507,7 +523,9 @@ def test_texts_that_do_not_fit_together() -> None:
 
 @pytest.mark.parametrize("text", ["x" * 10**6, '"' * 10**6, "{" * 10**6, "# " + "x" * 10**6])
 def test_lines_of_a_million_characters(text: str) -> None:
-    with refused(RulesTextError, "line 3, column 1: this line has 1,000,", "the limit is 500,000") as e:
+    with refused(
+        RulesTextError, "line 3, column 1: this line has 1,000,", "the limit is 500,000"
+    ) as e:
         parse(DECLARED + text)
     assert len(str(e.value)) < 500
 
@@ -613,7 +631,11 @@ TAMPERED: list[tuple[str, Tamper, list[str]]] = [
     ("negative position", put(*RULE, "if", 0, 1, value=[-1]), ["has no position -1"]),
     ("position is text", put(*RULE, "if", 0, 1, value=["0"]), ["rule_sets[0][0]: malformed"]),
     ("position is broken", put(*RULE, "if", 0, 1, value=[0.5]), ["rule_sets[0][0]: "]),
-    ("empty conclusion", put(*RULE, "then", 1, value=[]), ["rule_sets[0][0]: ", "empty conclusion"]),
+    (
+        "empty conclusion",
+        put(*RULE, "then", 1, value=[]),
+        ["rule_sets[0][0]: ", "empty conclusion"],
+    ),
     ("s too large", put(*RULE, "s", value=1.5), ["rule_sets[0][0]: parameter s", "1.5", "[0, 1]"]),
     ("r is text", put(*RULE, "r", value="x"), ["rule_sets[0][0]: parameter r", "'x'"]),
     (
@@ -630,7 +652,9 @@ TAMPERED: list[tuple[str, Tamper, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "parts"), [t[1:] for t in TAMPERED], ids=[t[0] for t in TAMPERED])
+@pytest.mark.parametrize(
+    ("change", "parts"), [t[1:] for t in TAMPERED], ids=[t[0] for t in TAMPERED]
+)
 def test_tampered_json(
     change: Tamper, parts: list[str], content: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -643,7 +667,8 @@ def test_tampered_json(
 
 def test_json_with_rules_that_do_not_fit(content: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    for broken in ([[]], [content["rule_sets"][0]] * 2):
+    several: list[list[Any]] = [[[]], [content["rule_sets"][0]] * 2]
+    for broken in several:
         path.write_text(json.dumps(content | {"rule_sets": broken}))
         with pytest.raises(PinesyError, match=re.escape(f"{path}: ")):
             load(path)
@@ -658,15 +683,22 @@ def test_truncated_json(share: float, content: dict[str, Any], tmp_path: Path) -
         load(path)
 
 
-@pytest.mark.parametrize("depth", [200, 990, 5_000, 200_000])
+@pytest.mark.parametrize("depth", [20, 100, 300, 900, 990, 5_000, 200_000])
 def test_json_that_nests_deep(depth: int, content: dict[str, Any], tmp_path: Path) -> None:
+    """A value may be nested a little; beyond the limit of any reader it is a pinesy error."""
     nested = "[" * depth + "]" * depth
     path = tmp_path / "x.json"
-    for text in (nested, json.dumps(content).replace('"none"', nested)):
-        path.write_text(text)
-        with pytest.raises(PinesyError, match=re.escape(f"{path}: ")):
-            load(path)
-            pytest.fail("a nested value may be read; then nothing is wrong") if depth < 900 else None
+    path.write_text(nested)
+    with refused(DataError, f"{path}: "):
+        load(path)
+    path.write_text(json.dumps(content).replace('"none"', nested))
+    try:
+        loaded = load(path)
+    except PinesyError as error:
+        assert depth > 20
+        assert str(error).startswith(f"{path}: ")  # noqa: PT017
+    else:
+        assert len(loaded.attributes["rain"].domain) == 3
 
 
 @pytest.mark.parametrize("text", ["[]", "5", "null", '"x"', "{}"])

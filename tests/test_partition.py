@@ -1,13 +1,13 @@
 """The partition by conclusions: the paper's order, its cells, its prefix tree."""
 
 import numpy as np
-import oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import attributes, chosen, rule_sets
 
+import oracles
 from pinesy import Attribute, If, RuleSet
 from pinesy.partition import Partition, partition_of
+from strategies import attributes, chosen, rule_sets
 
 EXAMPLES = settings(max_examples=150, deadline=None)
 

@@ -4,13 +4,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import attributes, chosen, distributions
 
+import oracles
 from pinesy import Attribute, DomainError, Possibility
+from strategies import attributes, chosen, distributions
 
 EXAMPLES = settings(max_examples=100, deadline=None)
 

@@ -167,7 +167,9 @@ def test_sudoku_of_dimension_9() -> None:
     assert judge(cascade, np.concatenate([grids, wrong])).tolist() == [1] * 9 + [0] * 9
 
 
-@pytest.mark.parametrize(("dim", "sets", "rules", "pairs"), [(4, 57, 449, 56), (9, 811, 14581, 810)])
+@pytest.mark.parametrize(
+    ("dim", "sets", "rules", "pairs"), [(4, 57, 449, 56), (9, 811, 14581, 810)]
+)
 def test_sizes_of_sudoku(dim: int, sets: int, rules: int, pairs: int) -> None:
     cascade = sudoku(dim)
     assert len(cascade.rule_sets) == sets

@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import DEGREES, attributes, distributions, rule_sets
 
+import oracles
 from pinesy import Attribute, Cascade, If, RuleSet, minmax_product
+from strategies import DEGREES, attributes, distributions, rule_sets
 
 EXAMPLES = settings(max_examples=100, deadline=None)
 

@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import NAMES, VALUES, Case, attributes, cascades, cases, rule_sets
 
 from pinesy import (
     Attribute,
@@ -26,6 +24,7 @@ from pinesy import (
     save,
 )
 from pinesy.problems import addition, sudoku
+from strategies import NAMES, VALUES, Case, attributes, cascades, cases, rule_sets
 
 EXAMPLES = settings(max_examples=100, deadline=None)
 
@@ -68,9 +67,7 @@ def test_a_printed_rule_is_an_input_form(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(cascades(texts=True))
-def test_files_keep_everything(
-    tmp_path_factory: pytest.TempPathFactory, cascade: Cascade
-) -> None:
+def test_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, cascade: Cascade) -> None:
     folder = tmp_path_factory.mktemp("rules")
     for name in ("x.rules", "x.json"):
         save(cascade, folder / name)
@@ -393,6 +390,10 @@ def long_subset() -> Cascade:
     return Cascade(RuleSet([If(some).then(out.isin({0}))]))
 
 
+def nested(depth: int) -> Hashable:
+    return (nested(depth - 1),) if depth else 0
+
+
 def on_domain(domain: Iterable[Hashable]) -> Cascade:
     a, b = Attribute("a", domain), Attribute("b", range(2))
     return Cascade(RuleSet([If(a.isin([a.domain[0]])).then(b.isin({0}))]))
@@ -404,7 +405,7 @@ def on_domain(domain: Iterable[Hashable]) -> Cascade:
     [
         on_domain([10**40, 0]),
         on_domain(range(1_200_000)),
-        on_domain([reduce(lambda t, _: (t,), range(70), 0), 0]),
+        on_domain([nested(70), 0]),
         long_subset(),
     ],
     ids=["huge number", "huge range", "deep tuple", "long line"],

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import distributions, probabilities
 
+import oracles
 from pinesy import DegreeError, antipignistic, antipignistic_inverse, minimum_specificity
 from pinesy.transforms import inverse
+from strategies import distributions, probabilities
 
 EXAMPLES = settings(max_examples=150, deadline=None)
 FloatArray = npt.NDArray[np.float64]
@@ -123,7 +123,7 @@ def test_back_and_there(pi: list[float]) -> None:
 
 def test_inverse_by_name() -> None:
     assert inverse(antipignistic) is antipignistic_inverse
-    with pytest.raises(DegreeError, match="minimum_specificity has no inverse .* antipignistic"):
+    with pytest.raises(DegreeError, match=r"minimum_specificity has no inverse .* antipignistic"):
         inverse(minimum_specificity)
     with pytest.raises(DegreeError, match="not a transformation of pinesy"):
         inverse(sorted)

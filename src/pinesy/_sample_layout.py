@@ -5,7 +5,8 @@ from typing import BinaryIO, NoReturn
 
 from pinesy._validation import suggestion
 from pinesy.exceptions import DataError
-from pinesy.rules.attribute import Attribute, show_value
+from pinesy.rules.attribute import Attribute
+from pinesy.rules.writing import show_value
 
 #: A line of more bytes is refused: it would fill the memory before anything is known of it.
 MAX_LINE = 10_000_000

@@ -40,6 +40,8 @@ class Cascade:
     def __init__(self, *rule_sets: RuleSet, attributes: Iterable[Attribute] = ()) -> None:
         self._rule_sets = tuple(rule_sets)
         self._by_output: dict[str, RuleSet] = {}
+        if not rule_sets:
+            raise CascadeError("a cascade needs at least one rule set: there are no rules")
         for rule_set in self._rule_sets:
             self._add(rule_set)
         self._attributes = self._collect(attributes)
@@ -137,6 +139,8 @@ class Cascade:
     ) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once."""
         wanted = self.outputs if outputs is None else tuple(map(self._attribute, outputs))
+        if not wanted:
+            raise CascadeError("no outputs are asked for; name at least one, or leave them out")
         key = (tuple(a.name for a in wanted), trace)
         if key not in self._programs:
             known = {a.name: a for a in self.inputs}

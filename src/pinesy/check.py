@@ -8,11 +8,12 @@ from itertools import combinations
 from typing import Literal
 
 from pinesy.engine.circuit import ONE
+from pinesy.engine.code import Code
 from pinesy.engine.kind import Kind, KindCircuit, circuit_of
-from pinesy.engine.program import Code
 from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute, format_subset, show_value
+from pinesy.rules.attribute import Attribute
 from pinesy.rules.rule import Rule
+from pinesy.rules.writing import format_subset, show_value
 
 __all__ = ["Cost", "Finding", "Report", "check"]
 

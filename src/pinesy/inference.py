@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy._validation import FloatArray, suggestion
+from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.program import Code, RuleUnit, link
+from pinesy.engine.program import link
 from pinesy.engine.run import run
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Attribute, show_value
+from pinesy.rules.attribute import Attribute
+from pinesy.rules.writing import show_value
 
 __all__ = ["Inference", "PremiseDegrees", "Program", "Trace"]
 
@@ -44,10 +46,10 @@ class Inference(Mapping[str, Possibility]):
         return coherent if self.is_batch else bool(coherent[0])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._code.columns)
+        return iter(self._attributes)
 
     def __len__(self) -> int:
-        return len(self._code.columns)
+        return len(self._attributes)
 
     def __repr__(self) -> str:
         kind = type(self).__name__

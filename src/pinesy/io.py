@@ -14,17 +14,18 @@ was given by one. Arrays among domain values stand for tuples.
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pinesy._files import read_text, writing
 from pinesy.cascade import Cascade, declaration_order
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
-from pinesy.rules.lexer import format_value
+from pinesy.rules.lexer import MAX_DEPTH
 from pinesy.rules.rule import If, Rule
+from pinesy.rules.writing import format_value
 from pinesy.text import parse
 
 __all__ = ["load", "save"]
@@ -49,7 +50,8 @@ def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
         text = json.dumps(_to_json(cascade), separators=(",", ":")) + "\n"
     else:
         raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
-    write_atomically(path, text)
+    with writing(path) as file:
+        file.write(text)
 
 
 def load(path: str | os.PathLike[str]) -> Cascade:
@@ -65,35 +67,6 @@ def load(path: str | os.PathLike[str]) -> Cascade:
         error.args = (f"{path}: {error}",)
         raise
     raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
-
-
-def read_text(path: Path) -> str:
-    """Return the content of a UTF-8 file, or raise `DataError`."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"
-        ) from None
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` beside `path`, then put it in its place in one step."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def _to_json(cascade: Cascade) -> dict[str, Any]:
@@ -131,8 +104,8 @@ def _from_json(text: str) -> Cascade:
             f"not whole JSON ({error.msg} at line {error.lineno}, column {error.colno}); "
             "the file may be cut off"
         ) from None
-    except RecursionError:
-        raise DataError("JSON that nests too deep") from None
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"JSON that cannot be read: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
     version = content.get("version")
@@ -158,17 +131,14 @@ class _Content:
         rule_sets = [
             RuleSet(
                 self._at(f"rule_sets[{i}][{j}]", self._rule, entry)
-                for j, entry in enumerate(entries)
+                for j, entry in enumerate(_list(entries, f"rule_sets[{i}]"))
             )
             for i, entries in enumerate(self._list("rule_sets"))
         ]
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
     def _list(self, key: str) -> list[Any]:
-        entries = self.content.get(key)
-        if not isinstance(entries, list):
-            raise DataError(f"{key}: missing, or not a list")
-        return entries
+        return _list(self.content.get(key), key)
 
     def _at(self, place: str, read: Callable[[Any], T], entry: object) -> T:
         try:
@@ -182,7 +152,10 @@ class _Content:
         if "product" in entry:
             factors = (self.attributes[name] for name in entry["product"])
             return Attribute.product(entry["name"], *factors)
-        return Attribute(entry["name"], map(_hashable, entry["domain"]))
+        domain = tuple(map(_hashable, entry["domain"]))
+        for value in domain:
+            format_value(value)  # JSON knows Infinity, rules do not
+        return Attribute(entry["name"], domain)
 
     def _rule(self, entry: dict[str, Any]) -> Rule:
         premise = map(self._proposition, entry["if"])
@@ -203,5 +176,15 @@ class _Content:
         return stated
 
 
-def _hashable(value: Any) -> Hashable:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+def _list(entries: object, place: str) -> list[Any]:
+    if not isinstance(entries, list):
+        raise DataError(f"{place}: missing, or not a list")
+    return entries
+
+
+def _hashable(value: Any, depth: int = 0) -> Hashable:
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    if depth > MAX_DEPTH:
+        raise DataError(f"a value that nests more than {MAX_DEPTH} deep")
+    return tuple(_hashable(part, depth + 1) for part in value)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pinesy._validation import FloatArray
 from pinesy.exceptions import DomainError
-from pinesy.rules.attribute import Attribute, Proposition, show_value
+from pinesy.rules.attribute import Attribute, Proposition
+from pinesy.rules.writing import show_value
 
 __all__ = ["Possibility"]
 

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from pinesy._validation import FloatArray
+from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence
-from pinesy.engine.program import RuleUnit
 from pinesy.exceptions import CascadeError, RuleSetError
 from pinesy.inference import Program
 from pinesy.partition import Partition, partition_of

@@ -20,8 +20,9 @@ from pinesy.cascade import Cascade
 from pinesy.exceptions import PinesyError, RulesTextError
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
-from pinesy.rules.conditions import Reader, read_condition
+from pinesy.rules.conditions import read_condition
 from pinesy.rules.lexer import KEYWORDS, Token
+from pinesy.rules.reader import Reader
 from pinesy.rules.rule import If, Rule
 
 __all__ = ["parse", "parse_rule"]
@@ -45,6 +46,8 @@ def parse(text: str) -> Cascade:
     """
     statements = _Statements(text)
     statements.read()
+    if not statements.rules:
+        statements.reader.fail("there are no rules in this text")
     try:
         rule_sets = [RuleSet(rules) for rules in statements.rules.values()]
         return Cascade(*rule_sets, attributes=statements.attributes.values())

@@ -3,7 +3,6 @@
 from typing import Any
 
 from golden import PAPER
-
 from pinesy.problems import addition
 
 EXAMPLE: dict[str, Any] = PAPER["addition"]

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from golden import PAPER
 
+from golden import PAPER
 from pinesy import Attribute, Cascade, If, RuleSet
 
 CASES = [

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden import PAPER
 
+from golden import PAPER
 from pinesy import Attribute, Cascade, If, RuleSet
 
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]

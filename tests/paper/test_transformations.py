@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden import PAPER
 
+from golden import PAPER
 from pinesy import antipignistic, antipignistic_inverse, minimum_specificity
 
 EXAMPLES: dict[str, Any] = PAPER["transforms"]

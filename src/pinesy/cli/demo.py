@@ -13,7 +13,7 @@ from pinesy.cli.show import Page, degree_text, new_table
 from pinesy.inference import Inference
 from pinesy.possibility import Possibility
 from pinesy.problems import addition
-from pinesy.rules.attribute import format_subset, show_value
+from pinesy.rules.writing import format_subset, show_value
 from pinesy.text import parse
 from pinesy.transforms import antipignistic
 

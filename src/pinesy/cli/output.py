@@ -1,19 +1,16 @@
 """Where results go, and how far they are."""
 
-import os
-import secrets
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from pinesy.exceptions import DataError
+from pinesy._files import writing
 
 __all__ = ["Screen", "open_output", "progress"]
 
@@ -34,41 +31,9 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
     """Open a file that takes its name only once it is whole; standard output without a path."""
     if path is None:
         yield sys.stdout
-        return
-    try:
-        with _file(path.resolve()) as stream:
+    else:
+        with writing(path) as stream:
             yield stream
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _file(path: Path) -> AbstractContextManager[TextIO]:
-    if path.exists() and not path.is_file():  # a pipe or device must stay one
-        return _open(path, "w")
-    return _replacing(path)
-
-
-def _open(path: Path, mode: str) -> TextIO:
-    return open(path, mode, encoding="utf-8", errors="backslashreplace", newline="")  # type: ignore[return-value]
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
-    # Not tempfile.mkstemp, whose files only their owner may read.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with _open(temporary, "x") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
 from pinesy.inference import Inference
 from pinesy.possibility import Possibility
-from pinesy.rules.attribute import show_value
+from pinesy.rules.writing import show_value
 from pinesy.samples import value_texts
 
 __all__ = ["Format", "Writer", "writer"]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pinesy.cascade import Cascade
 from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import format_subset
+from pinesy.rules.writing import format_subset
 
 __all__ = ["Page", "counted", "degree_text", "new_table", "shortened_note"]
 

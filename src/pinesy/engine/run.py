@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 
 from pinesy._validation import FloatArray
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
-from pinesy.engine.program import Code
 
 __all__ = ["run"]
 

@@ -11,13 +11,13 @@ import numpy as np
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.conditions import Condition, parse_condition
-from pinesy.rules.lexer import MAX_RANGE, format_name, format_value
+from pinesy.rules.writing import format_name, format_subset, is_run
 
 __all__ = ["Attribute", "Premise", "Proposition"]
 
 
-# Where printed rules go on in a new line.
-LINE_PARTS, LINE_PROPOSITIONS = 20, 4
+#: Propositions after which a long premise goes on in a new line.
+LINE_PROPOSITIONS = 4
 
 #: Masks of conditions by pattern and domain (kept, so that its id stays its own): equal products
 #: share their domain, and a Sudoku has thousands of rules of a few patterns.
@@ -210,15 +210,10 @@ class Attribute:
         return hash(self.name)
 
     def __repr__(self) -> str:
-        shown = format_subset(self.domain[:10] if self._has_gaps else self.domain)
-        more = f" and {len(self.domain) - 10} more" if self._has_gaps else ""
-        return f"Attribute({self.name!r}, {shown}{more})"
-
-    @property
-    def _has_gaps(self) -> bool:
-        """Whether the domain is too long to show and not just a run of numbers."""
-        runs = map(_follows, self.domain, self.domain[1:])
-        return len(self.domain) > 10 and not all(runs)
+        if len(self.domain) <= 10 or is_run(self.domain):
+            return f"Attribute({self.name!r}, {format_subset(self.domain)})"
+        shown = format_subset(self.domain[:10]).rstrip("}")
+        return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -302,37 +297,6 @@ def conjunction(parts: "Sequence[Proposition | Premise]") -> tuple[Proposition, 
     for part in parts:
         flat.extend(part.propositions if isinstance(part, Premise) else [part])
     return tuple(flat)
-
-
-def format_subset(values: Sequence[Hashable]) -> str:
-    """Write a subset as ``{a, b, 0..9}``; runs of three and more whole numbers become ranges."""
-    parts: list[str] = []
-    start = 0
-    while start < len(values):
-        end = start + 1
-        while (
-            end < len(values) and _follows(values[end - 1], values[end]) and end - start < MAX_RANGE
-        ):
-            end += 1
-        if end - start >= 3:
-            parts.append(f"{show_value(values[start])}..{show_value(values[end - 1])}")
-        else:
-            parts.extend(map(show_value, values[start:end]))
-        start = end
-    lines = [", ".join(parts[i : i + LINE_PARTS]) for i in range(0, len(parts), LINE_PARTS)]
-    return "{" + ",\n    ".join(lines) + "}"
-
-
-def show_value(value: Hashable) -> str:
-    """Return the written form of a value, or its repr where there is none."""
-    try:
-        return format_value(value)
-    except DomainError:
-        return repr(value)
-
-
-def _follows(value: Hashable, after: Hashable) -> bool:
-    return type(value) is int and type(after) is int and after == value + 1
 
 
 def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:

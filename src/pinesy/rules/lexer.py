@@ -1,14 +1,21 @@
-"""Words, numbers and signs of the ``.rules`` text, and the printed form of names and values."""
+"""Words, numbers and signs of the ``.rules`` text."""
 
-import json
-import math
 import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pinesy.exceptions import DomainError, RulesTextError
+from pinesy.exceptions import RulesTextError
 
-__all__ = ["KEYWORDS", "Token", "fail", "format_name", "format_value", "tokenize"]
+__all__ = [
+    "KEYWORDS",
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "MAX_RANGE",
+    "Token",
+    "fail",
+    "is_word",
+    "tokenize",
+]
 
 KEYWORDS = frozenset(
     ["and", "attribute", "false", "if", "in", "none"]
@@ -91,33 +98,6 @@ def _check_lines(source: str) -> None:
         start = end + 1
 
 
-def format_name(name: str) -> str:
-    """Return an attribute's name as it is written: bare if it is a word, else in backquotes."""
-    return name if _BARE.fullmatch(name) and name not in KEYWORDS else f"`{name}`"
-
-
-def format_value(value: object, depth: int = 0) -> str:
-    """Return a domain value as it is written in text; raise `DomainError` if it cannot be.
-
-    Examples
-    --------
-    >>> format_value((0, "drink coffee", True))
-    '(0, "drink coffee", true)'
-    """
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return value if _BARE.fullmatch(value) and value not in KEYWORDS else json.dumps(value)
-    if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
-        return repr(value)
-    if type(value) is float and math.isfinite(value):
-        return repr(value)
-    if type(value) is tuple and depth <= MAX_DEPTH:
-        inside = ", ".join(format_value(part, depth + 1) for part in value)
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
-    kind = type(value).__name__
-    shown = f"the value {value!r:.60} of type {kind}" if kind != "int" else "a huge whole number"
-    raise DomainError(
-        f"{shown} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
-        f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
-    )
+def is_word(text: str) -> bool:
+    """Tell whether a name or value can be written as it is, without quotes."""
+    return _BARE.fullmatch(text) is not None and text not in KEYWORDS

@@ -1,0 +1,71 @@
+"""Rule sets as the engine takes them, and programs as the kernels run them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._validation import FloatArray
+from pinesy.engine.kind import Kind
+from pinesy.rules.attribute import Attribute
+from pinesy.rules.rule import Rule
+
+__all__ = ["Code", "RuleUnit"]
+
+
+@dataclass(frozen=True)
+class RuleUnit:
+    """The rules that conclude on one attribute, as the engine sees them."""
+
+    output: Attribute
+    inputs: tuple[Attribute, ...]
+    rules: tuple[Rule, ...]
+
+    def kind(self, normalised: set[str]) -> Kind:
+        """Return the structure of this rule set; `normalised` names the attributes known to be."""
+        place = {a.name: i for i, a in enumerate(self.inputs)}
+        return Kind(
+            tuple(len(a.domain) for a in self.inputs),
+            tuple(a.name in normalised for a in self.inputs),
+            tuple(
+                tuple((place[p.attribute.name], p.mask) for p in rule.premise.propositions)
+                for rule in self.rules
+            ),
+            len(self.output.domain),
+            tuple(rule.conclusion.mask for rule in self.rules),
+            tuple(z != 0.0 for rule in self.rules for z in (rule.s, rule.r)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A program that the kernels run, and where its inputs and outputs stand.
+
+    Attributes
+    ----------
+    inputs : the input attributes; their domains, one after the other, are the input columns
+    columns : the output columns of each attribute whose distribution was asked for
+    degrees : the output columns of each rule set whose premise degrees were asked for
+    coherence : the output column that holds the lowest height behind each attribute, where it
+        is not known to be 1
+    bounds : the first column of each input attribute, and the number of columns
+    n_inputs, n_outputs : the numbers of input and output columns
+    ops, targets, starts, args : the instructions, in numbers of scratch rows: first those of the
+        `constants`, then one for each input column, `n_slots` in all
+    n_kernels : how many different templates it is made of
+    """
+
+    inputs: tuple[Attribute, ...]
+    columns: dict[str, slice]
+    degrees: dict[str, slice]
+    coherence: dict[str, int]
+    bounds: npt.NDArray[np.uint32]  # unsigned, so that kernels need not look for negative indices
+    ops: npt.NDArray[np.uint32]
+    targets: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.uint32]
+    args: npt.NDArray[np.uint32]
+    constants: FloatArray
+    n_inputs: int
+    n_outputs: int
+    n_slots: int
+    n_kernels: int

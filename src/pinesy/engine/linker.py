@@ -1,0 +1,193 @@
+"""Puts the templates of rule sets together into one program."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pinesy.engine.circuit import MIN, Facet
+from pinesy.engine.code import Code, RuleUnit
+from pinesy.engine.demands import Demands
+from pinesy.engine.template import STORE, IntArray, Template, column_template
+from pinesy.rules.attribute import Attribute
+
+__all__ = ["Linker"]
+
+
+@dataclass
+class Linker:
+    """Puts templates one after the other, in numbers of values that are valid everywhere."""
+
+    inputs: dict[str, Attribute]
+    demands: Demands
+    outputs: Sequence[Attribute]
+    n_values: int = 2
+    constants: dict[float, int] = field(default_factory=lambda: {0.0: 0, 1.0: 1})
+    facets: dict[tuple[str, int], int] = field(default_factory=dict)
+    height: dict[str, int] = field(default_factory=dict)
+    columns: dict[str, slice] = field(default_factory=dict)
+    degrees: dict[str, slice] = field(default_factory=dict)
+    coherence: dict[str, int] = field(default_factory=dict)
+    n_stored: int = 0
+
+    def __post_init__(self) -> None:
+        self.ops: list[IntArray] = []
+        self.targets: list[IntArray] = []
+        self.lengths: list[IntArray] = []
+        self.args: list[IntArray] = []
+        self.templates: set[int] = set()
+        sizes = [len(a.domain) for a in self.inputs.values()]
+        self.bounds = np.cumsum([0, *sizes], dtype=np.int32)
+        self.first = {n: 2 + int(b) for n, b in zip(self.inputs, self.bounds, strict=False)}
+        self.n_values = 2 + sum(sizes)
+        self.wanted = {a.name for a in self.outputs}
+
+    def add(self, unit: RuleUnit, template: Template) -> None:
+        """Link one rule set: its inputs' subsets first, then its template, then its outputs."""
+        for attribute in unit.inputs:
+            self._take_in(attribute)
+        parameters = [z for rule in unit.rules for z in (rule.s, rule.r)]
+        leaves = [
+            self.facets[unit.inputs[leaf.attribute].name, leaf.mask]
+            if isinstance(leaf, Facet)
+            else self._constant(parameters[leaf.index])
+            for leaf in template.leaves
+        ]
+        results = self._instructions(template, leaves)
+        name = unit.output.name
+        masks = self.demands.of(name)
+        self.facets.update(zip([(name, m) for m in masks], results, strict=False))
+        self.height[name] = self._lowest(
+            [results[len(masks)], *(self.height.get(a.name, 1) for a in unit.inputs)]
+        )
+        if name in self.wanted:
+            self.store_distribution(unit.output)
+        if self.demands.with_degrees:
+            self.degrees[name] = self._store(results[len(masks) + 1 :])
+
+    def store_distribution(self, attribute: Attribute) -> None:
+        """Write out the distribution of an attribute, and its coherence where that can fail."""
+        name = attribute.name
+        if name in self.inputs:
+            self._take_in(attribute)
+        values = [self.facets[name, 1 << i] for i in range(len(attribute.domain))]
+        self.columns[name] = self._store(values)
+        if self.height.get(name, 1) != 1:
+            self.coherence[name] = self._store([self.height[name]]).start
+
+    def _take_in(self, attribute: Attribute) -> None:
+        """Compute the subsets of an input when it is first used."""
+        name = attribute.name
+        if name not in self.inputs or name in self.height:
+            return
+        self.height[name] = 1
+        size = len(attribute.domain)
+        masks = self.demands.of(name)
+        if masks:
+            columns = range(self.first[name], self.first[name] + size)
+            results = self._instructions(column_template(size, masks), columns)
+            self.facets.update(zip([(name, m) for m in masks], results, strict=True))
+
+    def _instructions(self, template: Template, leaves: Sequence[int]) -> list[int]:
+        """Append a template with its leaves filled in; return the numbers of its outputs."""
+        n = len(template.ops)
+        made = np.arange(self.n_values, self.n_values + n, dtype=np.int32)
+        numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), made])
+        self.n_values += n
+        self.templates.add(id(template))
+        self.ops.append(template.ops)
+        self.targets.append(made)
+        self.lengths.append(np.diff(template.starts))
+        self.args.append(numbers[template.args])
+        return [int(v) for v in numbers[template.outputs]]
+
+    def _instruction(self, op: int, target: int, args: Sequence[int]) -> None:
+        self.ops.append(np.array([op], dtype=np.int32))
+        self.targets.append(np.array([target], dtype=np.int32))
+        self.lengths.append(np.array([len(args)], dtype=np.int32))
+        self.args.append(np.array(args, dtype=np.int32))
+
+    def _store(self, values: Sequence[int]) -> slice:
+        """Write values out to the next output columns."""
+        columns = slice(self.n_stored, self.n_stored + len(values))
+        self.n_stored = columns.stop
+        n = len(values)
+        self.ops.append(np.full(n, STORE, dtype=np.int32))
+        self.targets.append(np.arange(columns.start, columns.stop, dtype=np.int32))
+        self.lengths.append(np.ones(n, dtype=np.int32))
+        self.args.append(np.array(values, dtype=np.int32))
+        return columns
+
+    def _constant(self, number: float) -> int:
+        if number not in self.constants:
+            self.constants[number] = self.n_values
+            self.n_values += 1
+        return self.constants[number]
+
+    def _lowest(self, values: Sequence[int]) -> int:
+        distinct = sorted(set(values) - {1})
+        if len(distinct) <= 1:
+            return distinct[0] if distinct else 1
+        self._instruction(MIN, self.n_values, distinct)
+        self.n_values += 1
+        return self.n_values - 1
+
+    def code(self) -> Code:
+        """Return the finished program."""
+        ops, targets = np.concatenate(self.ops), np.concatenate(self.targets)
+        starts = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int32)
+        args = np.concatenate(self.args)
+        columns = range(2, 2 + int(self.bounds[-1]))
+        fixed = np.array([*self.constants.values(), *columns], dtype=np.int32)
+        slots, n_slots = _allocate(ops, targets, starts, args, fixed, self.n_values)
+        makes = ops < STORE
+        targets[makes] = slots[targets[makes]]
+        return Code(
+            tuple(self.inputs.values()),
+            self.columns,
+            self.degrees,
+            self.coherence,
+            self.bounds.astype(np.uint32),
+            ops.astype(np.uint32),
+            targets.astype(np.uint32),
+            starts.astype(np.uint32),
+            slots[args].astype(np.uint32),
+            np.array(list(self.constants), dtype=np.float64),
+            int(self.bounds[-1]),
+            self.n_stored,
+            n_slots,
+            len(self.templates),
+        )
+
+
+def _allocate(
+    ops: IntArray,
+    targets: IntArray,
+    starts: IntArray,
+    args: IntArray,
+    fixed: IntArray,
+    n_values: int,
+) -> tuple[IntArray, int]:
+    """Give each value a row of scratch, free again after its last use, so that few are in use.
+
+    The `fixed` values keep the first rows. A result never takes the row of an operand of its own
+    instruction, because kernels write while they read.
+    """
+    instruction = np.repeat(np.arange(len(ops)), np.diff(starts))
+    last = np.full(n_values, -1)
+    np.maximum.at(last, args, instruction)
+    last[fixed] = len(ops)
+    slots = np.full(n_values, -1, dtype=np.int32)
+    slots[fixed] = np.arange(len(fixed))
+    n_slots = len(fixed)
+    free: list[int] = []
+    bounds, operands, dying = starts.tolist(), args.tolist(), (last[args] == instruction).tolist()
+    for i, (op, made) in enumerate(zip(ops.tolist(), targets.tolist(), strict=True)):
+        if op < STORE:
+            if not free:
+                free.append(n_slots)
+                n_slots += 1
+            slots[made] = free.pop()
+        dead = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dying[k]}
+        free.extend(slots[list(dead)].tolist())
+    return slots, n_slots

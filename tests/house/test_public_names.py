@@ -1,0 +1,114 @@
+"""What a module offers is listed, sorted, importable and explained."""
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import pinesy
+
+
+def all_modules() -> list[str]:
+    found = pkgutil.walk_packages(pinesy.__path__, "pinesy.")
+    return ["pinesy", *(m.name for m in found if m.name != "pinesy.__main__")]
+
+
+MODULES = all_modules()
+
+
+def is_private(name: str) -> bool:
+    """Tell whether a module is not for users: private, the command line, or compiled loops."""
+    return "._" in name or name.startswith(("pinesy.cli", "pinesy.engine"))
+
+
+def undocumented(module: ModuleType) -> list[str]:
+    """Return the public names, and public members of public classes, that say nothing."""
+    found = []
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if not inspect.isclass(thing) and not inspect.isfunction(thing):
+            continue
+        if not _speaks(thing):
+            found.append(name)
+        if inspect.isclass(thing):
+            own = {k: v for k, v in vars(thing).items() if not k.startswith("_")}
+            found += [f"{name}.{k}" for k, v in own.items() if _is_member(v) and not _speaks(v)]
+    return found
+
+
+def _speaks(thing: object) -> bool:
+    """Tell whether there is a docstring that was written (dataclasses make one up)."""
+    doc = getattr(thing, "__doc__", None) or ""
+    made_up = inspect.isclass(thing) and doc.startswith(f"{thing.__name__}(")
+    return bool(doc.strip()) and not made_up
+
+
+def _is_member(thing: object) -> bool:
+    kinds = (property, classmethod, staticmethod)
+    return inspect.isfunction(thing) or isinstance(thing, kinds) or hasattr(thing, "attrname")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_has_a_docstring(name: str) -> None:
+    assert (importlib.import_module(name).__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if not is_private(m)])
+def test_every_public_module_lists_its_names(name: str) -> None:
+    assert hasattr(importlib.import_module(name), "__all__")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_listed_names_are_sorted_importable_and_explained(name: str) -> None:
+    module = importlib.import_module(name)
+    names = list(getattr(module, "__all__", []))
+    assert len(set(names)) == len(names)
+    assert names == isort_order(names)
+    assert [n for n in names if not hasattr(module, n)] == []
+    if names:
+        assert undocumented(module) == []
+
+
+def isort_order(names: list[str]) -> list[str]:
+    """Constants, then classes, then the rest, each in order: what the linter asks for."""
+    return sorted(names, key=lambda n: (not n.isupper() or len(n) < 2, not n[0].isupper(), n))
+
+
+@pytest.mark.parametrize("name", pinesy.__all__)
+def test_public_classes_and_functions_live_in_pinesy(name: str) -> None:
+    thing = getattr(pinesy, name)
+    assert thing.__module__.startswith("pinesy.")
+    assert _speaks(thing)
+
+
+def test_all_of_pinesy_is_listed() -> None:
+    """Nothing is imported into the package's top and then forgotten in its list."""
+    offered = {
+        name
+        for name, thing in vars(pinesy).items()
+        if not name.startswith("_") and not inspect.ismodule(thing)
+    }
+    assert offered == set(pinesy.__all__)
+
+
+def test_the_version_is_a_version() -> None:
+    assert [part.isdecimal() for part in pinesy.__version__.split(".")] == [True] * 3
+
+
+def test_the_check_sees_what_is_not_explained() -> None:
+    module = ModuleType("sample")
+
+    class Silent:
+        def speak(self) -> None: ...
+
+    class Explained:
+        """Explained."""
+
+        @property
+        def mute(self) -> int:
+            return 0
+
+    vars(module).update(Silent=Silent, Explained=Explained, __all__=["Explained", "Silent"])
+    assert undocumented(module) == ["Explained.mute", "Silent", "Silent.speak"]
