@@ -33,7 +33,11 @@ class RuleUnit:
             ),
             len(self.output.domain),
             tuple(rule.conclusion.mask for rule in self.rules),
-            tuple(z != 0.0 for rule in self.rules for z in (rule.s, rule.r)),
+            tuple(
+                int(z) if z in (0.0, 1.0) else None
+                for rule in self.rules
+                for z in (rule.s, rule.r)
+            ),
         )
 
 

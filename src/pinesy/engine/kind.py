@@ -25,7 +25,7 @@ class Kind:
         distribution is known to be normalised
     premises : for each rule, its propositions as (input attribute, mask)
     output_size, conclusions : the size of ``D_b`` and the masks ``Q_i``
-    parameters : whether ``s_1, r_1, s_2, ...`` are other than 0
+    parameters : for each of ``s_1, r_1, s_2, ...``, 0 or 1 where it is that, else None
     """
 
     sizes: tuple[int, ...]
@@ -33,7 +33,7 @@ class Kind:
     premises: tuple[tuple[tuple[int, int], ...], ...]
     output_size: int
     conclusions: tuple[int, ...]
-    parameters: tuple[bool, ...]
+    parameters: tuple[int | None, ...]
 
     @property
     def partition(self) -> Partition:
@@ -62,7 +62,8 @@ class KindCircuit(Circuit):
         self._best: dict[tuple[int, bytes], int] = {}
 
     def _with_parameter(self, index: int, degree: int) -> int:
-        parameter = self.parameter(index) if self.kind.parameters[index] else ZERO
+        known = self.kind.parameters[index]
+        parameter = self.parameter(index) if known is None else (ZERO, ONE)[known]
         return self.join([parameter, degree])
 
     @cached_property
