@@ -1,6 +1,10 @@
 """Possibility distributions: measures, best value, ambiguity, flags, printing."""
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,6 +94,33 @@ def test_incoherence_behind_a_distribution_is_remembered() -> None:
     batch = Possibility(a, np.eye(2), coherent=np.array([True, False]))
     assert batch.normalised.tolist() == [True, False]
     assert [batch.sample(i).normalised for i in (0, 1)] == [True, False]
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (200, 9), (1, 1, 2), ()])
+def test_degrees_that_do_not_fit_the_domain(shape: tuple[int, ...]) -> None:
+    """In a process of its own: a compiled loop that trusts a wrong shape can bring it down."""
+    code = f"""
+import numpy as np
+from pinesy import Attribute, If, PinesyError, Possibility, RuleSet
+a, b = Attribute("a", range(2)), Attribute("b", range(2))
+rule_set = RuleSet([If(a.isin([0])).then(b.isin([0]))])
+try:
+    rule_set.infer({{"a": Possibility(a, np.ones({shape}))}})
+except PinesyError as error:
+    print("refused:", error)
+"""
+    source = str(Path(__file__).parents[1] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused: ")
+    assert "'a'" in done.stdout
+    assert str(shape) in done.stdout
 
 
 def test_printing() -> None:

@@ -194,6 +194,7 @@ BAD: list[tuple[Any, str]] = [
     ([3.0, -1.0, -1.0], r"the probability of 1 is -1\.0; must be >= 0"),
     ([0.5, float("nan")], "the probability of 1 is nan"),
     ([float("inf"), 0.0], "sum to inf"),
+    ([float("inf"), float("-inf")], "the probability of 1 is -inf"),
     ([0.0, 0.0], r"sum to 0\.0"),
     ([[1.0, 0.0], [0.2, 0.2]], r"row 1: the probabilities sum to 0\.4"),
     ([[1.0, 0.0], [1.5, -0.5]], r"row 1: the probability of 1 is -0\.5"),

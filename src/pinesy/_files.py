@@ -16,13 +16,15 @@ __all__ = ["read_text", "writing"]
 def read_text(path: Path) -> str:
     """Return the content of a UTF-8 file, or raise `DataError`."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"
         ) from None
+    except ValueError as error:  # a name that no file can have
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
 
 
 @contextmanager

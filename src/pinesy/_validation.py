@@ -24,11 +24,11 @@ def suggestion(name: object, known: Iterable[object]) -> str:
 def check_degree(degree: object, what: str) -> float:
     """Return `degree` as a float of [0, 1] (-0.0 becomes 0.0), or raise `DegreeError`."""
     try:
-        number = float(degree)  # type: ignore[arg-type]
+        number = float("nan" if isinstance(degree, str | bytes) else degree)  # type: ignore[arg-type]
     except (OverflowError, TypeError, ValueError):
         raise DegreeError(f"{what} is {degree!r:.60}; it must be a number in [0, 1]") from None
     if not 0.0 <= number <= 1.0:
-        raise DegreeError(f"{what} is {number!r}; it must be a number in [0, 1]")
+        raise DegreeError(f"{what} is {degree!r:.60}; it must be a number in [0, 1]")
     return number + 0.0
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, cast
 
 from pinesy._validation import FloatArray, suggestion
@@ -111,7 +112,7 @@ class Cascade:
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         """All attributes by name: those in rules, their factors, and those only declared."""
-        return self._attributes
+        return MappingProxyType(self._attributes)
 
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
@@ -138,6 +139,8 @@ class Cascade:
         self, outputs: Iterable[str | Attribute] | None = None, *, trace: bool = False
     ) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once."""
+        if isinstance(outputs, str | Attribute) or not isinstance(outputs, Iterable | None):
+            raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
         wanted = self.outputs if outputs is None else tuple(map(self._attribute, outputs))
         if not wanted:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
@@ -176,7 +179,8 @@ class Cascade:
         ----------
         evidence : for each input attribute a dict ``{value: degree}`` (values left out have
             degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
-            ``(n_samples, |domain|)``; or one array with the columns of all inputs side by side.
+            ``(n_samples, |domain|)``; or one array with the columns of all inputs side by side, in
+            the order of `inputs` (those that the outputs need; see `Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses
 
         Returns

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code
-from pinesy.engine.kind import Kind, KindCircuit, circuit_of
+from pinesy.engine.kind import COMPILING, Kind, KindCircuit, circuit_of
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.rule import Rule
@@ -56,7 +56,7 @@ class Cost:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The findings on a rule base, warnings first, and its cost."""
 
@@ -84,6 +84,9 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join([*self.summary(), f"cost: {self.cost}"])
+
+    def __repr__(self) -> str:
+        return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
@@ -177,6 +180,12 @@ def _unconcluded(rule_set: RuleSet) -> Iterator[Finding]:
 def _trivial(rule_set: RuleSet) -> Iterator[Finding]:
     """Premises that hold always or never, conclusions that exclude nothing, empty rules."""
     for number, rule in enumerate(rule_set.rules, 1):
+        if rule.conclusion.mask == rule_set.output.full:
+            message = f"rule {number}: its conclusion leaves every value of the domain"
+            yield _finding(rule_set, "warning", "trivial conclusion", message)
+        if not _compatible(rule, rule) and all(p.mask for p in rule.premise.propositions):
+            message = f"rule {number}: no values meet all of '{rule.premise}'"
+            yield _finding(rule_set, "warning", "contradictory premise", message)
         for proposition in rule.premise.propositions:
             if proposition.mask in (0, proposition.attribute.full):
                 word = "never" if proposition.mask == 0 else "always"
@@ -190,12 +199,18 @@ def _trivial(rule_set: RuleSet) -> Iterator[Finding]:
 def _duplicates(rule_set: RuleSet) -> Iterator[Finding]:
     seen: dict[object, int] = {}
     for number, rule in enumerate(rule_set.rules, 1):
-        key = (frozenset(rule.premise.propositions), rule.conclusion)
-        first = seen.setdefault(key, number)
+        first = seen.setdefault(_content(rule), number)
         if first != number:
-            same = "the same" if rule == rule_set.rules[first - 1] else "the same up to parameters"
+            other = rule_set.rules[first - 1]
+            equal = (rule.s, rule.r) == (other.s, other.r)
+            same = "the same" if equal else "the same up to parameters"
             message = f"rules {first} and {number} are {same}: 'if {rule.premise} then ...'"
             yield _finding(rule_set, "warning", "duplicate", message)
+
+
+def _content(rule: Rule) -> object:
+    """Return what a rule says, whatever the order of its propositions and its parameters."""
+    return frozenset(rule.premise.propositions), rule.conclusion
 
 
 def _redundant(rule_set: RuleSet) -> Iterator[Finding]:
@@ -204,7 +219,10 @@ def _redundant(rule_set: RuleSet) -> Iterator[Finding]:
         message = "too many cells and rules to look for redundant rules"
         yield _finding(rule_set, "note", "not checked", message)
         return
+    twice = Counter(map(_content, rule_set.rules))
     for j in _redundant_rules(kind):
+        if twice[_content(rule_set.rules[j])] > 1:
+            continue  # told as a duplicate: one of the two has to stay
         message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
         yield _finding(rule_set, "warning", "redundant", message)
 
@@ -212,7 +230,11 @@ def _redundant(rule_set: RuleSet) -> Iterator[Finding]:
 @lru_cache(maxsize=256)
 def _redundant_rules(kind: Kind) -> tuple[int, ...]:
     """Return the rules whose term is above another one's in every cell, for all inputs."""
-    circuit = circuit_of(kind)
+    with COMPILING:
+        return _search_redundant(kind, circuit_of(kind))
+
+
+def _search_redundant(kind: Kind, circuit: KindCircuit) -> tuple[int, ...]:
     rows = [
         [circuit.alphas[j] if sign else circuit.betas[j] for j, sign in enumerate(row)]
         for row in kind.partition.signs
@@ -232,6 +254,8 @@ def _idle(circuit: KindCircuit, row: list[int], j: int) -> bool:
 def _conflicts(rule_set: RuleSet) -> Iterator[Finding]:
     """Pairs of rules that may both fire and leave no value between them."""
     for (i, one), (j, two) in combinations(enumerate(rule_set.rules, 1), 2):
+        if max(one.r, two.r) == 1.0:
+            continue  # one of them excludes nothing
         if one.conclusion.mask & two.conclusion.mask == 0 and _compatible(one, two):
             message = f"rules {i} and {j} can hold together, yet no value fits both conclusions"
             yield _finding(rule_set, "warning", "conflict", message)

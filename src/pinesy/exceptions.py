@@ -5,9 +5,11 @@ __all__ = [
     "DataError",
     "DegreeError",
     "DomainError",
+    "InconsistentSystemError",
     "PinesyError",
     "RuleSetError",
     "RulesTextError",
+    "ShapeError",
     "UnknownAttributeError",
 ]
 
@@ -20,8 +22,26 @@ class DomainError(PinesyError):
     """A value, attribute or subset does not fit a domain."""
 
 
+class ShapeError(DomainError, ValueError):
+    """Arrays whose shapes do not fit together; a `ValueError` too, as NumPy's own."""
+
+
 class DegreeError(PinesyError):
     """A degree or distribution is not what possibility theory asks for."""
+
+
+class InconsistentSystemError(PinesyError):
+    """A solution was asked of a system of equations that has none.
+
+    Attributes
+    ----------
+    distance : float
+        The Chebyshev distance to the nearest second member for which there is a solution.
+    """
+
+    def __init__(self, message: str, distance: float) -> None:
+        super().__init__(message)
+        self.distance = distance
 
 
 class RuleSetError(PinesyError):
@@ -55,3 +75,6 @@ class RulesTextError(DataError):
         super().__init__(message)
         self.line = line
         self.column = column
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.line, self.column)

@@ -8,7 +8,7 @@ from pinesy._validation import FloatArray, suggestion
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import link
-from pinesy.engine.run import run
+from pinesy.engine.run import notice, run
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute
@@ -73,7 +73,7 @@ class PremiseDegrees:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Inference):
-    """An inference that keeps every attribute of the cascade and every premise degree."""
+    """An inference that keeps every attribute that rules conclude on and every premise degree."""
 
     @property
     def premises(self) -> dict[str, PremiseDegrees]:
@@ -98,12 +98,18 @@ class Program:
         known: Mapping[str, Attribute],
         degrees: bool = False,
     ) -> None:
-        self.code = link(units, outputs, degrees)
+        with notice("pinesy: compiling the rules ..."):
+            self.code = link(units, outputs, known.values(), degrees)
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
         self._known = known
+        self._concluded = frozenset(u.output.name for u in units)
         self._by_name = {a.name: a for a in outputs}
         self._result = Trace if degrees else Inference
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(a.name for a in s) for s in (self.inputs, self.outputs))
+        return f"Program({inputs:.60} -> {outputs:.60}: {len(self.code.ops)} instructions)"
 
     def infer(self, evidence: Evidence) -> Inference:
         """Infer the outputs for one sample or a batch.
@@ -113,7 +119,7 @@ class Program:
         evidence : for each input attribute a dict ``{value: degree}`` (values left out have
             degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
             ``(n_samples, |domain|)``. The quickest form is one array with the columns of all
-            `inputs` side by side.
+            `inputs` side by side, in their order.
         """
-        rows = Rows.of(evidence, self.inputs, self._known, self.code.n_inputs)
+        rows = Rows.of(evidence, self.inputs, self._known, self._concluded)
         return self._result(self.code, self._by_name, run(self.code, rows), rows.is_batch)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinesy._files import read_text, writing
+from pinesy._validation import suggestion
 from pinesy.cascade import Cascade, declaration_order
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rule_set import RuleSet
@@ -34,6 +35,9 @@ T = TypeVar("T")
 
 FORMAT, VERSION = "pinesy cascade", 1
 
+# A text can be cut off and still be one; these lines tell.
+HEAD, END = "# written by pinesy; the last line says: end", "# end"
+
 
 def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
     """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
@@ -45,7 +49,7 @@ def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
         for value in attribute.domain:
             format_value(value)  # raises, naming the value, where it has no written form
     if path.suffix == ".rules":
-        text = str(cascade)
+        text = f"{HEAD}\n\n{cascade}\n{END}\n"
     elif path.suffix == ".json":
         text = json.dumps(_to_json(cascade), separators=(",", ":")) + "\n"
     else:
@@ -60,6 +64,8 @@ def load(path: str | os.PathLike[str]) -> Cascade:
     text = read_text(path)
     try:
         if path.suffix == ".rules":
+            if text.startswith(HEAD) and not text.rstrip().endswith(END):
+                raise DataError(f"its last line is not {END!r}: the file may be cut off")
             return parse(text)
         if path.suffix == ".json":
             return _from_json(text)
@@ -109,8 +115,8 @@ def _from_json(text: str) -> Cascade:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
     version = content.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
+    if type(version) is not int or version != VERSION:
+        newer = type(version) is int and version > VERSION
         cure = "; update pinesy to read it" if newer else ""
         raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
     return _Content(content).cascade()
@@ -127,15 +133,20 @@ class _Content:
         """Return the cascade."""
         for i, entry in enumerate(self._list("attributes")):
             attribute = self._at(f"attributes[{i}]", self._attribute, entry)
+            if attribute.name in self.attributes:
+                raise DataError(f"attributes[{i}]: {attribute.name!r} is there twice")
             self.attributes[attribute.name] = attribute
         rule_sets = [
-            RuleSet(
-                self._at(f"rule_sets[{i}][{j}]", self._rule, entry)
-                for j, entry in enumerate(_list(entries, f"rule_sets[{i}]"))
-            )
+            self._at(f"rule_sets[{i}]", RuleSet, self._rules(entries, f"rule_sets[{i}]"))
             for i, entries in enumerate(self._list("rule_sets"))
         ]
         return Cascade(*rule_sets, attributes=self.attributes.values())
+
+    def _rules(self, entries: object, place: str) -> list[Rule]:
+        return [
+            self._at(f"{place}[{j}]", self._rule, entry)
+            for j, entry in enumerate(_list(entries, place))
+        ]
 
     def _list(self, key: str) -> list[Any]:
         return _list(self.content.get(key), key)
@@ -145,28 +156,38 @@ class _Content:
             return read(entry)
         except PinesyError as error:
             raise DataError(f"{place}: {error}") from None
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{place}: malformed ({type(error).__name__}: {error})") from None
+        except (IndexError, TypeError) as error:
+            raise DataError(f"{place}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
-        if "product" in entry:
-            factors = (self.attributes[name] for name in entry["product"])
-            return Attribute.product(entry["name"], *factors)
-        domain = tuple(map(_hashable, entry["domain"]))
+        is_product = isinstance(entry, dict) and "product" in entry
+        _check_keys(entry, {"name", "product"} if is_product else {"name", "domain"})
+        if is_product:
+            return Attribute.product(entry["name"], *map(self._known, entry["product"]))
+        domain = tuple(map(_hashable, _list(entry["domain"], "domain")))
         for value in domain:
             format_value(value)  # JSON knows Infinity, rules do not
         return Attribute(entry["name"], domain)
 
+    def _known(self, name: str) -> Attribute:
+        if name not in self.attributes:
+            raise DataError(f"{name!r} is not declared{suggestion(name, self.attributes)}")
+        return self.attributes[name]
+
     def _rule(self, entry: dict[str, Any]) -> Rule:
+        _check_keys(entry, {"if", "then", "s", "r"})
+        for key in ("s", "r"):
+            if type(entry[key]) not in (int, float):
+                raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
         premise = map(self._proposition, entry["if"])
         return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
 
     def _proposition(self, entry: list[Any]) -> Proposition:
-        attribute = self.attributes[entry[0]]
+        attribute = self._known(entry[0])
         mask = 0
-        for position in entry[1]:
-            if not 0 <= position < len(attribute.domain):
-                raise DataError(f"attribute {attribute.name!r} has no position {position}")
+        for position in _list(entry[1], "positions"):
+            if type(position) is not int or not 0 <= position < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {position!r}")
             mask |= 1 << position
         if len(entry) < 3:
             return Proposition(attribute, mask)
@@ -174,6 +195,11 @@ class _Content:
         if stated.mask != mask:
             raise DataError(f"the condition {entry[2]!r} does not give the positions beside it")
         return stated
+
+
+def _check_keys(entry: dict[str, Any], keys: set[str]) -> None:
+    if not isinstance(entry, dict) or set(entry) != keys:
+        raise DataError(f"must be an object with the keys {', '.join(sorted(keys))}")
 
 
 def _list(entries: object, place: str) -> list[Any]:

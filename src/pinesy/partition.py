@@ -70,7 +70,10 @@ def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
     cell_of = np.empty(size, dtype=np.intp)
     cell_of[order] = np.cumsum(new) - 1
-    return Partition(ranked[new], cell_of)
+    signs = ranked[new]
+    for shared in (signs, cell_of):  # by all rule sets with these conclusions
+        shared.setflags(write=False)
+    return Partition(signs, cell_of)
 
 
 def mask_table(size: int, masks: tuple[int, ...]) -> npt.NDArray[np.bool_]:

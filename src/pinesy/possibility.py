@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._validation import FloatArray
-from pinesy.exceptions import DomainError
+from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attribute import Attribute, Proposition
 from pinesy.rules.writing import show_value
 
@@ -40,6 +40,16 @@ class Possibility:
     attribute: Attribute
     degrees: FloatArray
     coherent: "bool | BoolArray" = field(default=True)
+
+    def __post_init__(self) -> None:
+        degrees = np.asarray(self.degrees, dtype=np.float64)
+        size = len(self.attribute.domain)
+        if degrees.ndim not in (1, 2) or degrees.shape[-1] != size:
+            raise DegreeError(
+                f"attribute {self.attribute.name!r} has {size} values, so its degrees have shape "
+                f"({size},) or (n_samples, {size}); got shape {degrees.shape}"
+            )
+        object.__setattr__(self, "degrees", degrees)
 
     @property
     def is_batch(self) -> bool:
@@ -96,7 +106,11 @@ class Possibility:
 
     @cached_property
     def certainty(self) -> Any:
-        """The necessity of the best value: 1 minus the highest degree of any other value."""
+        """The necessity of the best value: 1 minus the highest degree of any other value.
+
+        It tells nothing where the result is not `normalised`: contradicting rules exclude
+        every value, the best one included.
+        """
         second = np.partition(self.degrees, -2, axis=-1)[..., -2] if self._many else 0.0 * self._top
         return 1.0 - second if self.is_batch else 1.0 - float(second)
 

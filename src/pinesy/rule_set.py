@@ -37,6 +37,8 @@ class RuleSet:
     rules: tuple[Rule, ...]
 
     def __init__(self, rules: Iterable[Rule]) -> None:
+        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
+            raise RuleSetError(f"a rule set takes a list of rules; got {rules!r}")
         object.__setattr__(self, "rules", tuple(rules))
         if not self.rules:
             raise RuleSetError("a rule set needs at least one rule")
@@ -118,10 +120,11 @@ class RuleSet:
     ) -> Self:
         """Return the same rules with other parameters, one `s` and one `r` for each rule."""
         for name, values in (("s", s), ("r", r)):
-            if len(values) != len(self.rules):
+            if np.ndim(values) != 1 or len(values) != len(self.rules):
+                shown = f"{len(values)} values" if np.ndim(values) == 1 else repr(values)
                 raise RuleSetError(
-                    f"the rule set on {self.output.name!r} has {len(self.rules)} rules; "
-                    f"got {len(values)} values of {name}"
+                    f"the rule set on {self.output.name!r} has {len(self.rules)} rules; got "
+                    f"{shown} of {name}, not one number a rule"
                 )
         return type(self)(
             Rule(rule.premise, rule.conclusion, float(si), float(ri))

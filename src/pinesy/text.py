@@ -15,9 +15,9 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from pinesy._validation import suggestion
+from pinesy._validation import check_degree, suggestion
 from pinesy.cascade import Cascade
-from pinesy.exceptions import PinesyError, RulesTextError
+from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
 from pinesy.rules.conditions import read_condition
@@ -44,6 +44,8 @@ def parse(text: str) -> Cascade:
     >>> parse('attribute a in {0, 1} attribute b in {low, high} if a in {1} then b in {high}')
     Cascade(1 rule sets, 1 rules: a -> b)
     """
+    if not isinstance(text, str):
+        raise DataError(f"rules are read from text; got {type(text).__name__}")
     statements = _Statements(text)
     statements.read()
     if not statements.rules:
@@ -65,7 +67,11 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     >>> parse_rule("if a in {0} then b in {1}", [a, b])
     if a in {0} then b in {1}
     """
-    statements = _Statements(text, {a.name: a for a in attributes})
+    known = list(attributes)
+    for attribute in known:
+        if not isinstance(attribute, Attribute):
+            raise DataError(f"parse_rule takes the attributes themselves; got {attribute!r}")
+    statements = _Statements(text, {a.name: a for a in known})
     statements.reader.expect("if")
     rule = statements.rule()
     if statements.reader.token.kind != "end":
@@ -93,7 +99,10 @@ class _Statements:
                 self.rules.setdefault(rule.conclusion.attribute.name, []).append(rule)
             else:
                 found = self.reader.token.text
-                self.reader.fail(f"expected 'attribute', 'product' or 'if', found {found!r:.60}")
+                lower = found.lower()
+                hint = f"; write {lower!r}" if lower != found and lower in KEYWORDS else ""
+                problem = f"expected 'attribute', 'product' or 'if', found {found!r:.60}{hint}"
+                self.reader.fail(problem)
 
     def _at(self, token: Token, make: Callable[[], T]) -> T:
         """Call `make`; blame the text at `token` for what goes wrong."""
@@ -134,8 +143,8 @@ class _Statements:
         token = self.reader.token
         name = self._name("an attribute")
         if name not in self.attributes:
-            hint = suggestion(name, self.attributes)
-            self.reader.fail(f"attribute {name!r} is not declared{hint}", token)
+            hint = suggestion(name[:60], self.attributes)
+            self.reader.fail(f"attribute {name!r:.60} is not declared{hint}", token)
         return self.attributes[name]
 
     def rule(self) -> Rule:
@@ -144,6 +153,8 @@ class _Statements:
         premise = [self._proposition()]
         while self.reader.accept("and"):
             premise.append(self._proposition())
+        if self.reader.token.text == "or":
+            self.reader.fail("premises are conjunctions; write one rule for each case of an 'or'")
         self.reader.expect("then")
         conclusion = self._proposition()
         s, r = self._parameters()
@@ -157,7 +168,9 @@ class _Statements:
             return self._at(token, lambda: attribute.where(condition))
         negated = self.reader.accept("not")
         if not self.reader.accept("in"):
-            self.reader.fail(f"expected 'in' or 'where', found {self.reader.token.text!r:.60}")
+            found = self.reader.token.text
+            cure = "; compare after where, or list values after in" if found == "==" else ""
+            self.reader.fail(f"expected 'in' or 'where', found {found!r:.60}{cure}")
         subset_token = self.reader.token
         values: list[Hashable] = self.reader.subset()
         proposition = self._at(subset_token, lambda: attribute.isin(values))
@@ -176,6 +189,4 @@ class _Statements:
             self.reader.fail(f"expected s= or r=, once each, found {token.text!r:.60}", token)
         self.reader.expect("=")
         number = self.reader.value()
-        if not isinstance(number, int | float):
-            self.reader.fail(f"expected a number after {token.text}=", token)
-        given[token.text] = number
+        given[token.text] = self._at(token, lambda: check_degree(number, token.text))

@@ -145,7 +145,8 @@ def _as_rows(distribution: npt.ArrayLike) -> FloatArray:
 
 def _probabilities(rows: FloatArray, values: tuple[object, ...]) -> FloatArray:
     """Check that each row is a probability distribution; divide it by its sum."""
-    total = rows.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # inf - inf; such rows are refused below
+        total = rows.sum(axis=1, keepdims=True)
     wrong = ~((rows >= 0.0).all(axis=1) & (np.abs(total[:, 0] - 1.0) <= SUM_TOLERANCE))
     if wrong.any():
         row = int(np.argmax(wrong))

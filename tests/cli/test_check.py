@@ -42,7 +42,7 @@ UNUSABLE = {
     "newer.json": ('{"format": "pinesy cascade", "version": 9}', "update pinesy to read it"),
     "long.rules": ("attribute a in {" + "1" * 10**6, "characters; the limit is 500,000"),
     "rules.txt": ("", "rules are kept in .rules or .json files"),
-    "empty.rules": ("attribute a in {0, 1}", "empty.rules: no rules in it"),
+    "empty.rules": ("attribute a in {0, 1}", "there are no rules in this text"),
 }
 
 

@@ -21,7 +21,7 @@ ROWS = [
     ["rules.attribute"],
     ["rules.rule", "possibility", "partition", "_sample_layout"],
     ["relation", "engine.circuit", "engine.evidence", "_sample_formats"],
-    ["engine.kind"],
+    ["engine.kind", "equations"],
     ["engine.template", "engine.code"],
     ["engine.demands", "engine.kernels"],
     ["engine.linker", "engine.run"],
@@ -171,7 +171,8 @@ def test_the_check_sees_modules_that_are_new_or_gone() -> None:
 
 def test_imports_for_types_alone_do_not_count() -> None:
     sources = read_sources()
+    before = violations(sources)
     sources["pinesy.exceptions"] += (
         "\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pinesy.io\n"
     )
-    assert violations(sources) == []
+    assert violations(sources) == before

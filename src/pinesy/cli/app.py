@@ -16,7 +16,7 @@ from pinesy.cli.help import CHECK_HELP, HELP, INFER_HELP, SHOW_HELP
 from pinesy.cli.output import Screen, open_output, progress
 from pinesy.cli.results import Format, writer
 from pinesy.cli.show import Page, counted
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import PinesyError
 from pinesy.samples import Source, read_samples
 
 __all__ = ["app", "main"]
@@ -118,7 +118,7 @@ def _options(
 @app.command(help=CHECK_HELP)
 def check(rules: RulesFile) -> None:
     """Print what is odd, and what inference costs."""
-    report = _load(rules).check()
+    report = pinesy.load(rules).check()
     typer.echo(str(report))
     warnings = len(report.warnings)
     notes = len(report.findings) - warnings
@@ -166,7 +166,7 @@ def infer(
 ) -> None:
     """Print the inferred distributions of every sample."""
     form = form or _format_of(output)
-    cascade = _load(rules)
+    cascade = pinesy.load(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     source, size = _source(data)
     batches = read_samples(
@@ -186,13 +186,6 @@ def infer(
 def demo() -> None:
     """Take a guided tour: the paper's example, then an addition of uncertain digits."""
     run_demo(Screen())
-
-
-def _load(rules: Path) -> pinesy.Cascade:
-    cascade = pinesy.load(rules)
-    if not cascade.rule_sets:
-        raise DataError(f"{rules}: no rules in it")
-    return cascade
 
 
 def _source(data: Path) -> tuple[Source, int | None]:

@@ -111,6 +111,15 @@ class Circuit:
         # it shares their work.
         return self._node(MIN, children, bits)
 
+    def lowest(self, operands: Iterable[int]) -> list[int]:
+        """Return the terms that a min of the operands comes down to, in a fixed order."""
+        bits = 0
+        for operand in operands:
+            if operand == ZERO:
+                return [ZERO]
+            bits |= self._bits(operand) if operand != ONE else 0
+        return self._order.terms(self._order.minimal(bits))
+
     def _node(self, op: int, children: Sequence[int], terms: tuple[int, ...] | int) -> int:
         key = (op, terms)
         if key not in self._known:
@@ -194,6 +203,10 @@ class _Order:
             if not bits & self._below[place]:
                 bits = bits & ~self._above[place] | 1 << place
         return bits
+
+    def minimal(self, bits: int) -> int:
+        """Return the bits without those of terms that are above another one."""
+        return sum(1 << place for place in _places(bits) if not bits & self._below[place])
 
     def place_of(self, term: int) -> int:
         """Return the place of a term, comparing a new one with those it has something in common."""

@@ -34,9 +34,7 @@ class RuleUnit:
             len(self.output.domain),
             tuple(rule.conclusion.mask for rule in self.rules),
             tuple(
-                int(z) if z in (0.0, 1.0) else None
-                for rule in self.rules
-                for z in (rule.s, rule.r)
+                int(z) if z in (0.0, 1.0) else None for rule in self.rules for z in (rule.s, rule.r)
             ),
         )
 

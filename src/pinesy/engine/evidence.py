@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Rows:
         evidence: Evidence,
         attributes: tuple[Attribute, ...],
         known: Mapping[str, Attribute],
-        columns: int,
+        concluded: frozenset[str],
     ) -> "Rows":
         """Check the form of `evidence`: names, lengths, numbers of samples (not yet degrees).
 
@@ -43,14 +44,18 @@ class Rows:
         ----------
         attributes : the inputs that are needed, in the order of their columns
         known : all inputs, for telling a superfluous one from an unknown name
-        columns : the number of columns of `attributes` in all
+        concluded : the attributes that rules conclude on, which take no evidence
         """
         if not isinstance(evidence, Mapping):
-            return cls._side_by_side(np.asarray(evidence), attributes, columns)
+            array = _as_array(evidence, "the array of inputs")
+            return cls._side_by_side(array, attributes)
+        _check_attributes(evidence, known)
         given: dict[str, object] = {
             k.name if isinstance(k, Attribute) else k: v for k, v in evidence.items()
         }
-        _check_names(given, attributes, known)
+        if len(given) < len(evidence):
+            raise DegreeError("an input is given twice, by its name and as an attribute")
+        _check_names(given, attributes, known, concluded)
         arrays = [_degrees(given[a.name], a) for a in attributes]
         shapes = {a.ndim for a in arrays}
         if len(shapes) > 1:
@@ -65,9 +70,8 @@ class Rows:
         return cls(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
 
     @classmethod
-    def _side_by_side(
-        cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...], columns: int
-    ) -> "Rows":
+    def _side_by_side(cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]) -> "Rows":
+        columns = _columns(attributes)
         if array.ndim not in (1, 2) or array.shape[-1] != columns:
             names = ", ".join(a.name for a in attributes[:6]) + (", ..." * (len(attributes) > 6))
             raise DegreeError(
@@ -97,10 +101,29 @@ class Rows:
             start = stop
 
 
+def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attribute]) -> None:
+    for key in evidence:
+        if isinstance(key, Attribute) and known.get(key.name, key) != key:
+            raise DegreeError(
+                f"the evidence is for {key!r}, but the rules use {known[key.name]!r}; give the "
+                "rules' own attribute, or its name"
+            )
+
+
+@lru_cache(maxsize=256)
+def _columns(attributes: tuple[Attribute, ...]) -> int:
+    return sum(len(a.domain) for a in attributes)
+
+
 def _check_names(
-    given: Mapping[str, object], attributes: Sequence[Attribute], known: Mapping[str, Attribute]
+    given: Mapping[str, object],
+    attributes: Sequence[Attribute],
+    known: Mapping[str, Attribute],
+    concluded: frozenset[str],
 ) -> None:
     for name in given:
+        if name in concluded:
+            raise CascadeError(f"{name!r} takes no evidence: rules conclude on it")
         if name not in known:
             raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
     missing = [a.name for a in attributes if a.name not in given]
@@ -127,9 +150,14 @@ def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
             raise DegreeError(
                 f"attribute {attribute.name!r} got a distribution on {content.attribute!r}"
             )
-        return content.degrees
+        array = content.degrees
     else:
-        array = _as_array(content, attribute)
+        array = _as_array(content, f"attribute {attribute.name!r}")
+    if array.ndim == 0:
+        raise DegreeError(
+            f"attribute {attribute.name!r} got {content!r:.60}, which is not a distribution; if "
+            f"the value is certain, give {{value: 1.0}}"
+        )
     if array.ndim not in (1, 2) or array.shape[-1] != len(attribute.domain):
         raise DegreeError(
             f"attribute {attribute.name!r} has {len(attribute.domain)} values, so it takes an "
@@ -140,13 +168,12 @@ def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
     return array
 
 
-def _as_array(content: object, attribute: Attribute) -> npt.NDArray[Any]:
+def _as_array(content: object, what: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(content)
     except (TypeError, ValueError):
         raise DegreeError(
-            f"attribute {attribute.name!r}: {content!r:.80} is not a distribution; give a dict "
-            "{value: degree} or an array"
+            f"{what}: {content!r:.80} is neither a dict {{value: degree}} nor an array of degrees"
         ) from None
 
 

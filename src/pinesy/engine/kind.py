@@ -1,5 +1,6 @@
 """What a rule set computes, apart from the names of its attributes and its parameters' values."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from pinesy.engine.circuit import ONE, ZERO, Circuit
 from pinesy.partition import Partition, mask_table, partition_of
 
-__all__ = ["Kind", "KindCircuit", "circuit_of"]
+__all__ = ["COMPILING", "Kind", "KindCircuit", "circuit_of"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -39,6 +40,10 @@ class Kind:
     def partition(self) -> Partition:
         """The partition of the output domain."""
         return partition_of(self.output_size, self.conclusions)
+
+
+#: Held while circuits grow: sets of one kind share one, whatever thread compiles them.
+COMPILING = threading.RLock()
 
 
 @lru_cache(maxsize=256)
@@ -83,10 +88,11 @@ class KindCircuit(Circuit):
     def _patterns(self, rules: Sequence[int], patterns: BoolArray) -> list[int]:
         """Return ``min_j (alpha_j or beta_j)`` for each sign pattern, along the prefix tree."""
         nodes = []
-        for pattern in patterns:
+        for pattern in patterns.tolist():
+            sides = zip(rules, pattern, strict=True)
             value = ONE
-            for j, sign in zip(rules, pattern, strict=True):
-                value = self.meet([value, self.alphas[j] if sign else self.betas[j]])
+            for term in self.lowest(self.alphas[j] if sign else self.betas[j] for j, sign in sides):
+                value = self.meet([value, term])
             nodes.append(value)
         return nodes
 

@@ -5,25 +5,41 @@ from collections.abc import Iterable, Sequence
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.demands import Demands
-from pinesy.engine.kind import Kind, circuit_of
+from pinesy.engine.kind import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import Linker
 from pinesy.rules.attribute import Attribute
 
 __all__ = ["link"]
 
 
-def link(units: Sequence[RuleUnit], outputs: Sequence[Attribute], degrees: bool = False) -> Code:
+def link(
+    units: Sequence[RuleUnit],
+    outputs: Sequence[Attribute],
+    known: Iterable[Attribute],
+    degrees: bool = False,
+) -> Code:
     """Compile rule sets, given in an order in which inputs come first, into one program.
 
     Parameters
     ----------
     units : the rule sets that the outputs depend on
     outputs : the attributes whose distributions are wanted
+    known : the inputs of all rules; those that are needed get their columns in this order
     degrees : whether the premise degrees of every rule are wanted too
     """
+    with COMPILING:
+        return _link(units, outputs, known, degrees)
+
+
+def _link(
+    units: Sequence[RuleUnit],
+    outputs: Sequence[Attribute],
+    known: Iterable[Attribute],
+    degrees: bool,
+) -> Code:
     inferred = {u.output.name for u in units}
-    inputs = {a.name: a for u in units for a in u.inputs if a.name not in inferred}
-    inputs |= {a.name: a for a in outputs if a.name not in inferred}
+    needed = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
+    inputs = {a.name: a for a in known if a.name in needed}
     kinds = _kinds(units, set(inputs))
     demands = Demands(units, kinds, outputs, degrees)
     linker = Linker(inputs, demands, outputs)

@@ -15,7 +15,7 @@ from pinesy._validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
 
-__all__ = ["run"]
+__all__ = ["notice", "run"]
 
 #: Scratch for one block of samples should stay in a core's second-level cache.
 SCRATCH_BYTES = 256 * 1024
@@ -39,6 +39,7 @@ def run(code: Code, rows: Rows) -> FloatArray:
         _run_one(code, rows, out)
     else:
         _run_blocks(code, rows, out)
+    out.setflags(write=False)  # results are values
     return out
 
 
@@ -101,13 +102,13 @@ def _width(code: Code, n: int) -> int:
 @cache
 def kernels() -> ModuleType:
     """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with _notice("pinesy: compiling its kernels (once on this machine, a few seconds) ..."):
+    with notice("pinesy: compiling its kernels (once on this machine, a few seconds) ..."):
         from pinesy.engine import kernels as module
     return module
 
 
 @contextmanager
-def _notice(line: str) -> Iterator[None]:
+def notice(line: str) -> Iterator[None]:
     """Print `line` to stderr if the block takes longer than `PATIENCE`."""
     timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(line + "\n"))
     timer.daemon = True

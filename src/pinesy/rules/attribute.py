@@ -49,6 +49,11 @@ class Attribute:
     _index: dict[Hashable, int]
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
+        if isinstance(domain, str | bytes | set | frozenset) or not isinstance(domain, Iterable):
+            raise DomainError(
+                f"the domain of attribute {name!r} is {domain!r:.60}; give an ordered collection "
+                "of values, such as a list"
+            )
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
         self._fill(name, values, _positions(name, values), ())
 
@@ -76,15 +81,18 @@ class Attribute:
         >>> Attribute.product("pair", bit, Attribute("other", [0, 1])).domain
         ((0, 0), (0, 1), (1, 0), (1, 1))
         """
+        for factor in factors:
+            if not isinstance(factor, Attribute):
+                raise DomainError(f"a factor of the product {name!r} is {factor!r}, no attribute")
         names = [name, *(f.name for f in factors)]
         if len(factors) < 2 or len(set(names)) < len(names):
             raise DomainError(
                 f"the product {name!r} needs two or more factors with names of their own, other "
                 f"than the product's; got {', '.join(names[1:]) or 'none'}"
             )
-        types = tuple(tuple(type(v) for v in f.domain) for f in factors)
+        domains = tuple(f.domain for f in factors)
         attribute = cls.__new__(cls)
-        attribute._fill(name, *_product_domain(tuple(f.domain for f in factors), types), factors)
+        attribute._fill(name, *_product_domain(domains, repr(domains)), factors)
         return attribute
 
     def isin(self, values: Iterable[Hashable]) -> "Proposition":
@@ -122,15 +130,17 @@ class Attribute:
     def _mask_of(self, condition: Condition) -> int:
         """Return the mask of a condition, evaluated once for all attributes of one domain."""
         key = (condition.pattern, id(self.domain))
-        if key not in _MASKS:
+        known = _MASKS.get(key)
+        if known is None:
             holds, whole = condition.holds, bool(self.factors)
             mask = self._mask(
-                lambda parts: holds((*parts, parts) if whole else parts), f"'{condition.text}'"
+                lambda parts: holds((*parts, parts) if whole else parts), f"'{condition.text:.60}'"
             )
             if len(_MASKS) >= 4096:
                 _MASKS.clear()
             _MASKS[key] = (self.domain, mask)
-        return _MASKS[key][1]
+            return mask
+        return known[1]
 
     def _mask(self, holds: Callable[[Any], object], text: str) -> int:
         """Return the mask of the values for which `holds` of the tuple of their components."""
@@ -138,14 +148,21 @@ class Attribute:
         for position, value in enumerate(self.domain):
             try:
                 answer = holds(value if self.factors else (value,))
-            except (ArithmeticError, DomainError, TypeError) as error:
+            except (
+                ArithmeticError,
+                AttributeError,
+                DomainError,
+                LookupError,
+                TypeError,
+                ValueError,
+            ) as error:
                 raise DomainError(
                     f"attribute {self.name!r}, value {value!r}: {text} fails: {error}"
                 ) from error
             if not isinstance(answer, bool | np.bool_):
                 raise DomainError(
-                    f"attribute {self.name!r}, value {value!r}: {text} gives {answer!r}; it must "
-                    "give true or false"
+                    f"attribute {self.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
+                    "must give true or false"
                 )
             mask |= int(answer) << position
         return mask
@@ -172,9 +189,12 @@ class Attribute:
         try:
             return self._index[value]
         except (KeyError, TypeError):
-            raise DomainError(
-                f"attribute {self.name!r} has no value {value!r}{suggestion(value, self.domain)}"
-            ) from None
+            alike = [v for v in self.domain if str(v) == str(value)]
+            hint = suggestion(value, self.domain)
+            if alike:
+                kinds = (type(alike[0]).__name__, type(value).__name__)
+                hint = f"; it has {alike[0]!r} ({kinds[0]}), not {value!r:.60} ({kinds[1]})"
+            raise DomainError(f"attribute {self.name!r} has no value {value!r:.60}{hint}") from None
 
     def subset(self, mask: int) -> tuple[Hashable, ...]:
         """Return the values of a mask, in domain order."""
@@ -226,6 +246,12 @@ class Proposition:
     #: The text of the condition that gave the subset, kept for printing.
     condition: str | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.attribute, Attribute) or not 0 <= self.mask <= self.attribute.full:
+            raise DomainError(
+                f"{self.attribute!r} has no subset of mask {self.mask!r}; use isin or where"
+            )
+
     @property
     def values(self) -> tuple[Hashable, ...]:
         """The subset `P`, in domain order."""
@@ -241,6 +267,12 @@ class Proposition:
 
     def __and__(self, other: "Proposition | Premise") -> "Premise":
         return Premise((self,)) & other
+
+    def __or__(self, other: object) -> "Premise":
+        raise RuleSetError(
+            "premises are conjunctions; for 'or' on one attribute use one set of values, else "
+            "write one rule for each case"
+        )
 
     def __bool__(self) -> bool:
         raise RuleSetError(
@@ -264,6 +296,8 @@ class Premise:
     propositions: tuple[Proposition, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.propositions, Proposition):
+            raise RuleSetError("a premise takes a tuple of propositions: Premise((p, ...))")
         if not self.propositions:
             raise RuleSetError(
                 "a premise needs at least one proposition: If(attribute.isin({...}))"
@@ -322,7 +356,7 @@ def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:
 @lru_cache(maxsize=256)
 def _product_domain(
     domains: tuple[tuple[Hashable, ...], ...],
-    _types: tuple[tuple[type, ...], ...],  # part of the cache's key: (0, 1) == (False, True)
+    _shown: str,  # part of the cache's key, because (0, 1) == (False, True)
 ) -> tuple[tuple[Hashable, ...], dict[Hashable, int]]:
     """Return the product of the domains and its index, shared by all equal products."""
     domain = tuple(product(*domains))

@@ -21,6 +21,8 @@ Evaluator = Callable[[Sequence[Any]], Any]
 
 #: Operands of a condition; a bound like those of the lexer.
 MAX_OPERANDS = 200
+#: Size of the numbers that a condition may compute with.
+MAX_BITS = 4_096
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -228,13 +230,15 @@ def _constant(value: Hashable) -> Evaluator:
 
 
 def _binary(operation: Callable[[Any, Any], Any], left: Evaluator, right: Evaluator) -> Evaluator:
-    return lambda values: operation(_numeric(left(values)), _numeric(right(values)))
+    return lambda values: _numeric(operation(_numeric(left(values)), _numeric(right(values))))
 
 
 def _numeric(value: object) -> int | float:
-    if isinstance(value, int | float):
-        return value
-    raise DomainError(f"computes with {value!r}, which is not a number")
+    if not isinstance(value, int | float):
+        raise DomainError(f"computes with {value!r:.60}, which is not a number")
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise DomainError(f"computes a number of more than {MAX_BITS} bits")
+    return value
 
 
 def _membership(inside: frozenset[Hashable], negated: bool) -> Callable[[Any, Any], bool]:

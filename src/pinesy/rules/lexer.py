@@ -77,14 +77,23 @@ def tokenize(source: str) -> list[Token]:
     while position < len(source):
         match = _TOKEN.match(source, position)
         if match is None:
-            if source[position] == '"':
-                fail(source, position, "this text has no closing quote on its line")
-            fail(source, position, f"unexpected character {source[position]!r}")
+            fail(source, position, _unexpected(source[position]))
         kind = match.lastgroup or ""
         if kind != "space":
             tokens.append(Token(kind, match.group(), position))
         position = match.end()
     return [*tokens, Token("end", "end of text", len(source))]
+
+
+def _unexpected(character: str) -> str:
+    """Say what is wrong with a character that starts no token, and the cure."""
+    cures = {
+        '"': "this text has no closing quote on its line",
+        "`": "this name has no closing backquote on its line",
+        "'": 'unexpected character "\'"; texts stand in double quotes',
+        ".": "unexpected character '.'; decimals start with a digit: 0.5",
+    }
+    return cures.get(character, f"unexpected character {character!r}")
 
 
 def _check_lines(source: str) -> None:

@@ -35,6 +35,8 @@ class Rule:
     r: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.premise, Premise):
+            raise RuleSetError(f"the premise is {self.premise!r}; write If(...).then(...)")
         if not isinstance(self.conclusion, Proposition):
             raise RuleSetError(
                 f"a conclusion is a proposition such as attribute.isin({{...}}); "
@@ -71,6 +73,9 @@ class If:
 
     def __init__(self, *premise: Proposition | Premise) -> None:
         self.premise = Premise(conjunction(premise))
+
+    def __repr__(self) -> str:
+        return f"If({self.premise}) without .then(...)"
 
     def then(self, conclusion: Proposition, s: float = 0.0, r: float = 0.0) -> Rule:
         """Return the rule with this premise."""

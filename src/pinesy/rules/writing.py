@@ -29,7 +29,8 @@ def format_value(value: object, depth: int = 0) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return value if is_word(value) else json.dumps(value)
+        text = str.__str__(value)  # also of an enumeration's member that is a text
+        return text if is_word(text) else json.dumps(text, ensure_ascii=not text.isprintable())
     if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
         return repr(value)
     if type(value) is float and math.isfinite(value):

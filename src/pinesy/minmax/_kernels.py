@@ -1,0 +1,99 @@
+"""The compiled loops of the min-max algebra.
+
+Importing this module compiles them, or loads them from Numba's cache on disk. It is imported when
+first needed, so that importing pinesy does not load Numba. Arrays may be read-only; other kernels
+may call `front_value`.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import types
+
+_NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
+_STARTS = types.Array(types.int64, 1, "C", readonly=True)
+_ANY_TABLE = types.Array(types.float64, 2, "A", readonly=True)
+_TABLE = types.Array(types.float64, 2, "C")
+_RESULT = types.Array(types.float64, 1, "C")
+
+
+def _compiled(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile with a cache on disk, or without one where no directory can hold it."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled: Callable[..., Any]
+        try:
+            compiled = numba.njit(signature, nogil=True, cache=True)(function)
+        except RuntimeError:
+            compiled = numba.njit(signature, nogil=True)(function)
+        return compiled
+
+    return decorate
+
+
+@numba.njit(inline="always")
+def _at_crossing(e, w, begin, end, k, y):
+    """Return the larger of ``w[k - 1]`` and ``(e[k] - y)^+ / 2``, as far as there are such."""
+    value = w[k - 1] if k > begin else 0.0
+    return max(value, (e[k] - y) * 0.5) if k < end else value
+
+
+@_compiled(types.float64(_NUMBERS, _NUMBERS, types.int64, types.int64, types.float64))
+def front_value(e, w, begin, end, y):
+    """Return ``max_k min((e[k] - y)^+ / 2, w[k])`` over the front ``begin <= k < end``.
+
+    Along the front the first term falls and the second rises, also when rounded. The maximum of
+    their min lies where they cross: at the first `k` at which `w` is not the lesser, or before it.
+    """
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) >> 1
+        if w[middle] >= (e[middle] - y) * 0.5:
+            high = middle
+        else:
+            low = middle + 1
+    return _at_crossing(e, w, begin, end, low, y)
+
+
+@_compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _ANY_TABLE, _TABLE))
+def evaluate(e, w, starts, y, out):
+    """Set ``out[i, l]`` to the value at ``y[i, l]`` of front ``starts[l] .. starts[l + 1]``."""
+    for i in range(y.shape[0]):
+        for column in range(y.shape[1]):
+            out[i, column] = front_value(e, w, starts[column], starts[column + 1], y[i, column])
+
+
+@_compiled(types.int64(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT))
+def _sweep(y, column, order, e, w):
+    """Write the front of the pairs ``(y[i], y[i] - column[order[i]])``; return its size.
+
+    `y` never increases. Of equal `y` several may stay, with rising `w`: the walk passes over them.
+    """
+    size = 0
+    best = 0.0
+    for i in range(len(y)):
+        gap = y[i] - column[order[i]]
+        if gap > best:
+            best = gap
+            e[size] = y[i]
+            w[size] = gap
+            size += 1
+    return size
+
+
+@_compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT, _RESULT))
+def lower_distances(y, column, order, nabla, e, w):
+    """Lower each ``nabla[i]`` to ``max((column[order[i]] - y[i])^+, h(y[i]))``, `h` of the column.
+
+    As `y` falls the crossing on the front moves on, never back: one walk in place of searches.
+    `e` and `w` are scratch.
+    """
+    size = _sweep(y, column, order, e, w)
+    k = 0
+    for i in range(len(y)):
+        while k < size and w[k] < (e[k] - y[i]) * 0.5:
+            k += 1
+        h = _at_crossing(e, w, 0, size, k, y[i])
+        nabla[i] = min(nabla[i], max(column[order[i]] - y[i], h))

@@ -1,0 +1,206 @@
+"""Pareto fronts of pairs (e, w): the functions ``h(y) = max_i min((e_i - y)^+ / 2, w_i)``.
+
+Of all pairs only those count that no other pair beats in both. Sorted by decreasing `e` their `w`
+increases, so that `h` is found by binary search; and the front of a union is the front of the
+union of the fronts, so that pairs may come in any order and in any number of chunks.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._validation import FloatArray
+from pinesy.exceptions import DomainError
+from pinesy.minmax import _checks
+from pinesy.minmax._solving import TOLERANCE, front_values, margin, sweep
+
+__all__ = ["TOLERANCE", "Front", "Fronts", "pareto_front", "pareto_fronts"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Front:
+    """A Pareto front: pairs with `e` strictly decreasing and `w > 0` strictly increasing.
+
+    Build it with `pareto_front`. A front without pairs is the function ``h = 0``.
+
+    Attributes
+    ----------
+    e, w : read-only arrays (F,)
+
+    Examples
+    --------
+    >>> front = pareto_front([0.8, 0.6, 0.5], [0.1, 0.4, 0.3])
+    >>> front.e, front.w
+    (array([0.8, 0.6]), array([0.1, 0.4]))
+    >>> front.evaluate([0.0, 0.5, 0.9])
+    array([0.3, 0.1, 0. ])
+    """
+
+    e: FloatArray
+    w: FloatArray
+
+    def __post_init__(self) -> None:
+        e, w = _pairs(self.e, self.w, 1)
+        if (np.diff(e) >= 0.0).any() or (np.diff(w, prepend=0.0) <= 0.0).any():
+            raise DomainError(
+                "these pairs are not a front: e must decrease and w > 0 increase, strictly; build "
+                "a front from any pairs with pareto_front(e, w)"
+            )
+        object.__setattr__(self, "e", _checks.frozen(e))
+        object.__setattr__(self, "w", _checks.frozen(w))
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.e)
+
+    def merge(self, other: "Front") -> "Front":
+        """Return the front of the pairs of both.
+
+        Associative, commutative and idempotent, to the last bit: it only selects pairs.
+        """
+        return _front(np.concatenate([self.e, other.e]), np.concatenate([self.w, other.w]))
+
+    def evaluate(self, y: npt.ArrayLike) -> FloatArray:
+        """Return ``h(y) = max_i min((e_i - y)^+ / 2, w_i)`` for each entry of the vector `y`.
+
+        Cost O(log F) an entry. In float64 it is equal, bit for bit, to the maximum over all the
+        pairs that the front was built from: subtraction and halving round monotonically.
+        """
+        points = _checks.finite(y, "y", 1)
+        return front_values(
+            self.e, self.w, np.array([0, len(self)], dtype=np.int64), points[:, None]
+        )[:, 0]
+
+    def solution(self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE) -> float:
+        """Return ``(e - nabla)^+`` for the largest `e` with ``w > nabla``, or `bottom` if none.
+
+        Where ``nabla > 0`` has been rounded, ``w > nabla + tolerance`` is asked for instead.
+
+        Examples
+        --------
+        >>> front = pareto_front([0.8, 0.6], [0.1, 0.4])
+        >>> front.solution(0.0), front.solution(0.25), front.solution(0.4)
+        (0.8, 0.35, 0.0)
+        """
+        k = int(np.searchsorted(self.w, margin(nabla, tolerance), side="right"))
+        return max(float(self.e[k]) - nabla, bottom) if k < len(self) else bottom
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} pairs)"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Fronts:
+    """Many fronts, one a column, packed: front `l` is ``e[starts[l]:starts[l + 1]]``, same of `w`.
+
+    Build it with `pareto_fronts`, or with `Fronts.pack` from fronts.
+
+    Examples
+    --------
+    >>> fronts = pareto_fronts([[0.8, 0.5], [0.6, 0.7]], [[0.1, 0.2], [0.4, 0.0]])
+    >>> fronts.evaluate([[0.0, 0.0], [0.5, 0.5]])
+    array([[0.3, 0.2],
+           [0.1, 0. ]])
+    >>> fronts.solution(0.0)
+    array([0.8, 0.5])
+    """
+
+    e: FloatArray
+    w: FloatArray
+    starts: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        _checks.same_length(len(self.e), "the entries of e", len(self.w), "those of w")
+        sizes = np.diff(self.starts, prepend=0, append=len(self.e))
+        if len(sizes) < 2 or sizes[0] != 0 or sizes[-1] != 0 or (sizes < 0).any():
+            raise DomainError(
+                "the starts of packed fronts must begin with 0, rise and end with the number of "
+                "pairs; pack fronts with Fronts.pack"
+            )
+
+    @classmethod
+    def pack(cls, fronts: Iterable[Front]) -> "Fronts":
+        """Return the given fronts as one object."""
+        each = list(fronts)
+        starts = np.cumsum([0, *map(len, each)], dtype=np.int64)
+        starts.setflags(write=False)
+        e, w = [[getattr(f, name) for f in each] for name in ("e", "w")]
+        return cls(_joined(e), _joined(w), starts)
+
+    def __len__(self) -> int:
+        """Return the number of fronts (columns)."""
+        return len(self.starts) - 1
+
+    def __getitem__(self, column: int) -> Front:
+        """Return the front of a column."""
+        if not 0 <= column < len(self):
+            raise DomainError(f"there is no front {column}; they are numbered 0 .. {len(self) - 1}")
+        inside = slice(self.starts[column], self.starts[column + 1])
+        return Front(self.e[inside], self.w[inside])
+
+    def __iter__(self) -> Iterator[Front]:
+        """Yield the front of each column."""
+        return map(self.__getitem__, range(len(self)))
+
+    def merge(self, other: "Fronts") -> "Fronts":
+        """Return the fronts of the pairs of both, column by column; see `Front.merge`."""
+        _checks.same_length(len(self), "the fronts", len(other), "those to merge")
+        return Fronts.pack(one.merge(two) for one, two in zip(self, other, strict=True))
+
+    def evaluate(self, y: npt.ArrayLike) -> FloatArray:
+        """Return ``h_l(y[i, l])`` for all entries of `y`, of shape ``(n, columns)``.
+
+        With ``y[:, None]``, of shape ``(n, 1)``, all fronts are evaluated at the same points.
+        """
+        points = _checks.finite(y, "y", 2)
+        if points.shape[1] != 1:
+            _checks.same_length(points.shape[1], "the columns of y", len(self), "the fronts")
+        table = np.broadcast_to(points, (len(points), len(self)))
+        return front_values(self.e, self.w, self.starts, table)
+
+    def solution(
+        self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE
+    ) -> FloatArray:
+        """Return the solution of every front; see `Front.solution`."""
+        found = [front.solution(nabla, bottom=bottom, tolerance=tolerance) for front in self]
+        return np.array(found, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"Fronts({len(self)} columns, {len(self.e)} pairs)"
+
+
+def pareto_front(e: npt.ArrayLike, w: npt.ArrayLike) -> Front:
+    """Return the front of the pairs ``(e_i, w_i)``, larger being better in both.
+
+    Pairs with ``w <= 0`` change nothing and are dropped. Cost O(N log N).
+
+    Examples
+    --------
+    >>> len(pareto_front([0.9, 0.9, 0.4], [0.2, 0.3, 0.3]))
+    1
+    """
+    return _front(*_pairs(e, w, 1))
+
+
+def pareto_fronts(e: npt.ArrayLike, w: npt.ArrayLike) -> Fronts:
+    """Return the front of each column of `e` and `w`, of shape ``(n, columns)``."""
+    pairs = zip(*(table.T for table in _pairs(e, w, 2)), strict=True)
+    return Fronts.pack(_front(*columns) for columns in pairs)
+
+
+def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
+    one, two = _checks.finite(e, "e", ndim), _checks.finite(w, "w", ndim)
+    for axis, what in zip(range(ndim), ("rows", "columns"), strict=False):
+        _checks.same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
+    return one, two
+
+
+def _joined(parts: list[FloatArray]) -> FloatArray:
+    return _checks.frozen(np.concatenate([np.empty(0), *parts]))
+
+
+def _front(e: FloatArray, w: FloatArray) -> Front:
+    order = np.argsort(-e)
+    return Front(*sweep(e[order], w[order]))
