@@ -39,9 +39,12 @@ class InconsistentSystemError(PinesyError):
         The Chebyshev distance to the nearest second member for which there is a solution.
     """
 
-    def __init__(self, message: str, distance: float) -> None:
+    def __init__(self, message: str, distance: float = 0.0) -> None:
         super().__init__(message)
         self.distance = distance
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.distance)
 
 
 class RuleSetError(PinesyError):

@@ -1,5 +1,6 @@
 """Systems: every answer is checked by one certificate against the definitions in fractions."""
 
+import pickle
 import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
@@ -375,6 +376,14 @@ def test_bad_candidates(kind: type[System]) -> None:
         system.verify([0.1, np.nan])
     with pytest.raises(DegreeError, match=r"tolerance is -1"):
         system.verify([0.1, 0.2], tolerance=-1.0)
+
+
+def test_the_error_travels_between_processes() -> None:
+    """An exception that cannot be unpickled hangs a pool of processes."""
+    with pytest.raises(InconsistentSystemError) as caught:
+        _ = MinMaxSystem([[0.0], [0.0]], [0.5, 0.75]).lowest_solution
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.distance) == (str(caught.value), 0.125)
 
 
 def test_a_system_does_not_change() -> None:
