@@ -211,35 +211,37 @@ class _Order:
     def place_of(self, term: int) -> int:
         """Return the place of a term, comparing a new one with those it has something in common."""
         if term not in self._place:
-            place = self._place[term] = len(self.ids)
-            self.ids.append(term)
-            self._above.append(0)
-            self._below.append(0)
-            masks, others = self.circuit.united([term])
-            self._parts.append((masks, others))
-            parts: list[object] = [("facet of", a) for a in masks]
-            parts += others
-            for other in sorted({u for part in parts for u in self._users.get(part, ())}):
-                self._compare(place, other)
-            for part in parts:
-                self._users.setdefault(part, []).append(place)
+            self._place[term] = len(self.ids)
+            self._add(term)
         return self._place[term]
 
-    def _compare(self, place: int, other: int) -> None:
-        if self._leq(other, place):
-            self._below[place] |= 1 << other
+    def _add(self, term: int) -> None:
+        place = len(self.ids)
+        masks, others = self.circuit.united([term])
+        self.ids.append(term)
+        self._parts.append((masks, others))
+        parts: list[object] = [("facet of", a) for a in masks]
+        parts += others
+        near = sorted({u for part in parts for u in self._users.get(part, ())})
+        below = sum(1 << other for other in near if self._leq(other, place))
+        above = sum(1 << other for other in near if self._leq(place, other))
+        self._below.append(below)
+        self._above.append(above)
+        for other in _places(below):
             self._above[other] |= 1 << place
-        elif self._leq(place, other):
-            self._above[place] |= 1 << other
+        for other in _places(above):
             self._below[other] |= 1 << place
+        for part in parts:
+            self._users.setdefault(part, []).append(place)
 
     def _leq(self, low: int, high: int) -> bool:
         """Tell whether the term at place `low` is at most that at `high` for all inputs."""
         low_masks, low_others = self._parts[low]
         masks, others = self._parts[high]
-        return low_others <= others and all(
-            mask & ~masks.get(attribute, 0) == 0 for attribute, mask in low_masks.items()
-        )
+        for attribute, mask in low_masks.items():
+            if mask & ~masks.get(attribute, 0):
+                return False
+        return low_others <= others
 
 
 def _places(bits: int) -> Iterator[int]:
