@@ -6,19 +6,22 @@ say how possible and how certain each conclusion is.
 
 from pinesy.cascade import Cascade
 from pinesy.check import Report
+from pinesy.equations import EquationSystem
 from pinesy.exceptions import (
     CascadeError,
     DataError,
     DegreeError,
     DomainError,
+    InconsistentSystemError,
     PinesyError,
     RuleSetError,
     RulesTextError,
+    ShapeError,
     UnknownAttributeError,
 )
 from pinesy.inference import Inference, PremiseDegrees, Program, Trace
 from pinesy.io import load, save
-from pinesy.minmax import minmax_product
+from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.partition import Partition
 from pinesy.possibility import Possibility
 from pinesy.relation import MatrixRelation
@@ -36,9 +39,13 @@ __all__ = [
     "DataError",
     "DegreeError",
     "DomainError",
+    "EquationSystem",
     "If",
+    "InconsistentSystemError",
     "Inference",
     "MatrixRelation",
+    "MaxMinSystem",
+    "MinMaxSystem",
     "Partition",
     "PinesyError",
     "Possibility",
@@ -51,6 +58,7 @@ __all__ = [
     "RuleSet",
     "RuleSetError",
     "RulesTextError",
+    "ShapeError",
     "Trace",
     "UnknownAttributeError",
     "antipignistic",

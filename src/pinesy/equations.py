@@ -6,14 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from pinesy._validation import FloatArray
-from pinesy.minmax import minmax_product
+from pinesy.minmax import TOLERANCE, minmax_product
 from pinesy.partition import Partition
 from pinesy.relation import interleave, show_matrix, signed_matrix, symbolic_matrix
 
 __all__ = ["EquationSystem"]
-
-#: Differences of degrees up to this are rounding: 0.3 - 0.1 is not below 0.2 by more.
-TOLERANCE = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

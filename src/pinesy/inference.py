@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pinesy._notice import notice
 from pinesy._validation import FloatArray, suggestion
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import link
-from pinesy.engine.run import notice, run
+from pinesy.engine.run import run
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute

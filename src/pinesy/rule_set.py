@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
 from pinesy._validation import FloatArray
 from pinesy.engine.code import RuleUnit
-from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import CascadeError, RuleSetError
-from pinesy.inference import Program
+from pinesy.engine.evidence import Evidence, target_degrees
+from pinesy.equations import EquationSystem
+from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
+from pinesy.inference import Program, Trace
 from pinesy.partition import Partition, partition_of
 from pinesy.possibility import Possibility
 from pinesy.relation import MatrixRelation
@@ -114,6 +115,37 @@ class RuleSet:
         See `Program.infer` for the forms of evidence.
         """
         return self._program.infer(evidence)[self.output.name]
+
+    def equations(self, evidence: Evidence, target: object) -> EquationSystem:
+        """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
+
+        Parameters
+        ----------
+        evidence : the inputs of one sample
+        target : what should be inferred: a value of the output attribute, or a distribution on it
+            (a dict, a sequence of degrees or a `Possibility`)
+
+        Examples
+        --------
+        >>> from pinesy import Attribute, If, RuleSet
+        >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+        >>> rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+        >>> rules.equations({"a": [1.0, 0.2]}, target=0)
+        EquationSystem(2 equations, 2 unknowns, distance 0.2)
+        """
+        trace = self._tracer.infer(evidence)
+        if trace.is_batch:
+            raise DegreeError("a system of equations is made of one sample; got a batch")
+        premises = cast(Trace, trace).premises[self.output.name]
+        degrees = target_degrees(target, self.output)
+        cells = np.zeros(len(self.partition))
+        np.maximum.at(cells, self.partition.cell_of, degrees)
+        return EquationSystem(self.partition, premises.lambdas, premises.rhos, cells)
+
+    @cached_property
+    def _tracer(self) -> Program:
+        known = {a.name: a for a in self.inputs}
+        return Program([self.unit], [self.output], known, degrees=True)
 
     def with_parameters(
         self, s: Sequence[float] | FloatArray, r: Sequence[float] | FloatArray

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "pinesy"
 #: any other package sits with the highest that it imports.
 ROWS = [
     ["exceptions"],
-    ["_validation", "_files"],
+    ["_validation", "_files", "_jit", "_notice"],
     ["transforms", "minmax", "rules.lexer"],
     ["rules.reader", "rules.writing"],
     ["rules.conditions"],

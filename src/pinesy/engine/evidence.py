@@ -1,6 +1,6 @@
 """What is known of the inputs, checked for form and brought to rows of columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute
 
-__all__ = ["Evidence", "Rows"]
+__all__ = ["Evidence", "Rows", "target_degrees"]
 
 #: For each input attribute, by name or as the attribute itself: a dict ``{value: degree}`` (values
 #: left out are impossible), a sequence of degrees in domain order, a `Possibility`, or for a batch
@@ -166,6 +166,21 @@ def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
         )
     _check_numbers(array, f"attribute {attribute.name!r}")
     return array
+
+
+def target_degrees(target: object, attribute: Attribute) -> FloatArray:
+    """Return a target as a normalised distribution: all of a value that is given alone."""
+    if isinstance(target, Hashable) and target in attribute:
+        degrees = np.zeros(len(attribute.domain))
+        degrees[attribute.position(target)] = 1.0
+        return degrees
+    if isinstance(target, str | bytes):
+        attribute.position(target)  # raises: no such value
+    degrees = _degrees(target, attribute).astype(np.float64)
+    if degrees.ndim != 1:
+        raise DegreeError(f"the target of {attribute.name!r} must be one distribution")
+    check_distribution(degrees, attribute.domain, f"the target of {attribute.name!r}")
+    return degrees
 
 
 def _as_array(content: object, what: str) -> npt.NDArray[Any]:

@@ -5,7 +5,6 @@ it, and only when first needed, so that importing pinesy does not load Numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -13,6 +12,8 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+from pinesy._jit import compiled
 
 MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
 
@@ -41,18 +42,6 @@ _max = _machine_operation("llvm.maxnum")
 _min = _machine_operation("llvm.minnum")
 
 
-def _compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile with a cache on disk, or without one where no directory can hold it."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            return numba.njit(signature, nogil=True, cache=True)(function)
-        except RuntimeError:
-            return numba.njit(signature, nogil=True)(function)
-
-    return decorate
-
-
 _PROGRAM = "uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1]"
 
 
@@ -62,7 +51,7 @@ def _rows(work, args, k):
     return work[args[k]], work[args[k + 1]], work[args[k + 2]], work[args[k + 3]]
 
 
-@_compiled("void(float64[:, ::1], int64, int64, uint32, uint32[::1], int64, int64)")
+@compiled("void(float64[:, ::1], int64, int64, uint32, uint32[::1], int64, int64)")
 def _fold(work, target, lanes, op, args, begin, end):
     """Compute one instruction for a block: ``work[target] = op(work[args[begin:end]])``."""
     result = work[target]
@@ -109,7 +98,7 @@ def _fold(work, target, lanes, op, args, begin, end):
                 result[i] = _min(result[i], _max(one[i], two[i]))
 
 
-@_compiled("void(float64[:, ::1], int64, int64, float64[:, ::1], int64)")
+@compiled("void(float64[:, ::1], int64, int64, float64[:, ::1], int64)")
 def _turn(x, first, lanes, work, base):
     """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column."""
     even = lanes - lanes % 4
@@ -126,7 +115,7 @@ def _turn(x, first, lanes, work, base):
             work[base + c, i] = x[first + i, c] + 0.0
 
 
-@_compiled("int64(float64[:, ::1], int64, int64, uint32[::1])")
+@compiled("int64(float64[:, ::1], int64, int64, uint32[::1])")
 def _first_bad(work, base, lanes, bounds):
     """Return the first lane with an input that is not a normalised distribution, or `lanes`."""
     bad = lanes
@@ -146,7 +135,7 @@ def _first_bad(work, base, lanes, bounds):
     return bad
 
 
-@_compiled(f"int64(float64[:, ::1], float64[:, ::1], int64, {_PROGRAM}, float64[:, ::1])")
+@compiled(f"int64(float64[:, ::1], float64[:, ::1], int64, {_PROGRAM}, float64[:, ::1])")
 def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, work):
     """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
 
@@ -172,7 +161,7 @@ def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, wor
     return -1
 
 
-@_compiled(f"int64(float64[::1], float64[::1], {_PROGRAM}, float64[::1])")
+@compiled(f"int64(float64[::1], float64[::1], {_PROGRAM}, float64[::1])")
 def run_one(x, out, bounds, ops, targets, starts, args, constants, work):
     """Run the program on one sample: as `run_blocks`, without the inner loops."""
     base = constants.shape[0]

@@ -1,21 +1,19 @@
 """Runs a program on samples: blocks that stay in cache, threads over samples."""
 
 import os
-import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 
 import numpy as np
 
+from pinesy._notice import KERNELS, notice
 from pinesy._validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
 
-__all__ = ["notice", "run"]
+__all__ = ["run"]
 
 #: Scratch for one block of samples should stay in a core's second-level cache.
 SCRATCH_BYTES = 256 * 1024
@@ -25,8 +23,6 @@ MIN_WIDTH, MAX_WIDTH = 16, 128
 CHUNK_BYTES = 2 * 1024 * 1024
 #: Steps (instructions times samples) below which a second thread costs more than it gives.
 THREAD_STEPS = 200_000
-#: Seconds of silence before a line says that Numba is compiling.
-PATIENCE = 2.0
 
 
 def run(code: Code, rows: Rows) -> FloatArray:
@@ -102,18 +98,6 @@ def _width(code: Code, n: int) -> int:
 @cache
 def kernels() -> ModuleType:
     """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice("pinesy: compiling its kernels (once on this machine, a few seconds) ..."):
+    with notice(KERNELS):
         from pinesy.engine import kernels as module
     return module
-
-
-@contextmanager
-def notice(line: str) -> Iterator[None]:
-    """Print `line` to stderr if the block takes longer than `PATIENCE`."""
-    timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(line + "\n"))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -6,31 +6,16 @@ may call `front_value`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-from collections.abc import Callable
-from typing import Any
-
 import numba
 from numba.core import types
+
+from pinesy._jit import compiled
 
 _NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)
 _ANY_TABLE = types.Array(types.float64, 2, "A", readonly=True)
 _TABLE = types.Array(types.float64, 2, "C")
 _RESULT = types.Array(types.float64, 1, "C")
-
-
-def _compiled(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile with a cache on disk, or without one where no directory can hold it."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Callable[..., Any]
-        try:
-            compiled = numba.njit(signature, nogil=True, cache=True)(function)
-        except RuntimeError:
-            compiled = numba.njit(signature, nogil=True)(function)
-        return compiled
-
-    return decorate
 
 
 @numba.njit(inline="always")
@@ -40,7 +25,7 @@ def _at_crossing(e, w, begin, end, k, y):
     return max(value, (e[k] - y) * 0.5) if k < end else value
 
 
-@_compiled(types.float64(_NUMBERS, _NUMBERS, types.int64, types.int64, types.float64))
+@compiled(types.float64(_NUMBERS, _NUMBERS, types.int64, types.int64, types.float64))
 def front_value(e, w, begin, end, y):
     """Return ``max_k min((e[k] - y)^+ / 2, w[k])`` over the front ``begin <= k < end``.
 
@@ -57,7 +42,7 @@ def front_value(e, w, begin, end, y):
     return _at_crossing(e, w, begin, end, low, y)
 
 
-@_compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _ANY_TABLE, _TABLE))
+@compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _ANY_TABLE, _TABLE))
 def evaluate(e, w, starts, y, out):
     """Set ``out[i, l]`` to the value at ``y[i, l]`` of front ``starts[l] .. starts[l + 1]``."""
     for i in range(y.shape[0]):
@@ -65,7 +50,7 @@ def evaluate(e, w, starts, y, out):
             out[i, column] = front_value(e, w, starts[column], starts[column + 1], y[i, column])
 
 
-@_compiled(types.int64(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT))
+@compiled(types.int64(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT))
 def _sweep(y, column, order, e, w):
     """Write the front of the pairs ``(y[i], y[i] - column[order[i]])``; return its size.
 
@@ -83,7 +68,7 @@ def _sweep(y, column, order, e, w):
     return size
 
 
-@_compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT, _RESULT))
+@compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT, _RESULT))
 def lower_distances(y, column, order, nabla, e, w):
     """Lower each ``nabla[i]`` to ``max((column[order[i]] - y[i])^+, h(y[i]))``, `h` of the column.
 

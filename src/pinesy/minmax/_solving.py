@@ -6,10 +6,13 @@ and halve. A max-min system is therefore solved as the min-max system of ``-a`` 
 """
 
 from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._notice import KERNELS, notice
 from pinesy._validation import FloatArray
 from pinesy.exceptions import DegreeError
 
@@ -34,11 +37,17 @@ def front_values(
     e: FloatArray, w: FloatArray, starts: npt.NDArray[np.int64], y: FloatArray
 ) -> FloatArray:
     """Return ``h_l(y[i, l])`` for packed fronts: front `l` is ``starts[l] .. starts[l + 1]``."""
-    from pinesy.minmax import _kernels
-
     out = np.empty(y.shape)
-    _kernels.evaluate(e, w, starts, y, out)
+    kernels().evaluate(e, w, starts, y, out)
     return out
+
+
+@cache
+def kernels() -> ModuleType:
+    """Load the compiled loops; the first time ever on a machine they are compiled."""
+    with notice(KERNELS):
+        from pinesy.minmax import _kernels
+    return _kernels
 
 
 def margin(nabla: float, tolerance: float) -> float:
@@ -55,13 +64,11 @@ def row_distances(a: FloatArray, b: FloatArray) -> FloatArray:
     share the order of `b`: one sort, then per column a sweep and a walk. O(N log N + N M); beyond
     the input O(N) memory.
     """
-    from pinesy.minmax import _kernels
-
     order = np.argsort(-b).astype(np.int64, copy=False)
     y, nabla = b[order], np.full(len(b), np.inf)
     e, w, result = (np.empty(len(b)) for _ in range(3))
     for column in _columns(a):
-        _kernels.lower_distances(y, column, order, nabla, e, w)
+        kernels().lower_distances(y, column, order, nabla, e, w)
     result[order] = nabla
     return result
 
