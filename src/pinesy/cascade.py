@@ -203,7 +203,12 @@ class Cascade:
         ----------
         parameters : for the output name of each rule set to change, its ``(s, r)``
         """
-        for name in parameters:
+        for name, pair in parameters.items():
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise CascadeError(
+                    f"the parameters of {self[name].output.name!r} are a pair (s, r) of sequences; "
+                    f"got {pair!r:.60}"
+                )
             self[name]  # raises where there is no such set
         changed = (
             s.with_parameters(*parameters[s.output.name]) if s.output.name in parameters else s

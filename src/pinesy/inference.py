@@ -122,5 +122,5 @@ class Program:
             ``(n_samples, |domain|)``. The quickest form is one array with the columns of all
             `inputs` side by side, in their order.
         """
-        rows = Rows.of(evidence, self.inputs, self._known, self._concluded)
+        rows = Rows.of(evidence, self.inputs, self._known, self._concluded, self.code.n_inputs)
         return self._result(self.code, self._by_name, run(self.code, rows), rows.is_batch)

@@ -159,7 +159,7 @@ class RuleSet:
                     f"{shown} of {name}, not one number a rule"
                 )
         return type(self)(
-            Rule(rule.premise, rule.conclusion, float(si), float(ri))
+            Rule(rule.premise, rule.conclusion, si, ri)
             for rule, si, ri in zip(self.rules, s, r, strict=True)
         )
 

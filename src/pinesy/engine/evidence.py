@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ class Rows:
         attributes: tuple[Attribute, ...],
         known: Mapping[str, Attribute],
         concluded: frozenset[str],
+        columns: int,
     ) -> "Rows":
         """Check the form of `evidence`: names, lengths, numbers of samples (not yet degrees).
 
@@ -45,10 +45,11 @@ class Rows:
         attributes : the inputs that are needed, in the order of their columns
         known : all inputs, for telling a superfluous one from an unknown name
         concluded : the attributes that rules conclude on, which take no evidence
+        columns : the number of columns of `attributes` in all
         """
         if not isinstance(evidence, Mapping):
             array = _as_array(evidence, "the array of inputs")
-            return cls._side_by_side(array, attributes)
+            return cls._side_by_side(array, attributes, columns)
         _check_attributes(evidence, known)
         given: dict[str, object] = {
             k.name if isinstance(k, Attribute) else k: v for k, v in evidence.items()
@@ -70,8 +71,9 @@ class Rows:
         return cls(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
 
     @classmethod
-    def _side_by_side(cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...]) -> "Rows":
-        columns = _columns(attributes)
+    def _side_by_side(
+        cls, array: npt.NDArray[Any], attributes: tuple[Attribute, ...], columns: int
+    ) -> "Rows":
         if array.ndim not in (1, 2) or array.shape[-1] != columns:
             names = ", ".join(a.name for a in attributes[:6]) + (", ..." * (len(attributes) > 6))
             raise DegreeError(
@@ -108,11 +110,6 @@ def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attrib
                 f"the evidence is for {key!r}, but the rules use {known[key.name]!r}; give the "
                 "rules' own attribute, or its name"
             )
-
-
-@lru_cache(maxsize=256)
-def _columns(attributes: tuple[Attribute, ...]) -> int:
-    return sum(len(a.domain) for a in attributes)
 
 
 def _check_names(

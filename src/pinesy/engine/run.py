@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
@@ -16,7 +17,7 @@ from pinesy.engine.evidence import Rows
 __all__ = ["run"]
 
 #: Scratch for one block of samples should stay in a core's second-level cache.
-SCRATCH_BYTES = 256 * 1024
+SCRATCH_BYTES = 512 * 1024
 #: Samples a block; a multiple of the widest vector.
 MIN_WIDTH, MAX_WIDTH = 16, 128
 #: Input rows are brought together for this many bytes at a time, whatever the batch.
@@ -66,13 +67,20 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
         rows.refuse(bad)
 
 
-def _map(run_chunk, starts: range, steps: int) -> int:  # type: ignore[no-untyped-def]
+def _map(run_chunk: Callable[[int], int], starts: range, steps: int) -> int:
     """Run all chunks, on several threads if it pays; return the first bad row, or -1."""
     threads = min(n_threads(), len(starts)) if steps > THREAD_STEPS else 1
+    queue = iter(starts)  # shared: each thread takes the next chunk when it is done with one
+
+    def work() -> int:
+        return next((bad for start in queue if (bad := run_chunk(start)) >= 0), -1)
+
     if threads == 1:
-        return next((bad for start in starts if (bad := run_chunk(start)) >= 0), -1)
-    with ThreadPoolExecutor(threads) as pool:
-        return min((bad for bad in pool.map(run_chunk, starts) if bad >= 0), default=-1)
+        return work()
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(threads - 1)]
+        found = [work(), *(other.result() for other in others)]
+    return min((bad for bad in found if bad >= 0), default=-1)
 
 
 def n_threads() -> int:
