@@ -404,7 +404,7 @@ def test_wrong_numbers_of_parameters() -> None:
         WALK.with_parameters({"grass": ([0], [])})
     with refused(CascadeError, "no rule set concludes on 'gras'", "did you mean 'grass'?"):
         WALK.with_parameters({"gras": ([0], [0])})
-    with refused(DegreeError, "parameter r of rule 'if rain", "is 2.0"):
+    with refused(DegreeError, "parameter r of rule 'if rain", "is 2;"):
         FIRST.with_parameters([0], [2])
 
 

@@ -211,7 +211,7 @@ def test_parts_of_rules_that_are_something_else() -> None:
         TRIAGE.with_parameters({"route": (0.1, 0.2)})  # type: ignore[dict-item]
     with pytest.raises(CascadeError, match=r"'route' are a pair \(s, r\) of sequences"):
         TRIAGE.with_parameters({"route": [0.5]})  # type: ignore[dict-item]
-    with pytest.raises(DegreeError, match="parameter s of rule .* is 'x'"):
+    with pytest.raises(DegreeError, match=r"parameter s of rule .* is 'x'"):
         RISKS.with_parameters(["x", 0], [0, 0])  # type: ignore[list-item]
     with pytest.raises(DataError, match="read from text"):
         parse(None)  # type: ignore[arg-type]

@@ -8,7 +8,6 @@ it, and only when first needed, so that importing pinesy does not load Numba.
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
@@ -98,40 +97,47 @@ def _fold(work, target, lanes, op, args, begin, end):
                 result[i] = _min(result[i], _max(one[i], two[i]))
 
 
-@compiled("void(float64[:, ::1], int64, int64, float64[:, ::1], int64)")
-def _turn(x, first, lanes, work, base):
-    """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column."""
+@numba.njit(inline="always")
+def _checked(degree):
+    """Return the degree, or 2 if it is none (NaN fails the comparison): then no maximum is 1."""
+    return degree if (degree >= 0.0) & (degree <= 1.0) else 2.0
+
+
+@compiled("int64(float64[:, ::1], int64, int64, float64[:, ::1], int64, uint32[::1])")
+def _turn(x, first, lanes, work, base, bounds):
+    """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column.
+
+    Returns the first lane with an input that is not a normalised distribution, or `lanes`.
+    """
+    bad = lanes
     even = lanes - lanes % 4
     for i in range(0, even, 4):  # four samples at a time: their rows are read as they lie
         one, two, three, four = x[first + i], x[first + i + 1], x[first + i + 2], x[first + i + 3]
-        for c in range(x.shape[1]):
-            row = work[base + c]
-            row[i] = one[c] + 0.0  # -0.0 becomes 0.0
-            row[i + 1] = two[c] + 0.0
-            row[i + 2] = three[c] + 0.0
-            row[i + 3] = four[c] + 0.0
+        for a in range(bounds.shape[0] - 1):
+            top_1, top_2, top_3, top_4 = 0.0, 0.0, 0.0, 0.0
+            for c in range(bounds[a], bounds[a + 1]):
+                row = work[base + c]
+                row[i] = one[c] + 0.0  # -0.0 becomes 0.0
+                row[i + 1] = two[c] + 0.0
+                row[i + 2] = three[c] + 0.0
+                row[i + 3] = four[c] + 0.0
+                top_1 = _max(top_1, _checked(one[c]))
+                top_2 = _max(top_2, _checked(two[c]))
+                top_3 = _max(top_3, _checked(three[c]))
+                top_4 = _max(top_4, _checked(four[c]))
+            if (top_1 != 1.0) | (top_2 != 1.0) | (top_3 != 1.0) | (top_4 != 1.0):
+                tops = (top_1, top_2, top_3, top_4)
+                for k in range(4):
+                    if tops[k] != 1.0:
+                        bad = min(bad, i + k)
     for i in range(even, lanes):
-        for c in range(x.shape[1]):
-            work[base + c, i] = x[first + i, c] + 0.0
-
-
-@compiled("int64(float64[:, ::1], int64, int64, uint32[::1])")
-def _first_bad(work, base, lanes, bounds):
-    """Return the first lane with an input that is not a normalised distribution, or `lanes`."""
-    bad = lanes
-    top = np.empty(lanes)
-    for a in range(bounds.shape[0] - 1):
-        top[:] = 0.0
-        for c in range(bounds[a], bounds[a + 1]):
-            row = work[base + c]
-            for i in range(lanes):
-                # NaN fails the comparison; what fails it makes the top something else than 1.
-                good = (row[i] >= 0.0) & (row[i] <= 1.0)
-                top[i] = _max(top[i], row[i] if good else 2.0)
-        for i in range(bad):
-            if top[i] != 1.0:
-                bad = i
-                break
+        for a in range(bounds.shape[0] - 1):
+            top = 0.0
+            for c in range(bounds[a], bounds[a + 1]):
+                work[base + c, i] = x[first + i, c] + 0.0
+                top = _max(top, _checked(x[first + i, c]))
+            if top != 1.0:
+                bad = min(bad, i)
     return bad
 
 
@@ -147,8 +153,7 @@ def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, wor
     base = constants.shape[0]
     for first in range(0, x.shape[0], work.shape[1]):
         lanes = min(work.shape[1], x.shape[0] - first)
-        _turn(x, first, lanes, work, base)
-        bad = _first_bad(work, base, lanes, bounds)
+        bad = _turn(x, first, lanes, work, base, bounds)
         if bad < lanes:
             return first + bad
         for i in range(ops.shape[0]):

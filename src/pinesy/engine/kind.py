@@ -79,7 +79,7 @@ class KindCircuit(Circuit):
             (rules, *np.unique(signs[:, rules], axis=0, return_inverse=True))
             for rules in independent_blocks(signs)
         ]
-        # The block with the fewest patterns goes last: `best` takes the last one apart first,
+        # The block with the fewest patterns goes last: the last one is taken apart first,
         # and what remains is shared by more subsets.
         found.sort(key=lambda block: -len(block[1]))
         values = [self._patterns(rules, patterns) for rules, patterns, _ in found]
@@ -95,13 +95,6 @@ class KindCircuit(Circuit):
                 value = self.meet([value, term])
             nodes.append(value)
         return nodes
-
-    def best(self, cells: BoolArray) -> int:
-        """Return ``Pi*`` of a union of cells, given as a bool array (omega,)."""
-        values, place = self._blocks
-        table = np.zeros([len(v) for v in values], dtype=bool)
-        table[tuple(place)] = cells
-        return self._maximum(table)
 
     def _maximum(self, table: BoolArray) -> int:
         """Return the max over the marked cells of the min over blocks.
@@ -120,40 +113,66 @@ class KindCircuit(Circuit):
         return self._best[key]
 
     def _last_block(self, table: BoolArray, values: Sequence[int]) -> int:
-        groups: dict[bytes, list[int]] = {}
-        for y in range(table.shape[-1]):
-            rest = np.ascontiguousarray(table[..., y])
-            if rest.any():
-                groups.setdefault(rest.tobytes(), []).append(y)
         return self.join(
-            [
-                self.meet(
-                    [
-                        self.join(values[y] for y in group),
-                        self._maximum(np.ascontiguousarray(table[..., group[0]])),
-                    ]
-                )
-                for group in groups.values()
-            ]
+            self.meet([self.join(values[y] for y in group), self._maximum(rest)])
+            for rest, group in _slices(table)
         )
 
     @cached_property
     def height(self) -> int:
         """The expression of ``Pi*(D_b)``; it is ONE where the result is always normalised."""
-        return self.best(np.ones(len(self.kind.partition), dtype=bool))
+        return self._maximum(self._tables([(1 << self.kind.output_size) - 1])[0])
 
-    def facets(self, masks: Sequence[int]) -> list[int]:
-        """Return ``Pi*(b in A)`` for each subset `A` of the output domain, given as masks."""
-        partition = self.kind.partition
-        inside = mask_table(self.kind.output_size, tuple(masks))
-        touched = np.zeros((len(partition), len(masks)), dtype=bool)
-        np.logical_or.at(touched, partition.cell_of, inside)
-        atoms, atom_of = np.unique(touched, axis=0, return_inverse=True)
-        nodes = [
-            self.best(atom_of.reshape(-1) == i) if atom.any() else ZERO
-            for i, atom in enumerate(atoms)
+    def facets(self, masks: Sequence[int], split: bool) -> list[int]:
+        """Return ``Pi*(b in A)`` for each subset `A` of the output domain, given as masks.
+
+        Subsets are joined from the atoms that they are all made of. With `split`, they are taken
+        apart by the last block first, and what remains of them is joined from atoms. Which is
+        less work depends on the subsets.
+        """
+        tables = self._tables(masks)
+        if not split or tables[0].ndim == 1:
+            return self._by_atoms(tables)
+        values = self._blocks[0][tables[0].ndim - 1]
+        parts = [_slices(table) for table in tables]
+        rests = {rest.tobytes(): rest for part in parts for rest, _ in part}
+        found = dict(zip(rests, self._by_atoms(list(rests.values())), strict=True))
+        return [
+            self.join(
+                self.meet([self.join(values[y] for y in group), found[rest.tobytes()]])
+                for rest, group in part
+            )
+            for part in parts
         ]
-        return unions(self, nodes, atoms)
+
+    def _tables(self, masks: Sequence[int]) -> list[BoolArray]:
+        """Mark the cells that each subset touches, in the product of the blocks' patterns."""
+        values, place = self._blocks
+        inside = mask_table(self.kind.output_size, tuple(masks))
+        tables = np.zeros((len(masks), *map(len, values)), dtype=bool)
+        cells = place[:, self.kind.partition.cell_of]
+        for table, column in zip(tables, inside.T, strict=True):
+            table[tuple(cells[:, column])] = True
+        return list(tables)
+
+    def _by_atoms(self, tables: Sequence[BoolArray]) -> list[int]:
+        """Return the max over each table's marked cells, by way of the atoms they share."""
+        flat = np.stack([table.ravel() for table in tables], axis=1)
+        members, atom_of = np.unique(flat, axis=0, return_inverse=True)
+        kept = [i for i, member in enumerate(members) if member.any()]
+        shape = tables[0].shape
+        atoms = [self._maximum((atom_of.ravel() == i).reshape(shape)) for i in kept]
+        return unions(self, atoms, members[kept])
+
+
+def _slices(table: BoolArray) -> list[tuple[BoolArray, list[int]]]:
+    """Return what is marked with each value of the last block, equal slices together."""
+    groups: dict[bytes, tuple[BoolArray, list[int]]] = {}
+    for y in range(table.shape[-1]):
+        rest = np.ascontiguousarray(table[..., y])
+        if rest.any():
+            groups.setdefault(rest.tobytes(), (rest, []))[1].append(y)
+    return list(groups.values())
 
 
 def unions(circuit: Circuit, atoms: Sequence[int], members: BoolArray) -> list[int]:

@@ -44,11 +44,19 @@ def rule_template(kind: Kind, masks: tuple[int, ...], degrees: bool) -> Template
     height ``Pi*(D_b)``; and with `degrees`, ``lambda_1, rho_1, lambda_2, ...``.
     """
     circuit = circuit_of(kind)
-    nodes = circuit.facets(masks) if masks else []
-    nodes.append(circuit.height)
+    others = [circuit.height]
     if degrees:
-        nodes += [d for pair in zip(circuit.lambdas, circuit.rhos, strict=True) for d in pair]
-    return emit(circuit, nodes)
+        others += [d for pair in zip(circuit.lambdas, circuit.rhos, strict=True) for d in pair]
+    if not masks:
+        return emit(circuit, others)
+    ways = [emit(circuit, circuit.facets(masks, split) + others) for split in (False, True)]
+    return min(ways, key=_work)
+
+
+def _work(template: Template) -> int:
+    """Return about how much a template costs, with the subsets that it asks of its inputs."""
+    sizes = [leaf.mask.bit_count() for leaf in template.leaves if isinstance(leaf, Facet)]
+    return len(template.args) + 2 * len(template.ops) + sum(size for size in sizes if size > 1)
 
 
 @lru_cache(maxsize=1024)
