@@ -41,7 +41,7 @@ WALK = Cascade(FIRST, SECOND)
 CALM = [1.0, 0.0]
 
 
-def refused(error: type[PinesyError], *parts: str) -> "pytest.RaisesExc[PinesyError]":
+def raises_saying(error: type[PinesyError], *parts: str) -> "pytest.RaisesExc[PinesyError]":
     """Expect this type of error, with all the parts in its message, in this order."""
     pattern = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
     return pytest.RaisesExc(error, match=pattern)
@@ -113,11 +113,11 @@ SINGLE: list[tuple[Any, type[PinesyError], list[str]]] = [
     ("pi", "error", "parts"), SINGLE, ids=[" ".join(p[-1:]) for *_, p in SINGLE]
 )
 def test_bad_distributions(pi: Any, error: type[PinesyError], parts: list[str]) -> None:
-    with refused(error, *parts):
+    with raises_saying(error, *parts):
         WALK.infer({"rain": pi, "wind": CALM})
-    with refused(error, *parts):
+    with raises_saying(error, *parts):
         FIRST.infer({"rain": pi, "wind": CALM})
-    with refused(error, *parts):
+    with raises_saying(error, *parts):
         WALK.trace({"rain": pi, "wind": CALM})
 
 
@@ -141,10 +141,10 @@ def test_a_bad_row_of_a_batch_is_named(bad: list[float], parts: list[str], row: 
     rows[row] = bad
     rows[row + 1 :: 7] = [0.1, 0.2, 0.3]  # the first bad row is the one to name
     calm = np.tile(CALM, (400, 1))
-    with refused(DegreeError, f"attribute 'rain', row {row}: ", *parts):
+    with raises_saying(DegreeError, f"attribute 'rain', row {row}: ", *parts):
         WALK.infer({"rain": rows, "wind": calm})
     columns = np.concatenate([rows, calm], axis=1)
-    with refused(DegreeError, f"attribute 'rain', row {row}: ", *parts):
+    with raises_saying(DegreeError, f"attribute 'rain', row {row}: ", *parts):
         WALK.infer(columns)
 
 
@@ -154,14 +154,14 @@ def test_the_first_bad_row_is_named_with_threads_too(monkeypatch: pytest.MonkeyP
     rows[[170_001, 250_000, 299_999]] = 0.5
     a, b = Attribute("a", range(2)), Attribute("b", range(2))
     rule_set = RuleSet([If(a.isin({0})).then(b.isin({0}))])
-    with refused(DegreeError, "attribute 'a', row 170001", "not normalised"):
+    with raises_saying(DegreeError, "attribute 'a', row 170001", "not normalised"):
         rule_set.infer({"a": rows})
 
 
 def test_a_bad_second_input_is_named() -> None:
-    with refused(DegreeError, "attribute 'wind': the distribution is not normalised"):
+    with raises_saying(DegreeError, "attribute 'wind': the distribution is not normalised"):
         WALK.infer({"rain": [1, 0, 0], "wind": [0.5, 0.5]})
-    with refused(DegreeError, "attribute 'wind', row 1: the distribution is not normalised"):
+    with raises_saying(DegreeError, "attribute 'wind', row 1: the distribution is not normalised"):
         WALK.infer({"rain": GOOD_ROWS[:2], "wind": np.array([CALM, [0.5, 0.5]])})
 
 
@@ -169,22 +169,22 @@ def test_a_bad_second_input_is_named() -> None:
 
 
 def test_missing_inputs() -> None:
-    with refused(CascadeError, "no distribution is given for wind", "possibility 1"):
+    with raises_saying(CascadeError, "no distribution is given for wind", "possibility 1"):
         WALK.infer({"rain": [1, 0, 0]})
-    with refused(CascadeError, "no distribution is given for rain, wind"):
+    with raises_saying(CascadeError, "no distribution is given for rain, wind"):
         WALK.infer({})
     many = [Attribute(f"in_{i}", range(2)) for i in range(12)]
     rules = RuleSet([If(*(a.isin({0}) for a in many)).then(GRASS.isin({"wet"}))])
-    with refused(CascadeError, "given for in_0, in_1", "in_7 and 4 more"):
+    with raises_saying(CascadeError, "given for in_0, in_1", "in_7 and 4 more"):
         rules.infer({})
 
 
 def test_unknown_inputs() -> None:
-    with refused(CascadeError, "there is no input 'rian'", "did you mean 'rain'?"):
+    with raises_saying(CascadeError, "there is no input 'rian'", "did you mean 'rain'?"):
         WALK.infer({"rian": [1, 0, 0], "wind": CALM})
-    with refused(CascadeError, "there is no input 'zzz'", "known: rain, wind"):
+    with raises_saying(CascadeError, "there is no input 'zzz'", "known: rain, wind"):
         WALK.infer({"rain": [1, 0, 0], "wind": CALM, "zzz": CALM})
-    with refused(CascadeError, "'grass' takes no evidence", "rules conclude on it"):
+    with raises_saying(CascadeError, "'grass' takes no evidence", "rules conclude on it"):
         WALK.infer({"rain": [1, 0, 0], "wind": CALM, "grass": CALM})
 
 
@@ -195,22 +195,24 @@ def test_an_input_given_as_an_attribute_of_another_domain() -> None:
 
 
 def test_single_and_batch_mixed() -> None:
-    with refused(
+    with raises_saying(
         DegreeError, "'wind' has one distribution while others have a batch", "(n_samples"
     ):
         WALK.infer({"rain": GOOD_ROWS, "wind": CALM})
-    with refused(DegreeError, "'rain' has one distribution while others have a batch"):
+    with raises_saying(DegreeError, "'rain' has one distribution while others have a batch"):
         WALK.infer({"rain": {"light": 1}, "wind": np.tile(CALM, (3, 1))})
 
 
 def test_different_numbers_of_samples() -> None:
-    with refused(DegreeError, "'wind' has 3 samples but 'rain' has 400", "same number"):
+    with raises_saying(DegreeError, "'wind' has 3 samples but 'rain' has 400", "same number"):
         WALK.infer({"rain": GOOD_ROWS, "wind": np.tile(CALM, (3, 1))})
 
 
 @pytest.mark.parametrize("shape", [(4,), (6,), (2, 4), (2, 6), (1, 1, 5), ()])
 def test_one_array_of_the_wrong_width(shape: tuple[int, ...]) -> None:
-    with refused(DegreeError, "5 columns, those of rain, wind side by side", f"got shape {shape}"):
+    with raises_saying(
+        DegreeError, "5 columns, those of rain, wind side by side", f"got shape {shape}"
+    ):
         WALK.infer(np.ones(shape))
 
 
@@ -223,24 +225,24 @@ def test_one_array_that_is_no_array() -> None:
 
 
 def test_one_array_of_something_else_than_numbers() -> None:
-    with refused(DegreeError, "the array of inputs: degrees must be numbers"):
+    with raises_saying(DegreeError, "the array of inputs: degrees must be numbers"):
         WALK.infer(np.array(["a"] * 5))
 
 
 def test_unknown_outputs() -> None:
     evidence = {"rain": [1, 0, 0], "wind": CALM}
-    with refused(CascadeError, "'gras'", "did you mean 'grass'?"):
+    with raises_saying(CascadeError, "'gras'", "did you mean 'grass'?"):
         WALK.infer(evidence, ["gras"])
-    with refused(CascadeError, "'other'"):
+    with raises_saying(CascadeError, "'other'"):
         WALK.infer(evidence, [Attribute("other", range(2))])
-    with refused(CascadeError, "'grass'"):
+    with raises_saying(CascadeError, "'grass'"):
         WALK.infer(evidence, [Attribute("grass", range(2))])
-    with refused(CascadeError, "'grass' was not inferred", "shoes"):
+    with raises_saying(CascadeError, "'grass' was not inferred", "shoes"):
         WALK.infer(evidence)["grass"]
-    with refused(CascadeError, "no rule set concludes on 'sheos'", "did you mean 'shoes'?"):
+    with raises_saying(CascadeError, "no rule set concludes on 'sheos'", "did you mean 'shoes'?"):
         WALK["sheos"]
     declared = Cascade(FIRST, attributes=[Attribute("extra", range(2))])
-    with refused(CascadeError, "no rule uses 'extra'"):
+    with raises_saying(CascadeError, "no rule uses 'extra'"):
         declared.infer(evidence, ["extra"])
 
 
@@ -254,9 +256,9 @@ def test_no_outputs_at_all() -> None:
 
 
 def test_no_rules_at_all() -> None:
-    with refused(CascadeError, "at least one rule set"):
+    with raises_saying(CascadeError, "at least one rule set"):
         Cascade()
-    with refused(RulesTextError, "line 1, column 22", "no rules"):
+    with raises_saying(RulesTextError, "line 1, column 22", "no rules"):
         parse("attribute a in {0, 1}")
 
 
@@ -275,13 +277,13 @@ def test_no_rules_at_all() -> None:
     ],
 )
 def test_bad_domains(domain: list[Any], parts: list[str]) -> None:
-    with refused(DomainError, *parts):
+    with raises_saying(DomainError, *parts):
         Attribute("a", domain)
 
 
 @pytest.mark.parametrize("name", ["", "a`b", "a\nb", "\x00", None, 3])
 def test_bad_names(name: Any) -> None:
-    with refused(DomainError, "name is a printable text without `", f"got {name!r}"):
+    with raises_saying(DomainError, "name is a printable text without `", f"got {name!r}"):
         Attribute(name, [0])
 
 
@@ -295,25 +297,27 @@ def test_bad_names(name: Any) -> None:
     ],
 )
 def test_bad_products(factors: list[Attribute], shown: str) -> None:
-    with refused(DomainError, "the product 'p' needs two or more factors", shown):
+    with raises_saying(DomainError, "the product 'p' needs two or more factors", shown):
         Attribute.product("p", *factors)
 
 
 def test_unknown_values() -> None:
-    with refused(DomainError, "attribute 'rain' has no value 'hevy'", "did you mean 'heavy'?"):
+    with raises_saying(
+        DomainError, "attribute 'rain' has no value 'hevy'", "did you mean 'heavy'?"
+    ):
         RAIN.isin({"hevy"})
-    with refused(DomainError, "attribute 'wind' has no value 7", "known: 0, 1"):
+    with raises_saying(DomainError, "attribute 'wind' has no value 7", "known: 0, 1"):
         WIND.isin({7})
-    with refused(DomainError, "has no value [0]"):
+    with raises_saying(DomainError, "has no value [0]"):
         WIND.isin([[0]])  # type: ignore[list-item]
     long = Attribute("long", range(100, 130))
-    with refused(DomainError, "known: 100, 101", "(30 in all)"):
+    with raises_saying(DomainError, "known: 100, 101", "(30 in all)"):
         long.position("x")
 
 
 @pytest.mark.parametrize("lone", ["light", "abc", b"x", 3, None])
 def test_one_value_in_place_of_a_set(lone: Any) -> None:
-    with refused(
+    with raises_saying(
         DomainError, "attribute 'rain'", f"{lone!r} is one value, not a set", f"{{{lone!r}}}"
     ):
         RAIN.isin(lone)
@@ -321,19 +325,19 @@ def test_one_value_in_place_of_a_set(lone: Any) -> None:
 
 def test_one_tuple_in_place_of_a_set() -> None:
     pair = Attribute.product("pair", RAIN, WIND)
-    with refused(DomainError, "('none', 0) is one value, not a set", "{('none', 0)}"):
+    with raises_saying(DomainError, "('none', 0) is one value, not a set", "{('none', 0)}"):
         pair.isin(("none", 0))
     assert pair.isin({("none", 0)}).values == (("none", 0),)
 
 
 def test_functions_that_are_no_conditions() -> None:
-    with refused(DomainError, "attribute 'wind', value 0", "gives 0", "true or false"):
+    with raises_saying(DomainError, "attribute 'wind', value 0", "gives 0", "true or false"):
         WIND.where(lambda v: v)
-    with refused(DomainError, "attribute 'rain', value 'none'", "fails"):
+    with raises_saying(DomainError, "attribute 'rain', value 'none'", "fails"):
         RAIN.where(lambda v: v + 1 == 2)
-    with refused(DomainError, "attribute 'wind', value 0", "fails", "argument"):
+    with raises_saying(DomainError, "attribute 'wind', value 0", "fails", "argument"):
         WIND.where(lambda u, v: u == v)
-    with refused(DomainError, "attribute 'wind', value 0", "fails", "division"):
+    with raises_saying(DomainError, "attribute 'wind', value 0", "fails", "division"):
         WIND.where(lambda v: 1 / v == 1)
 
 
@@ -348,7 +352,7 @@ TRUTH: list[Callable[[], Any]] = [
 
 @pytest.mark.parametrize("use", TRUTH)
 def test_a_proposition_is_neither_true_nor_false(use: Callable[[], Any]) -> None:
-    with refused(RuleSetError, "'rain in {light}' is neither true nor false", "p & q", "~p"):
+    with raises_saying(RuleSetError, "'rain in {light}' is neither true nor false", "p & q", "~p"):
         use()
 
 
@@ -356,22 +360,22 @@ def test_a_proposition_is_neither_true_nor_false(use: Callable[[], Any]) -> None
 
 
 def test_empty_premises_and_conclusions() -> None:
-    with refused(RuleSetError, "a premise needs at least one proposition", "If("):
+    with raises_saying(RuleSetError, "a premise needs at least one proposition", "If("):
         If()
-    with refused(
+    with raises_saying(
         RuleSetError, "'if rain in {light} then grass in {}'", "empty conclusion", "'grass'"
     ):
         If(RAIN.isin({"light"})).then(GRASS.isin([]))
-    with refused(RuleSetError, "empty conclusion", "condition"):
+    with raises_saying(RuleSetError, "empty conclusion", "condition"):
         If(RAIN.isin({"light"})).then(WIND.where("wind > 5"))
 
 
 def test_what_is_not_a_proposition() -> None:
-    with refused(RuleSetError, "a premise is made of propositions", "got 'rain'"):
+    with raises_saying(RuleSetError, "a premise is made of propositions", "got 'rain'"):
         If("rain")  # type: ignore[arg-type]
-    with refused(RuleSetError, "a conclusion is a proposition", "got 'wet'"):
+    with raises_saying(RuleSetError, "a conclusion is a proposition", "got 'wet'"):
         If(RAIN.isin({"light"})).then("wet")  # type: ignore[arg-type]
-    with refused(RuleSetError, "a premise is made of propositions", "got True"):
+    with raises_saying(RuleSetError, "a premise is made of propositions", "got True"):
         Premise((True,))  # type: ignore[arg-type]
 
 
@@ -379,32 +383,34 @@ def test_what_is_not_a_proposition() -> None:
 @pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "much", None])
 def test_bad_parameters(name: str, value: Any) -> None:
     text = "if rain in {light} then grass in {wet}"
-    with refused(DegreeError, f"parameter {name} of rule '{text}' is {value!r}", "[0, 1]"):
+    with raises_saying(DegreeError, f"parameter {name} of rule '{text}' is {value!r}", "[0, 1]"):
         If(RAIN.isin({"light"})).then(GRASS.isin({"wet"}), **{name: value})
 
 
 def test_bad_rule_sets() -> None:
     rule = If(RAIN.isin({"light"})).then(GRASS.isin({"wet"}))
-    with refused(RuleSetError, "needs at least one rule"):
+    with raises_saying(RuleSetError, "needs at least one rule"):
         RuleSet([])
-    with refused(RuleSetError, "rule 2 is 'x', not a rule", "If(...).then(...)"):
+    with raises_saying(RuleSetError, "rule 2 is 'x', not a rule", "If(...).then(...)"):
         RuleSet([rule, "x"])  # type: ignore[list-item]
     other = If(RAIN.isin({"light"})).then(SHOES.isin({"wet"}))
-    with refused(RuleSetError, "rule 2 ('if rain", "shoes", "but rule 1 on", "grass", "different"):
+    with raises_saying(
+        RuleSetError, "rule 2 ('if rain", "shoes", "but rule 1 on", "grass", "different"
+    ):
         RuleSet([rule, other])
     twin = Attribute("rain", ["yes", "no"])
-    with refused(RuleSetError, "attribute 'rain' has another domain here"):
+    with raises_saying(RuleSetError, "attribute 'rain' has another domain here"):
         RuleSet([rule, If(twin.isin({"yes"})).then(GRASS.isin({"wet"}))])
 
 
 def test_wrong_numbers_of_parameters() -> None:
-    with refused(RuleSetError, "'grass' has 1 rules", "got 2 values of s"):
+    with raises_saying(RuleSetError, "'grass' has 1 rules", "got 2 values of s"):
         FIRST.with_parameters([0, 0], [0])
-    with refused(RuleSetError, "'grass' has 1 rules", "got 0 values of r"):
+    with raises_saying(RuleSetError, "'grass' has 1 rules", "got 0 values of r"):
         WALK.with_parameters({"grass": ([0], [])})
-    with refused(CascadeError, "no rule set concludes on 'gras'", "did you mean 'grass'?"):
+    with raises_saying(CascadeError, "no rule set concludes on 'gras'", "did you mean 'grass'?"):
         WALK.with_parameters({"gras": ([0], [0])})
-    with refused(DegreeError, "parameter r of rule 'if rain", "is 2;"):
+    with raises_saying(DegreeError, "parameter r of rule 'if rain", "is 2;"):
         FIRST.with_parameters([0], [2])
 
 
@@ -419,7 +425,7 @@ def chain(*names: str) -> list[RuleSet]:
 
 
 def test_cycles_are_printed() -> None:
-    with refused(CascadeError, "cycle: a -> a", "its own output"):
+    with raises_saying(CascadeError, "cycle: a -> a", "its own output"):
         Cascade(*chain("a", "a"))
     for names, cycle in [(("a", "b", "a"), "[ab]"), (("a", "b", "c", "d", "b"), "[bcd]")]:
         with pytest.raises(CascadeError, match="may not lead back") as caught:
@@ -440,26 +446,26 @@ def _distinct(rule_sets: list[RuleSet]) -> list[RuleSet]:
 
 
 def test_two_sets_on_one_attribute() -> None:
-    with refused(CascadeError, "two rule sets conclude on 'grass'", "in one set"):
+    with raises_saying(CascadeError, "two rule sets conclude on 'grass'", "in one set"):
         Cascade(FIRST, FIRST)
 
 
 def test_one_name_with_two_domains() -> None:
     other = Attribute("grass", ["green", "brown"])
     later = RuleSet([If(other.isin({"green"})).then(SHOES.isin({"dry"}))])
-    with refused(
+    with raises_saying(
         CascadeError, "two attributes have the name 'grass'", "dry", "green", "rename one"
     ):
         Cascade(FIRST, later)
-    with refused(CascadeError, "two attributes have the name 'rain'"):
+    with raises_saying(CascadeError, "two attributes have the name 'rain'"):
         Cascade(FIRST, attributes=[Attribute("rain", range(9))])
     pair = Attribute.product("pair", Attribute("rain", range(2)), WIND)
-    with refused(CascadeError, "two attributes have the name 'rain'"):
+    with raises_saying(CascadeError, "two attributes have the name 'rain'"):
         Cascade(FIRST, RuleSet([If(WIND.isin({0})).then(pair.isin({(0, 0)}))]))
 
 
 def test_what_is_not_a_rule_set() -> None:
-    with refused(CascadeError, "a cascade is made of rule sets", "got [RuleSet("):
+    with raises_saying(CascadeError, "a cascade is made of rule sets", "got [RuleSet("):
         Cascade([FIRST, SECOND])  # type: ignore[arg-type]
 
 
@@ -507,7 +513,7 @@ TEXTS: list[tuple[str, int, int, list[str]]] = [
 
 @pytest.mark.parametrize(("text", "line", "column", "parts"), TEXTS, ids=[t for t, *_ in TEXTS])
 def test_malformed_text(text: str, line: int, column: int, parts: list[str]) -> None:
-    with refused(RulesTextError, f"line {line}, column {column}: ", *parts) as caught:
+    with raises_saying(RulesTextError, f"line {line}, column {column}: ", *parts) as caught:
         parse(DECLARED + text)
     assert isinstance(caught.value, RulesTextError)
     assert (caught.value.line, caught.value.column) == (line, column)
@@ -519,11 +525,11 @@ def test_malformed_text(text: str, line: int, column: int, parts: list[str]) -> 
 
 def test_malformed_single_rules() -> None:
     known = [RAIN, GRASS]
-    with refused(RulesTextError, "line 1, column 1: expected 'if', found 'rain'"):
+    with raises_saying(RulesTextError, "line 1, column 1: expected 'if', found 'rain'"):
         parse_rule("rain in {light}", known)
-    with refused(RulesTextError, "expected the end, found 'if'"):
+    with raises_saying(RulesTextError, "expected the end, found 'if'"):
         parse_rule("if rain in {light} then grass in {wet} if", known)
-    with refused(RulesTextError, "attribute 'wind' is not declared"):
+    with raises_saying(RulesTextError, "attribute 'wind' is not declared"):
         parse_rule("if wind in {0} then grass in {wet}", known)
 
 
@@ -531,15 +537,15 @@ def test_texts_that_do_not_fit_together() -> None:
     text = (
         "attribute a in {0} attribute b in {0} if a in {0} then b in {0} if b in {0} then a in {0}"
     )
-    with refused(CascadeError, "do not fit together", "cycle: ", "a -> b"):
+    with raises_saying(CascadeError, "do not fit together", "cycle: ", "a -> b"):
         parse(text)
-    with refused(CascadeError, "cycle: a -> a"):
+    with raises_saying(CascadeError, "cycle: a -> a"):
         parse("attribute a in {0} if a in {0} then a in {0}")
 
 
 @pytest.mark.parametrize("text", ["x" * 10**6, '"' * 10**6, "{" * 10**6, "# " + "x" * 10**6])
 def test_lines_of_a_million_characters(text: str) -> None:
-    with refused(
+    with raises_saying(
         RulesTextError, "line 3, column 1: this line has 1,000,", "the limit is 500,000"
     ) as e:
         parse(DECLARED + text)
@@ -548,7 +554,7 @@ def test_lines_of_a_million_characters(text: str) -> None:
 
 def test_a_wrong_place_far_out_in_a_long_line_is_shown() -> None:
     text = "attribute a in {" + ", ".join(f"v{i}" for i in range(5000)) + " oops}"
-    with refused(RulesTextError, "expected ',', found 'oops'") as caught:
+    with raises_saying(RulesTextError, "expected ',', found 'oops'") as caught:
         parse(text)
     _, shown, pointer = str(caught.value).split("\n")
     assert len(shown) <= 84
@@ -559,24 +565,24 @@ def test_a_wrong_place_far_out_in_a_long_line_is_shown() -> None:
 
 
 def test_files_that_are_not_there_or_of_another_kind(tmp_path: Path) -> None:
-    with refused(DataError, "x.rules: cannot be read", "No such file"):
+    with raises_saying(DataError, "x.rules: cannot be read", "No such file"):
         load(tmp_path / "x.rules")
     (tmp_path / "x.txt").write_text("")
-    with refused(DataError, "x.txt: ", ".rules or .json", "'.txt'"):
+    with raises_saying(DataError, "x.txt: ", ".rules or .json", "'.txt'"):
         load(tmp_path / "x.txt")
-    with refused(DataError, "x.pkl: ", ".rules or .json", "'.pkl'"):
+    with raises_saying(DataError, "x.pkl: ", ".rules or .json", "'.pkl'"):
         save(WALK, tmp_path / "x.pkl")
-    with refused(DataError, "x.json: cannot be written", "No such file"):
+    with raises_saying(DataError, "x.json: cannot be written", "No such file"):
         save(WALK, tmp_path / "no" / "x.json")
     (tmp_path / "y.rules").write_bytes(b"attribute \xff")
-    with refused(DataError, "y.rules: not UTF-8 text (byte 10)"):
+    with raises_saying(DataError, "y.rules: not UTF-8 text (byte 10)"):
         load(tmp_path / "y.rules")
 
 
 def test_malformed_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "x.rules"
     path.write_text("attribute a in {0, 1}\nattribut b in {0}")
-    with refused(RulesTextError, f"{path}: line 2, column 1: ", "found 'attribut'") as caught:
+    with raises_saying(RulesTextError, f"{path}: line 2, column 1: ", "found 'attribut'") as caught:
         load(path)
     assert isinstance(caught.value, RulesTextError)
     assert (caught.value.line, caught.value.column) == (2, 1)
@@ -683,7 +689,7 @@ def test_tampered_json(
     change(content)
     path = tmp_path / "x.json"
     path.write_text(json.dumps(content))
-    with refused(DataError, f"{path}: ", *parts):
+    with raises_saying(DataError, f"{path}: ", *parts):
         load(path)
 
 
@@ -709,7 +715,7 @@ def test_truncated_json(share: float, content: dict[str, Any], tmp_path: Path) -
     text = json.dumps(content)
     path = tmp_path / "x.json"
     path.write_text(text[: int(len(text) * share)])
-    with refused(DataError, f"{path}: not whole JSON", "line 1, column", "cut off"):
+    with raises_saying(DataError, f"{path}: not whole JSON", "line 1, column", "cut off"):
         load(path)
 
 
@@ -719,7 +725,7 @@ def test_json_that_nests_deep(depth: int, content: dict[str, Any], tmp_path: Pat
     nested = "[" * depth + "]" * depth
     path = tmp_path / "x.json"
     path.write_text(nested)
-    with refused(DataError, f"{path}: "):
+    with raises_saying(DataError, f"{path}: "):
         load(path)
     path.write_text(json.dumps(content).replace('"none"', nested))
     try:
@@ -735,5 +741,5 @@ def test_json_that_nests_deep(depth: int, content: dict[str, Any], tmp_path: Pat
 def test_json_that_is_something_else(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with refused(DataError, f"{path}: not a file of rules"):
+    with raises_saying(DataError, f"{path}: not a file of rules"):
         load(path)
