@@ -1,7 +1,7 @@
 """What a rule set computes, apart from the names of its attributes and its parameters' values."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -14,6 +14,8 @@ from pinesy.partition import Partition, mask_table, partition_of
 __all__ = ["COMPILING", "Kind", "KindCircuit", "circuit_of"]
 
 BoolArray = npt.NDArray[np.bool_]
+#: What is marked of a product of blocks, and the values of the last block it is marked with.
+Slices = list[tuple[BoolArray, list[int]]]
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,15 @@ class KindCircuit(Circuit):
         return self._best[key]
 
     def _last_block(self, table: BoolArray, values: Sequence[int]) -> int:
+        return self._over_slices(_slices(table), values, self._maximum)
+
+    def _over_slices(
+        self, slices: Slices, values: Sequence[int], rest_value: Callable[[BoolArray], int]
+    ) -> int:
+        """Return the max over slices of the min of the slice's own part and the rest's value."""
         return self.join(
-            self.meet([self.join(values[y] for y in group), self._maximum(rest)])
-            for rest, group in _slices(table)
+            self.meet([self.join(values[y] for y in group), rest_value(rest)])
+            for rest, group in slices
         )
 
     @cached_property
@@ -138,11 +146,7 @@ class KindCircuit(Circuit):
         rests = {rest.tobytes(): rest for part in parts for rest, _ in part}
         found = dict(zip(rests, self._by_atoms(list(rests.values())), strict=True))
         return [
-            self.join(
-                self.meet([self.join(values[y] for y in group), found[rest.tobytes()]])
-                for rest, group in part
-            )
-            for part in parts
+            self._over_slices(part, values, lambda rest: found[rest.tobytes()]) for part in parts
         ]
 
     def _tables(self, masks: Sequence[int]) -> list[BoolArray]:
@@ -165,7 +169,7 @@ class KindCircuit(Circuit):
         return unions(self, atoms, members[kept])
 
 
-def _slices(table: BoolArray) -> list[tuple[BoolArray, list[int]]]:
+def _slices(table: BoolArray) -> Slices:
     """Return what is marked with each value of the last block, equal slices together."""
     groups: dict[bytes, tuple[BoolArray, list[int]]] = {}
     for y in range(table.shape[-1]):
