@@ -10,7 +10,7 @@ __all__ = ["KERNELS", "notice"]
 #: Seconds of silence.
 PATIENCE = 2.0
 
-KERNELS = "pinesy: compiling its kernels (once on this machine, a few seconds) ..."
+KERNELS = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
 
 
 @contextmanager

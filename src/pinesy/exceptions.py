@@ -1,11 +1,15 @@
 """The errors of pinesy: each says what was wrong, where, and the cure."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "CascadeError",
     "DataError",
     "DegreeError",
     "DomainError",
     "InconsistentSystemError",
+    "LearningError",
     "PinesyError",
     "RuleSetError",
     "RulesTextError",
@@ -16,6 +20,16 @@ __all__ = [
 
 class PinesyError(Exception):
     """Base of every error that pinesy raises on purpose."""
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Put a place, such as ``"batch 3"``, before the message of any of these errors."""
+    try:
+        yield
+    except PinesyError as error:
+        error.args = (f"{where}: {error}", *error.args[1:])
+        raise
 
 
 class DomainError(PinesyError):
@@ -47,6 +61,26 @@ class InconsistentSystemError(PinesyError):
         return type(self), (self.args[0], self.distance)
 
 
+class LearningError(PinesyError):
+    """No sample is reliable enough to learn the parameters of a rule set from.
+
+    Attributes
+    ----------
+    rule_set : str
+        The output attribute of the set.
+    smallest : float
+        The smallest distance ``nabla`` of a sample: any tolerance above it keeps some.
+    """
+
+    def __init__(self, message: str, rule_set: str = "", smallest: float = 0.0) -> None:
+        super().__init__(message)
+        self.rule_set = rule_set
+        self.smallest = smallest
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.rule_set, self.smallest)
+
+
 class RuleSetError(PinesyError):
     """A rule, or a set of rules, cannot mean anything."""
 
@@ -62,7 +96,7 @@ class UnknownAttributeError(CascadeError, KeyError):
 
 
 class DataError(PinesyError):
-    """A data or model file cannot be read or written."""
+    """Data do not fit together, or a data or model file cannot be read or written."""
 
 
 class RulesTextError(DataError):
