@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import chain, compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from minmax.minmax_oracle import Matrix, Vector, box, lowest, row_distances
 
 if TYPE_CHECKING:
-    from pinesy import Premise, Rule, RuleSet
+    from pinesy import Attribute, Cascade, Premise, Rule, RuleSet
 
 Distribution = Mapping[Hashable, Fraction]
 Known = Mapping[str, Distribution]
+#: One (s, r) for each rule.
+Parameters = Sequence[tuple[Fraction, Fraction]]
+#: For each cell and rule, whether the cell lies in the rule's conclusion.
+Signs = Sequence[Sequence[bool]]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -48,17 +55,26 @@ def premise_degrees(premise: Premise, known: Known) -> tuple[Fraction, Fraction]
     return min(held), max(failed)
 
 
-def alpha_beta(rule: Rule, known: Known) -> tuple[Fraction, Fraction]:
-    """alpha = max(s, lambda), beta = max(r, rho)."""
-    lambda_, rho = premise_degrees(rule.premise, known)
-    return max(Fraction(rule.s), lambda_), max(Fraction(rule.r), rho)
-
-
-def infer_rules(rules: Sequence[Rule], known: Known) -> dict[Hashable, Fraction]:
-    """pi*(u) = min_j (alpha_j if u in Q_j else beta_j)."""
-    terms = [(alpha_beta(rule, known), set(rule.conclusion.values)) for rule in rules]
+def infer_rules(
+    rules: Sequence[Rule], known: Known, parameters: Parameters | None = None
+) -> dict[Hashable, Fraction]:
+    """pi*(u) = min_j (alpha_j if u in Q_j else beta_j), by default with the rules' own (s, r)."""
+    if parameters is None:
+        parameters = [(Fraction(rule.s), Fraction(rule.r)) for rule in rules]
+    terms = [
+        (alpha_beta(rule.premise, pair, known), set(rule.conclusion.values))
+        for rule, pair in zip(rules, parameters, strict=True)
+    ]
     domain = rules[0].conclusion.attribute.domain
     return {u: min(a if u in q else b for (a, b), q in terms) for u in domain}
+
+
+def alpha_beta(
+    premise: Premise, parameters: tuple[Fraction, Fraction], known: Known
+) -> tuple[Fraction, Fraction]:
+    """alpha = max(s, lambda), beta = max(r, rho)."""
+    (lambda_, rho), (s, r) = premise_degrees(premise, known), parameters
+    return max(s, lambda_), max(r, rho)
 
 
 # --- cascades ----------------------------------------------------------------------------------
@@ -166,3 +182,113 @@ def minmax_product(
     return [
         [min(max(row[j], b[j][k]) for j in range(len(b))) for k in range(len(b[0]))] for row in a
     ]
+
+
+# --- learning ----------------------------------------------------------------------------------
+
+
+class Stacked(NamedTuple):
+    """What is learnt from samples that are all kept; `x` is (s_1, r_1, ..., s_n, r_n)."""
+
+    nablas: Vector
+    repaired: Matrix
+    distance: Fraction
+    x: Vector
+
+
+class Learnt(NamedTuple):
+    """What is learnt of one rule set; `nablas` and `reliable` are of all samples."""
+
+    nablas: Vector
+    reliable: list[bool]
+    distance: Fraction
+    s: Vector
+    r: Vector
+
+
+class NoReliableSampleError(Exception):
+    """A rule set keeps no sample: its name, and the smallest distance of a sample."""
+
+
+def decimal(degree: float) -> Fraction:
+    """The decimal that a float was written as: 1/10 for 0.1, which `Fraction(0.1)` is not."""
+    return Fraction(repr(degree))
+
+
+def signed_matrix(signs: Signs, lambdas: Vector, rhos: Vector) -> Matrix:
+    """Eq. coefredG: the columns of rule j hold (lambda_j, 1) for a cell in Q_j, else (1, rho_j)."""
+    pairs = [((lambda_, ONE), (ONE, rho)) for lambda_, rho in zip(lambdas, rhos, strict=True)]
+    sides = [[pair[not sign] for sign, pair in zip(row, pairs, strict=True)] for row in signs]
+    return [list(chain(*row)) for row in sides]
+
+
+def learn_stacked_exact(signs: Signs, lambdas: Matrix, rhos: Matrix, targets: Matrix) -> Stacked:
+    """Repair each sample, stack the dense systems (eq. stackedES), solve (eq. lowestapproxsol).
+
+    Samples are rows: n degrees in `lambdas` and `rhos`, one for each cell in `targets`.
+    """
+    nablas, repaired = [], []
+    matrices = [signed_matrix(signs, *row) for row in zip(lambdas, rhos, strict=True)]
+    for gamma, y in zip(matrices, targets, strict=True):
+        nablas.append(max(row_distances(gamma, y)))
+        repaired.append(box(gamma, lowest(gamma, y, nablas[-1])))
+    stacked, second = list(chain(*matrices)), list(chain(*repaired))
+    distance = max(row_distances(stacked, second))
+    return Stacked(nablas, repaired, distance, lowest(stacked, second, distance))
+
+
+def learn_rules(
+    rules: Sequence[Rule], known: Sequence[Known], targets: Sequence[Any], tau: Fraction | None
+) -> Learnt:
+    """Learn one set from the samples whose distance is below tau, or from all."""
+    output = rules[0].conclusion.attribute
+    cells = inductive_partition(output.domain, [rule.conclusion.values for rule in rules])
+    signs = [[number > 0 for number in numbers] for numbers, _ in cells]
+    pis = [target_distribution(output, target) for target in targets]
+    y = [[possibility(pi, cell) for _, cell in cells] for pi in pis]
+    degrees = [[premise_degrees(rule.premise, one) for rule in rules] for one in known]
+    lambdas, rhos = ([[pair[side] for pair in row] for row in degrees] for side in (0, 1))
+    nablas = learn_stacked_exact(signs, lambdas, rhos, y).nablas
+    reliable = [tau is None or nabla < tau for nabla in nablas]
+    if not any(reliable):
+        raise NoReliableSampleError(output.name, min(nablas))
+    kept = (list(compress(rows, reliable)) for rows in (lambdas, rhos, y))
+    _, _, distance, x = learn_stacked_exact(signs, *kept)
+    return Learnt(nablas, reliable, distance, x[::2], x[1::2])
+
+
+def target_distribution(output: Attribute, target: Any) -> Distribution:
+    """A target as a distribution: of a value alone, 1 for it and 0 for all others."""
+    if isinstance(target, list):
+        return dict(zip(output.domain, target, strict=True))
+    return {u: ONE if u == target else ZERO for u in output.domain}
+
+
+def learn_cascade_exact(
+    cascade: Cascade,
+    samples: Sequence[Mapping[str, Sequence[Fraction]]],
+    targets: Mapping[str, Sequence[Any]],
+    tolerances: Mapping[str, Fraction | None] | None = None,
+) -> dict[str, Learnt]:
+    """Method meth:learningincascade, for any number of sets; the result is by output name.
+
+    A sample has the degrees of each input in domain order. Targets, where a set has any, are a
+    value or a list of degrees for each sample. Sets without tolerance keep all samples; sets
+    without target keep their parameters and are not in the result.
+    """
+    domains = {a.name: a.domain for a in cascade.inputs}
+    known: list[dict[str, Distribution]] = [
+        {name: dict(zip(domains[name], pi, strict=True)) for name, pi in sample.items()}
+        for sample in samples
+    ]
+    learnt = {}
+    for rule_set in in_order(cascade.rule_sets, domains):
+        name = rule_set.rules[0].conclusion.attribute.name
+        parameters = [(decimal(rule.s), decimal(rule.r)) for rule in rule_set.rules]
+        if name in targets:
+            found = learn_rules(rule_set.rules, known, targets[name], (tolerances or {}).get(name))
+            parameters = list(zip(found.s, found.r, strict=True))
+            learnt[name] = found
+        for one in known:
+            one[name] = infer_rules(rule_set.rules, one, parameters)
+    return learnt

@@ -1,16 +1,19 @@
-"""Hypothesis strategies: attributes, rules, cascades and evidence, on decimal grids."""
+"""Hypothesis strategies: attributes, rules, cascades, evidence and targets, on decimal grids."""
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import prod
 from operator import and_
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+import oracles
 from pinesy import Attribute, Cascade, If, Premise, Proposition, Rule, RuleSet
 from pinesy.exceptions import DomainError
 
@@ -292,3 +295,102 @@ def batches(draw: Draw, sizes: Sequence[int] = SAMPLE_SIZES) -> BatchCase:
     grid = draw(st.sampled_from([10, 100]))
     evidence = {a.name: random_batch(rng, n, len(a.domain), grid) for a in cascade.inputs}
     return BatchCase(cascade, evidence, n)
+
+
+# --- learning ----------------------------------------------------------------------------------
+
+
+Sample = dict[str, list[Fraction]]
+#: For each set the attributes that its premises use: 0 and 1 are inputs, set `i` gives ``i + 2``.
+SHAPES: list[list[tuple[int, ...]]] = [
+    [(0, 1)],
+    [(0, 1), (2,)],
+    [(0, 1), (2,), (3,)],
+    [(0,), (0, 1), (2, 3)],
+    [(0, 1), (1, 2), (2, 3)],
+]
+
+
+class LearningProblem(NamedTuple):
+    """A cascade, samples, and targets for some of its sets: a value or degrees for each sample."""
+
+    cascade: Cascade
+    samples: list[Sample]
+    targets: dict[str, list[Any]]
+
+
+def decimals(size: int) -> st.SearchStrategy[list[Fraction]]:
+    """A normalised distribution in fractions, on the grids of `DEGREES`."""
+    return distributions(size).map(lambda pi: [oracles.decimal(d) for d in pi])
+
+
+@st.composite
+def learning_problems(draw: Draw) -> LearningProblem:
+    """One to three small sets in a chain or a diamond, one to five samples."""
+    n = draw(st.integers(1, 5))
+    cascade = draw(shaped_cascades())
+    samples = draw(st.lists(samples_of(cascade), min_size=n, max_size=n))
+    outputs = [rule_set.output for rule_set in cascade.rule_sets]
+    taught = draw(st.permutations(outputs))[draw(st.integers(0, len(outputs) - 1)) :]
+    inferred = [infer_decimals(cascade, sample) for sample in samples]
+    return LearningProblem(
+        cascade,
+        samples,
+        {a.name: draw(target_lists(a, [one[a.name] for one in inferred])) for a in taught},
+    )
+
+
+@st.composite
+def shaped_cascades(draw: Draw) -> Cascade:
+    """One of `SHAPES`, with conclusions on any subsets or on the values of a function."""
+    known = [draw(attributes(f"a_{i}", odd=False)) for i in range(2)]
+    made = []
+    for i, used in enumerate(draw(st.sampled_from(SHAPES)), len(known)):
+        output, inputs = draw(attributes(f"a_{i}", odd=False)), [known[j] for j in used]
+        kind = rule_sets(inputs, output, max_rules=4) | function_rule_sets(inputs, output)
+        made.append(draw(kind))
+        known.append(output)
+    return Cascade(*draw(st.permutations(made)))
+
+
+def samples_of(cascade: Cascade) -> st.SearchStrategy[Sample]:
+    """A distribution for each input."""
+    return st.fixed_dictionaries({a.name: decimals(len(a.domain)) for a in cascade.inputs})
+
+
+def infer_decimals(cascade: Cascade, sample: Mapping[str, Sequence[Fraction]]) -> Sample:
+    """What the rules say of a sample, in decimals; the largest degrees are raised to 1."""
+    evidence = {
+        a.name: dict(zip(a.domain, map(Fraction, map(float, sample[a.name])), strict=True))
+        for a in cascade.inputs
+    }
+    found = oracles.infer(cascade.rule_sets, evidence).distributions
+    top = {name: max(pi.values()) for name, pi in found.items()}
+    return {
+        name: [Fraction(1) if d == top[name] else oracles.decimal(float(d)) for d in pi.values()]
+        for name, pi in found.items()
+    }
+
+
+@st.composite
+def target_lists(draw: Draw, attribute: Attribute, inferred: Sequence[list[Fraction]]) -> list[Any]:
+    """Values, or degrees: for each sample any, or those that the rules infer for it.
+
+    Inferred targets are often consistent, some with a degree changed, so that distances are small.
+    """
+    best = [attribute.domain[pi.index(max(pi))] for pi in inferred]
+    if draw(st.booleans()):
+        return [draw(st.just(value) | st.sampled_from(attribute.domain)) for value in best]
+    changed = [_one_changed(pi) for pi in inferred]
+    anything = decimals(len(attribute.domain))
+    return [draw(st.just(p) | q | anything) for p, q in zip(inferred, changed, strict=True)]
+
+
+@st.composite
+def _one_changed(draw: Draw, pi: list[Fraction]) -> list[Fraction]:
+    """Change a degree, not the first that is 1."""
+    places = [i for i in range(len(pi)) if i != pi.index(max(pi))]
+    result = list(pi)
+    if places:
+        result[draw(st.sampled_from(places))] = draw(DEGREES.map(oracles.decimal))
+    return result

@@ -432,3 +432,13 @@ def test_a_result_is_a_mapping_by_name_or_attribute() -> None:
     assert "y_1" in result
     assert "y_9" not in result
     assert result.get("y_9") is None
+
+
+@pytest.mark.parametrize("n", [1, 2, 200])
+def test_inputs_may_be_read_only(n: int) -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+    rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+    x = np.tile([1.0, 0.25], (n, 1))
+    x.setflags(write=False)
+    assert rules.infer({"a": x}).degrees.tolist() == x.tolist()
+    assert rules.infer({"a": x[0]}).degrees.tolist() == [1.0, 0.25]

@@ -203,6 +203,11 @@ class Cascade:
         ----------
         parameters : for the output name of each rule set to change, its ``(s, r)``
         """
+        if not isinstance(parameters, Mapping):
+            raise CascadeError(
+                f"parameters are a mapping from output names to (s, r); got {parameters!r:.60}"
+            )
+        parameters = {getattr(key, "name", key): pair for key, pair in parameters.items()}
         for name, pair in parameters.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise CascadeError(

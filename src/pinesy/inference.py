@@ -99,8 +99,9 @@ class Program:
         known: Mapping[str, Attribute],
         degrees: bool = False,
     ) -> None:
+        traced = [u.output.name for u in units] if degrees else []
         with notice("pinesy: compiling the rules ..."):
-            self.code = link(units, outputs, known.values(), degrees)
+            self.code = link(units, outputs, known.values(), traced)
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
         self._known = known

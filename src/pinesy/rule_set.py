@@ -158,6 +158,7 @@ class RuleSet:
                     f"the rule set on {self.output.name!r} has {len(self.rules)} rules; got "
                     f"{shown} of {name}, not one number a rule"
                 )
+        s, r = (z.tolist() if isinstance(z, np.ndarray) else z for z in (s, r))
         return type(self)(
             Rule(rule.premise, rule.conclusion, si, ri)
             for rule, si, ri in zip(self.rules, s, r, strict=True)

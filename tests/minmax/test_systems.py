@@ -37,7 +37,7 @@ CLOSE = 1e-15
 # --- the certificate ---------------------------------------------------------------------------
 
 
-def certify(kind: type[Kind], a: Matrix, b: Vector) -> Kind:
+def assert_certified(kind: type[Kind], a: Matrix, b: Vector) -> Kind:
     """Check everything that a system says against the exact answers; return it.
 
     `a` and `b` are decimals. The exact answers are those of the min-max system in fractions; a
@@ -133,7 +133,7 @@ STEPS = st.sampled_from([10, 100, 7, 4])
 @EXAMPLES
 @given(st.data(), STEPS)
 def test_any_system(kind: type[System], data: st.DataObject, steps: int) -> None:
-    certify(kind, *data.draw(systems(steps)))
+    assert_certified(kind, *data.draw(systems(steps)))
 
 
 @KINDS
@@ -144,7 +144,7 @@ def test_consistent_systems(kind: type[System], data: st.DataObject, steps: int)
     x = data.draw(vectors(steps, len(a[0])))
     multiply = oracle.minmax if kind is MinMaxSystem else oracle.maxmin
     b = [row[0] for row in multiply(a, [[v] for v in x])]
-    system = certify(kind, a, b)
+    system = assert_certified(kind, a, b)
     assert system.is_consistent
     below = exact(system) <= floats(x)
     assert (below if kind is MinMaxSystem else exact(system) >= floats(x)).all()
@@ -160,7 +160,7 @@ def test_nearly_consistent_systems(kind: type[System], data: st.DataObject, step
     b = [row[0] for row in multiply(a, [[v] for v in data.draw(vectors(steps, len(a[0])))])]
     i = data.draw(st.integers(0, len(b) - 1))
     b[i] = abs(b[i] - Fraction(1, steps))
-    assert certify(kind, a, b).chebyshev_distance <= 1 / steps + CLOSE
+    assert assert_certified(kind, a, b).chebyshev_distance <= 1 / steps + CLOSE
 
 
 @EXAMPLES
@@ -169,7 +169,7 @@ def test_brute_force_finds_nothing_better_or_lower(system: tuple[Matrix, Vector]
     """All x on a grid four times as fine as the system's: the definition of the distance."""
     a, b = system
     least, attaining = oracle.nearest(a, b, 16)
-    found = certify(MinMaxSystem, a, b)
+    found = assert_certified(MinMaxSystem, a, b)
     assert found.chebyshev_distance == float(least)  # quarters are exact in binary
     x = found.lowest_approximate_solution
     assert tuple(map(Fraction, x)) in attaining
@@ -270,16 +270,16 @@ CERTAIN = decimals("1 0 0 1 1 0 0 1", "1 1 1 1 1 0 0 1", "1 0 0 1 1 1 1 1", "1 1
 
 
 def test_the_consistent_samples() -> None:
-    b = certify(MinMaxSystem, SAMPLE_B, decimals(".2 .87 .2 1")[0])
+    b = assert_certified(MinMaxSystem, SAMPLE_B, decimals(".2 .87 .2 1")[0])
     assert exact(b).tolist() == [1, 0, 0.2, 0, 0, 0.87, 0, 1]
     assert b.verify([1, 0.2, 0.2, 1, 1, 0.87, 0.87, 1]).solves  # the paper's greatest solution
-    c = certify(MinMaxSystem, SAMPLE_C, decimals(".4 1")[0])
+    c = assert_certified(MinMaxSystem, SAMPLE_C, decimals(".4 1")[0])
     assert exact(c).tolist() == [1, 0, 0.4, 0]
     assert c.verify([1, 0.4, 0.4, 1]).solves
 
 
 def test_the_inconsistent_sample() -> None:
-    system = certify(MinMaxSystem, CERTAIN, decimals(".005 0 0 1")[0])
+    system = assert_certified(MinMaxSystem, CERTAIN, decimals(".005 0 0 1")[0])
     assert system.row_distances.tolist() == [0, 0.0025, 0.0025, 0]
     assert system.chebyshev_distance == 0.0025
     assert approximation(system).tolist() == [0.0025, 0.0025, 0.0025, 1]
@@ -289,7 +289,7 @@ def test_the_inconsistent_sample() -> None:
 
 def test_the_stacked_samples() -> None:
     stacked = decimals("0 0 0 1 .0025 .0025 .0025 1")[0]
-    system = certify(MinMaxSystem, CERTAIN + CERTAIN, stacked)
+    system = assert_certified(MinMaxSystem, CERTAIN + CERTAIN, stacked)
     assert system.chebyshev_distance == 0.00125
     expected = [0, 0.00125, 0.00125, 0, 0, 0.00125, 0.00125, 0]
     assert approximate(system).tolist() == expected
@@ -300,7 +300,7 @@ def test_the_stacked_samples() -> None:
 
 def test_a_tie_on_a_decimal_grid_does_not_flip() -> None:
     """nabla is 0.1 and 0.8 - 0.7 is 0.1 too; in float64 the one is above the other."""
-    system = certify(MinMaxSystem, decimals(".7", ".1"), decimals(".8 .6")[0])
+    system = assert_certified(MinMaxSystem, decimals(".7", ".1"), decimals(".8 .6")[0])
     assert approximate(system) == approx([Fraction(1, 2)])  # and not 0.7
 
 

@@ -1,6 +1,8 @@
 """Rule sets as the engine takes them, and programs as the kernels run them."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +25,15 @@ class RuleUnit:
 
     def kind(self, normalised: set[str]) -> Kind:
         """Return the structure of this rule set; `normalised` names the attributes known to be."""
+        sizes, *rest = self._structure
+        return Kind(sizes, tuple(a.name in normalised for a in self.inputs), *rest)
+
+    @cached_property
+    def _structure(self) -> tuple[Any, ...]:
+        """All of the kind but which inputs are normalised."""
         place = {a.name: i for i, a in enumerate(self.inputs)}
-        return Kind(
+        return (
             tuple(len(a.domain) for a in self.inputs),
-            tuple(a.name in normalised for a in self.inputs),
             tuple(
                 tuple((place[p.attribute.name], p.mask) for p in rule.premise.propositions)
                 for rule in self.rules
@@ -51,6 +58,7 @@ class Code:
     coherence : the output column that holds the lowest height behind each attribute, where it
         is not known to be 1
     bounds : the first column of each input attribute, and the number of columns
+    least : the least height that each input must have: 1 for evidence, 0 for what was inferred
     n_inputs, n_outputs : the numbers of input and output columns
     ops, targets, starts, args : the instructions, in numbers of scratch rows: first those of the
         `constants`, then one for each input column, `n_slots` in all
@@ -62,6 +70,7 @@ class Code:
     degrees: dict[str, slice]
     coherence: dict[str, int]
     bounds: npt.NDArray[np.uint32]  # unsigned, so that kernels need not look for negative indices
+    least: FloatArray
     ops: npt.NDArray[np.uint32]
     targets: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.uint32]
@@ -71,3 +80,16 @@ class Code:
     n_outputs: int
     n_slots: int
     n_kernels: int
+
+    @property
+    def program(self) -> tuple[npt.NDArray[Any], ...]:
+        """What the kernels take of it."""
+        return (
+            self.bounds,
+            self.least,
+            self.ops,
+            self.targets,
+            self.starts,
+            self.args,
+            self.constants,
+        )

@@ -5,43 +5,20 @@ it, and only when first needed, so that importing pinesy does not load Numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-from typing import Any
-
 import numba
-from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
-from pinesy._jit import compiled
+from pinesy._jit import compiled, machine_max, machine_min
 
 MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
 
 
-def _machine_operation(name: str) -> Any:
-    """Return an operation on two floats that becomes one vector instruction.
-
-    Written as a comparison, ``t[i] = max(t[i], x[i])`` turns into masked stores, four times
-    slower. The flags promise what is checked on input: no NaN, and no -0.0 to tell from 0.0.
-    """
-
-    @intrinsic
-    def operation(_context, a, b):
-        def code(_context, builder, _signature, arguments):
-            double = ir.DoubleType()
-            kind = ir.FunctionType(double, [double, double])
-            function = builder.module.declare_intrinsic(name, [double], kind)
-            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
-
-        return types.float64(a, b), code
-
-    return operation
-
-
-_max = _machine_operation("llvm.maxnum")
-_min = _machine_operation("llvm.minnum")
-
-
-_PROGRAM = "uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1]"
+_NUMBERS, _TABLE = types.float64[::1], types.float64[:, ::1]
+_INTS = types.uint32[::1]
+#: What the caller gives may be read-only.
+_GIVEN = types.Array(types.float64, 2, "C", readonly=True)
+_GIVEN_ROW = types.Array(types.float64, 1, "C", readonly=True)
+_PROGRAM = (_INTS, _NUMBERS, _INTS, _INTS, _INTS, _INTS, _NUMBERS)
 
 
 @numba.njit(inline="always")
@@ -61,53 +38,60 @@ def _fold(work, target, lanes, op, args, begin, end):
         for k in range(begin + 1, end):
             one = work[args[k]]
             for i in range(lanes):
-                result[i] = _max(result[i], one[i])
+                result[i] = machine_max(result[i], one[i])
     elif op == MIN:
         for i in range(lanes):
             result[i] = one[i]
         for k in range(begin + 1, end):
             one = work[args[k]]
             for i in range(lanes):
-                result[i] = _min(result[i], one[i])
+                result[i] = machine_min(result[i], one[i])
     elif op == MAXMIN:
         two = work[args[begin + 1]]
         for i in range(lanes):
-            result[i] = _min(one[i], two[i])
+            result[i] = machine_min(one[i], two[i])
         for k in range(
             begin + 2, end - 2, 4
         ):  # two pairs at a time: the result is read half as often
             one, two, three, four = _rows(work, args, k)
             for i in range(lanes):
-                result[i] = _max(_max(result[i], _min(one[i], two[i])), _min(three[i], four[i]))
+                result[i] = machine_max(
+                    machine_max(result[i], machine_min(one[i], two[i])),
+                    machine_min(three[i], four[i]),
+                )
         if (end - begin) % 4 == 0:
             one, two = work[args[end - 2]], work[args[end - 1]]
             for i in range(lanes):
-                result[i] = _max(result[i], _min(one[i], two[i]))
+                result[i] = machine_max(result[i], machine_min(one[i], two[i]))
     else:
         two = work[args[begin + 1]]
         for i in range(lanes):
-            result[i] = _max(one[i], two[i])
+            result[i] = machine_max(one[i], two[i])
         for k in range(begin + 2, end - 2, 4):
             one, two, three, four = _rows(work, args, k)
             for i in range(lanes):
-                result[i] = _min(_min(result[i], _max(one[i], two[i])), _max(three[i], four[i]))
+                result[i] = machine_min(
+                    machine_min(result[i], machine_max(one[i], two[i])),
+                    machine_max(three[i], four[i]),
+                )
         if (end - begin) % 4 == 0:
             one, two = work[args[end - 2]], work[args[end - 1]]
             for i in range(lanes):
-                result[i] = _min(result[i], _max(one[i], two[i]))
+                result[i] = machine_min(result[i], machine_max(one[i], two[i]))
 
 
 @numba.njit(inline="always")
 def _checked(degree):
-    """Return the degree, or 2 if it is none (NaN fails the comparison): then no maximum is 1."""
+    """Return the degree, or 2 if it is none (NaN fails the comparison): then the maximum is 2."""
     return degree if (degree >= 0.0) & (degree <= 1.0) else 2.0
 
 
-@compiled("int64(float64[:, ::1], int64, int64, float64[:, ::1], int64, uint32[::1])")
-def _turn(x, first, lanes, work, base, bounds):
+@compiled(types.int64(_GIVEN, types.int64, types.int64, _TABLE, types.int64, _INTS, _NUMBERS))
+def _turn(x, first, lanes, work, base, bounds, least):
     """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column.
 
-    Returns the first lane with an input that is not a normalised distribution, or `lanes`.
+    Returns the first lane with an input that is no distribution, or is below the `least` height
+    that is asked of it, or `lanes`.
     """
     bad = lanes
     even = lanes - lanes % 4
@@ -121,28 +105,30 @@ def _turn(x, first, lanes, work, base, bounds):
                 row[i + 1] = two[c] + 0.0
                 row[i + 2] = three[c] + 0.0
                 row[i + 3] = four[c] + 0.0
-                top_1 = _max(top_1, _checked(one[c]))
-                top_2 = _max(top_2, _checked(two[c]))
-                top_3 = _max(top_3, _checked(three[c]))
-                top_4 = _max(top_4, _checked(four[c]))
-            if (top_1 != 1.0) | (top_2 != 1.0) | (top_3 != 1.0) | (top_4 != 1.0):
+                top_1 = machine_max(top_1, _checked(one[c]))
+                top_2 = machine_max(top_2, _checked(two[c]))
+                top_3 = machine_max(top_3, _checked(three[c]))
+                top_4 = machine_max(top_4, _checked(four[c]))
+            low = machine_min(machine_min(top_1, top_2), machine_min(top_3, top_4))
+            high = machine_max(machine_max(top_1, top_2), machine_max(top_3, top_4))
+            if (low < least[a]) | (high > 1.0):
                 tops = (top_1, top_2, top_3, top_4)
                 for k in range(4):
-                    if tops[k] != 1.0:
+                    if (tops[k] < least[a]) | (tops[k] > 1.0):
                         bad = min(bad, i + k)
     for i in range(even, lanes):
         for a in range(bounds.shape[0] - 1):
             top = 0.0
             for c in range(bounds[a], bounds[a + 1]):
                 work[base + c, i] = x[first + i, c] + 0.0
-                top = _max(top, _checked(x[first + i, c]))
-            if top != 1.0:
+                top = machine_max(top, _checked(x[first + i, c]))
+            if (top < least[a]) | (top > 1.0):
                 bad = min(bad, i)
     return bad
 
 
-@compiled(f"int64(float64[:, ::1], float64[:, ::1], int64, {_PROGRAM}, float64[:, ::1])")
-def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, work):
+@compiled(types.int64(_GIVEN, _TABLE, types.int64, *_PROGRAM, _TABLE))
+def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
 
     Results go to ``out[:, shift:shift + n]``. Returns -1, or the row of the first sample found
@@ -153,7 +139,7 @@ def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, wor
     base = constants.shape[0]
     for first in range(0, x.shape[0], work.shape[1]):
         lanes = min(work.shape[1], x.shape[0] - first)
-        bad = _turn(x, first, lanes, work, base, bounds)
+        bad = _turn(x, first, lanes, work, base, bounds, least)
         if bad < lanes:
             return first + bad
         for i in range(ops.shape[0]):
@@ -166,8 +152,8 @@ def run_blocks(x, out, shift, bounds, ops, targets, starts, args, constants, wor
     return -1
 
 
-@compiled(f"int64(float64[::1], float64[::1], {_PROGRAM}, float64[::1])")
-def run_one(x, out, bounds, ops, targets, starts, args, constants, work):
+@compiled(types.int64(_GIVEN_ROW, _NUMBERS, *_PROGRAM, _NUMBERS))
+def run_one(x, out, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on one sample: as `run_blocks`, without the inner loops."""
     base = constants.shape[0]
     work[:base] = constants
@@ -179,29 +165,31 @@ def run_one(x, out, bounds, ops, targets, starts, args, constants, work):
             if not 0.0 <= work[c] <= 1.0:
                 return 0
             top = max(top, work[c])
-        if top != 1.0:
+        if top < least[a]:
             return 0
     for i in range(ops.shape[0]):
         op, begin, end = ops[i], starts[i], starts[i + 1]
         if op == MAX:
             value = work[args[begin]]
             for k in range(begin + 1, end):
-                value = _max(value, work[args[k]])
+                value = machine_max(value, work[args[k]])
         elif op == MIN:
             value = work[args[begin]]
             for k in range(begin + 1, end):
-                value = _min(value, work[args[k]])
+                value = machine_min(value, work[args[k]])
         elif op == MAXMIN:
-            value = _min(work[args[begin]], work[args[begin + 1]])
+            value = machine_min(work[args[begin]], work[args[begin + 1]])
             for k in range(begin + 2, end - 2, 4):
-                one = _min(work[args[k]], work[args[k + 1]])
-                value = _max(value, _max(one, _min(work[args[k + 2]], work[args[k + 3]])))
+                one = machine_min(work[args[k]], work[args[k + 1]])
+                value = machine_max(
+                    value, machine_max(one, machine_min(work[args[k + 2]], work[args[k + 3]]))
+                )
             if (end - begin) % 4 == 0:
-                value = _max(value, _min(work[args[end - 2]], work[args[end - 1]]))
+                value = machine_max(value, machine_min(work[args[end - 2]], work[args[end - 1]]))
         elif op == MINMAX:
-            value = _max(work[args[begin]], work[args[begin + 1]])
+            value = machine_max(work[args[begin]], work[args[begin + 1]])
             for k in range(begin + 2, end, 2):
-                value = _min(value, _max(work[args[k]], work[args[k + 1]]))
+                value = machine_min(value, machine_max(work[args[k]], work[args[k + 1]]))
         else:
             out[targets[i]] = work[args[begin]]
             continue

@@ -1,6 +1,6 @@
 """Puts the templates of rule sets together into one program."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +21,7 @@ class Linker:
     inputs: dict[str, Attribute]
     demands: Demands
     outputs: Sequence[Attribute]
+    inferred: Collection[str] = ()
     n_values: int = 2
     constants: dict[float, int] = field(default_factory=lambda: {0.0: 0, 1.0: 1})
     facets: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -62,7 +63,7 @@ class Linker:
         )
         if name in self.wanted:
             self.store_distribution(unit.output)
-        if self.demands.with_degrees:
+        if name in self.demands.with_degrees:
             self.degrees[name] = self._store(results[len(masks) + 1 :])
 
     def store_distribution(self, attribute: Attribute) -> None:
@@ -148,6 +149,7 @@ class Linker:
             self.degrees,
             self.coherence,
             self.bounds.astype(np.uint32),
+            np.array([0.0 if name in self.inferred else 1.0 for name in self.inputs]),
             ops.astype(np.uint32),
             targets.astype(np.uint32),
             starts.astype(np.uint32),
@@ -181,13 +183,18 @@ def _allocate(
     slots[fixed] = np.arange(len(fixed))
     n_slots = len(fixed)
     free: list[int] = []
-    bounds, operands, dying = starts.tolist(), args.tolist(), (last[args] == instruction).tolist()
-    for i, (op, made) in enumerate(zip(ops.tolist(), targets.tolist(), strict=True)):
-        if op < STORE:
+    dying = last[args] == instruction
+    ends = np.zeros(len(ops), dtype=bool)
+    ends[instruction[dying]] = True
+    bounds, operands, dead = starts.tolist(), args.tolist(), dying.tolist()
+    makes, made = (ops < STORE).tolist(), targets.tolist()
+    for i in np.flatnonzero((ops < STORE) | ends).tolist():  # most stores change nothing
+        if makes[i]:
             if not free:
                 free.append(n_slots)
                 n_slots += 1
-            slots[made] = free.pop()
-        dead = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dying[k]}
-        free.extend(slots[list(dead)].tolist())
+            slots[made[i]] = free.pop()
+        if ends[i]:
+            over = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dead[k]}
+            free.extend(slots[list(over)].tolist())
     return slots, n_slots

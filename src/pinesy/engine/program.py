@@ -1,6 +1,6 @@
 """Compiles rule sets into one flat program."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code, RuleUnit
@@ -16,7 +16,8 @@ def link(
     units: Sequence[RuleUnit],
     outputs: Sequence[Attribute],
     known: Iterable[Attribute],
-    degrees: bool = False,
+    degrees: Collection[str] = (),
+    inferred: Collection[str] = (),
 ) -> Code:
     """Compile rule sets, given in an order in which inputs come first, into one program.
 
@@ -25,35 +26,37 @@ def link(
     units : the rule sets that the outputs depend on
     outputs : the attributes whose distributions are wanted
     known : the inputs of all rules; those that are needed get their columns in this order
-    degrees : whether the premise degrees of every rule are wanted too
+    degrees : the output names of the rule sets whose premise degrees are wanted too
+    inferred : the inputs that earlier rule sets gave, so that they may be not normalised
     """
     with COMPILING:
-        return _link(units, outputs, known, degrees)
+        return _link(units, outputs, known, degrees, inferred)
 
 
 def _link(
     units: Sequence[RuleUnit],
     outputs: Sequence[Attribute],
     known: Iterable[Attribute],
-    degrees: bool,
+    degrees: Collection[str],
+    inferred: Collection[str],
 ) -> Code:
-    inferred = {u.output.name for u in units}
+    concluded = {u.output.name for u in units}
     needed = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
     inputs = {a.name: a for a in known if a.name in needed}
-    kinds = _kinds(units, set(inputs))
+    kinds = _kinds(units, set(inputs).difference(inferred))
     demands = Demands(units, kinds, outputs, degrees)
-    linker = Linker(inputs, demands, outputs)
+    linker = Linker(inputs, demands, outputs, inferred)
     for unit in _depth_first(units):
         linker.add(unit, demands.templates[unit.output.name])
     for attribute in outputs:
-        if attribute.name not in inferred:
+        if attribute.name not in concluded:
             linker.store_distribution(attribute)
     return linker.code()
 
 
-def _kinds(units: Sequence[RuleUnit], inputs: set[str]) -> dict[str, Kind]:
+def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
     """Return the kind of each unit, finding on the way which outputs are always normalised."""
-    normalised = set(inputs)  # evidence is checked to be
+    normalised = set(evidence)  # which is checked to be
     kinds = {}
     for unit in units:
         kind = kinds[unit.output.name] = unit.kind(normalised)

@@ -1,15 +1,14 @@
 """Runs a program on samples: blocks that stay in cache, threads over samples."""
 
-import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
 
 import numpy as np
 
 from pinesy._notice import KERNELS, notice
+from pinesy._threads import n_threads, share
 from pinesy._validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
@@ -42,8 +41,7 @@ def run(code: Code, rows: Rows) -> FloatArray:
 
 def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
     work = np.empty(code.n_slots)
-    program = (code.bounds, code.ops, code.targets, code.starts, code.args, code.constants)
-    if kernels().run_one(rows.block(0, 1)[0], out[:, 0], *program, work) >= 0:
+    if kernels().run_one(rows.block(0, 1)[0], out[:, 0], *code.program, work) >= 0:
         rows.refuse(0)
 
 
@@ -52,14 +50,13 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
     chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
     run_blocks = kernels().run_blocks
-    program = (code.bounds, code.ops, code.targets, code.starts, code.args, code.constants)
     local = threading.local()
 
     def run_chunk(start: int) -> int:
         if not hasattr(local, "work"):
             local.work = np.empty((code.n_slots, width))
         block = rows.block(start, min(start + chunk, rows.n))
-        bad = int(run_blocks(block, out, start, *program, local.work))
+        bad = int(run_blocks(block, out, start, *code.program, local.work))
         return bad if bad < 0 else start + bad
 
     bad = _map(run_chunk, starts, len(code.ops) * rows.n)
@@ -70,27 +67,11 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
 def _map(run_chunk: Callable[[int], int], starts: range, steps: int) -> int:
     """Run all chunks, on several threads if it pays; return the first bad row, or -1."""
     threads = min(n_threads(), len(starts)) if steps > THREAD_STEPS else 1
-    queue = iter(starts)  # shared: each thread takes the next chunk when it is done with one
 
-    def work() -> int:
+    def work(queue: Iterator[int]) -> int:
         return next((bad for start in queue if (bad := run_chunk(start)) >= 0), -1)
 
-    if threads == 1:
-        return work()
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work) for _ in range(threads - 1)]
-        found = [work(), *(other.result() for other in others)]
-    return min((bad for bad in found if bad >= 0), default=-1)
-
-
-def n_threads() -> int:
-    """Return the number of threads: ``PINESY_NUM_THREADS``, or the cores this process may use."""
-    wish = os.environ.get("PINESY_NUM_THREADS", "")
-    if wish.isdecimal() and int(wish) > 0:
-        return int(wish)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return min((bad for bad in share(work, starts, threads) if bad >= 0), default=-1)
 
 
 def _width(code: Code, n: int) -> int:

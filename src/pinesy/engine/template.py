@@ -37,14 +37,17 @@ class Template:
 
 
 @lru_cache(maxsize=1024)
-def rule_template(kind: Kind, masks: tuple[int, ...], degrees: bool) -> Template:
+def rule_template(
+    kind: Kind, masks: tuple[int, ...], degrees: bool, concludes: bool = True
+) -> Template:
     """Return the instructions for a kind of rule set.
 
     Outputs, in this order: the possibility of each subset of the output domain in `masks`; the
-    height ``Pi*(D_b)``; and with `degrees`, ``lambda_1, rho_1, lambda_2, ...``.
+    height ``Pi*(D_b)`` (1 where it does not count because nobody asks what the set `concludes`);
+    and with `degrees`, ``lambda_1, rho_1, lambda_2, ...``.
     """
     circuit = circuit_of(kind)
-    others = [circuit.height]
+    others = [circuit.height if concludes else ONE]
     if degrees:
         others += [d for pair in zip(circuit.lambdas, circuit.rhos, strict=True) for d in pair]
     if not masks:

@@ -144,10 +144,25 @@ class Fronts:
         """Yield the front of each column."""
         return map(self.__getitem__, range(len(self)))
 
-    def merge(self, other: "Fronts") -> "Fronts":
-        """Return the fronts of the pairs of both, column by column; see `Front.merge`."""
-        _checks.same_length(len(self), "the fronts", len(other), "those to merge")
-        return Fronts.pack(one.merge(two) for one, two in zip(self, other, strict=True))
+    def merge(self, *others: "Fronts") -> "Fronts":
+        """Return the fronts of the pairs of all, column by column; see `Front.merge`."""
+        for other in others:
+            _checks.same_length(len(self), "the fronts", len(other), "those to merge")
+        parts = [fronts for fronts in (self, *others) if len(fronts.e)]
+        if len(parts) < 2:
+            return parts[0] if parts else self
+        return Fronts.pack(
+            _front(*(np.concatenate(side) for side in zip(*column, strict=True)))
+            for column in zip(*(map(_sides, fronts) for fronts in parts), strict=True)
+        )
+
+    def same(self, other: "Fronts") -> bool:
+        """Tell whether the fronts are the same, bit for bit."""
+        return (
+            np.array_equal(self.starts, other.starts)
+            and np.array_equal(self.e, other.e)
+            and np.array_equal(self.w, other.w)
+        )
 
     def evaluate(self, y: npt.ArrayLike) -> FloatArray:
         """Return ``h_l(y[i, l])`` for all entries of `y`, of shape ``(n, columns)``.
@@ -164,8 +179,12 @@ class Fronts:
         self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE
     ) -> FloatArray:
         """Return the solution of every front; see `Front.solution`."""
-        found = [front.solution(nabla, bottom=bottom, tolerance=tolerance) for front in self]
-        return np.array(found, dtype=np.float64)
+        # Along a front e falls: of the pairs with w large enough, the first has the largest e.
+        enough = np.flatnonzero(self.w > margin(nabla, tolerance))[::-1]
+        found = np.full(len(self), bottom)
+        columns = np.searchsorted(self.starts, enough, side="right") - 1
+        found[columns] = np.maximum(self.e[enough] - nabla, bottom)  # the last to be set is first
+        return found
 
     def __repr__(self) -> str:
         return f"Fronts({len(self)} columns, {len(self.e)} pairs)"
@@ -195,6 +214,10 @@ def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, F
     for axis, what in zip(range(ndim), ("rows", "columns"), strict=False):
         _checks.same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
     return one, two
+
+
+def _sides(front: Front) -> tuple[FloatArray, FloatArray]:
+    return front.e, front.w
 
 
 def _joined(parts: list[FloatArray]) -> FloatArray:
