@@ -221,7 +221,9 @@ def test_files_that_are_not_there_or_not_data(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"folder\.csv: cannot be read: Is a directory"):
         list(read_samples(tmp_path / "folder.csv", [LEFT]))
     told = message("", tmp_path, suffix=".xlsx")
-    assert told == "data.xlsx: data are read from .csv, .json, .jsonl, .ndjson, not '.xlsx'"
+    assert (
+        told == "data.xlsx: data are read from .csv, .json, .jsonl, .ndjson, .parquet, not '.xlsx'"
+    )
 
 
 def test_the_first_bad_line_of_a_batch_is_named(tmp_path: Path) -> None:

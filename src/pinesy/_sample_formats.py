@@ -3,32 +3,34 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from pinesy._sample_layout import Layout, Lines, value_texts
-from pinesy._validation import suggestion
-
-#: The columns of a sample that are not 0, and their degrees.
-Record = tuple[list[int], list[float]]
+from pinesy._sample_header import Column, Header
+from pinesy._sample_layout import Layout, Lines, Record
 
 
-def json_records(lines: Lines, layout: Layout) -> Iterator[Record]:
-    """Read JSON Lines."""
-    rows = _JsonRows(lines, layout)
-    return (rows.record(text) for text in lines if not text.isspace())
+class JsonRows:
+    """Reads JSON Lines: one JSON object after the other.
 
-
-class _JsonRows:
-    """Reads one JSON object after the other."""
+    Attributes
+    ----------
+    targets : the targets that the file has: those of its first sample
+    """
 
     def __init__(self, lines: Lines, layout: Layout) -> None:
         self.lines = lines
         self.layout = layout
+        self.targets: list[str] = []
+        self.started = False
+        self.wanted = list(enumerate(layout.wanted))
         self.fail = lines.fail
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object, parse_constant=self._constant
         )
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self.record(text) for text in self.lines if not text.isspace())
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
@@ -46,14 +48,40 @@ class _JsonRows:
         if not isinstance(content, dict):
             self.fail('expected one JSON object a line, such as {"left": {"3": 1.0, "8": 0.4}}')
         self.layout.check_names(content, self.lines)
-        columns: list[int] = []
-        degrees: list[float] = []
-        for name in self.layout.inputs:
-            positions, given = self._distribution(name, content[name])
-            start = self.layout.starts[name]
-            columns.extend([start + p for p in positions])
-            degrees.extend(given)
-        return columns, degrees
+        self._check_targets(content)
+        record = Record([], [], [])
+        for number, name in self.wanted:
+            self._add(number, name, content[name], record)
+        return record
+
+    def _add(self, number: int, name: str, content: Any, record: Record) -> None:
+        """Add what a sample gives for one attribute."""
+        positions: Sequence[int]
+        if isinstance(content, dict):
+            positions, degrees = self._named(name, content)
+        elif isinstance(content, list):
+            positions, degrees = self._listed(name, content)
+        else:
+            positions, degrees = [self.layout.place(name, content, self.lines)], [1.0]
+            record.certain.append(number)
+        start = self.layout.spans[name].start
+        record.columns.extend([start + p for p in positions])
+        record.degrees.extend(degrees)
+
+    def _check_targets(self, names: Iterable[str]) -> None:
+        """Fail on a target that this sample has and those before do not, or the other way."""
+        given = [name for name in self.layout.targets if name in names]
+        if not self.started:
+            self.started = True
+            self.targets = given
+            self.wanted = [(i, n) for i, n in self.wanted if n in self.layout.inputs or n in given]
+        for name in self.layout.targets if given != self.targets else ():
+            if (name in given) != (name in self.targets):
+                this, others = ("a", "no") if name in given else ("no", "a")
+                self.fail(
+                    f"{this} target is given for {name!r}, where the samples before have {others} "
+                    "target for it; give it in every sample of the file, or in none"
+                )
 
     def _parsed(self, text: str) -> Any:
         try:
@@ -65,13 +93,6 @@ class _JsonRows:
         except ValueError as error:  # a whole number of thousands of digits
             self.fail(f"not usable JSON ({error})")
 
-    def _distribution(self, name: str, content: Any) -> tuple[Sequence[int], list[float]]:
-        if isinstance(content, dict):
-            return self._named(name, content)
-        if isinstance(content, list):
-            return self._listed(name, content)
-        return [self._certain(name, content)], [1.0]
-
     def _named(self, name: str, content: dict[str, Any]) -> tuple[list[int], list[float]]:
         positions = [self.layout.position(name, text, self.lines) for text in content]
         if len(set(positions)) < len(positions):
@@ -79,20 +100,8 @@ class _JsonRows:
         return positions, self._numbers(name, list(content.values()))
 
     def _listed(self, name: str, content: list[Any]) -> tuple[range, list[float]]:
-        size = len(self.layout.inputs[name].domain)
-        if len(content) != size:
-            self.fail(f"attribute {name!r} has {size} values; got a list of {len(content)} degrees")
-        return range(size), self._numbers(name, content)
-
-    def _certain(self, name: str, value: Any) -> int:
-        """Return the place of a value that stands alone."""
-        if isinstance(value, str):
-            return self.layout.position(name, value, self.lines)
-        attribute = self.layout.inputs[name]
-        if value not in attribute:
-            hint = suggestion(json.dumps(value), value_texts(attribute))
-            self.fail(f"attribute {name!r} has no value {json.dumps(value):.80}{hint}")
-        return attribute.position(value)
+        self.layout.check_length(name, len(content), self.lines)
+        return range(len(content)), self._numbers(name, content)
 
     def _numbers(self, name: str, degrees: list[Any]) -> list[float]:
         for degree in degrees:
@@ -105,86 +114,67 @@ class _JsonRows:
             self.fail(f"attribute {name!r}: a degree is far above 1")
 
 
-def csv_records(lines: Lines, layout: Layout) -> Iterator[Record]:
-    """Read CSV with a header."""
-    rows = filter(None, _cells(lines))
-    header = next(rows, None)
-    if header is None:
-        return
-    columns = _CsvColumns(header, lines, layout)
-    for cells in rows:
-        yield columns.record(cells)
+class CsvRows:
+    """Reads CSV with a header.
 
+    Attributes
+    ----------
+    targets : the targets that the file has
+    """
 
-def _cells(lines: Lines) -> Iterator[list[str]]:
-    try:
-        yield from csv.reader(lines, strict=True)
-    except csv.Error as error:
-        lines.fail(f"not CSV ({error})")
+    def __init__(self, lines: Lines, layout: Layout) -> None:
+        self.lines = lines
+        self.layout = layout
+        self.targets: list[str] = []
+
+    def __iter__(self) -> Iterator[Record]:
+        rows = filter(None, self._cells())
+        titles = next(rows, None)
+        if titles is None:
+            return
+        header = Header(titles, self.lines, self.layout)
+        self.targets = header.targets
+        columns = _CsvColumns(header, len(titles))
+        for cells in rows:
+            yield columns.record(cells)
+
+    def _cells(self) -> Iterator[list[str]]:
+        try:
+            yield from csv.reader(self.lines, strict=True)
+        except csv.Error as error:
+            self.lines.fail(f"not CSV ({error})")
 
 
 class _CsvColumns:
-    """What the columns of a CSV file mean, and so its rows."""
+    """Makes samples of rows of cells."""
 
-    def __init__(self, header: list[str], lines: Lines, layout: Layout) -> None:
-        self.header = header
-        self.lines = lines
-        self.layout = layout
-        #: Cells that hold degrees, and the columns they go to; cells that hold values.
-        self.cells: list[int] = []
-        self.columns: list[int] = []
-        self.certain: list[tuple[int, str]] = []
-        seen: set[tuple[str, int | None]] = set()
-        for cell, title in enumerate(header):
-            self._place(cell, *self._add(title, seen))
-        layout.check_names(dict.fromkeys(name for name, _ in seen), lines)
+    def __init__(self, header: Header, length: int) -> None:
+        self.layout = header.layout
+        self.lines = header.origin
+        self.length = length
+        columns = [c for group in header.columns.values() for c in group]
+        #: The cells that hold degrees, and the columns they go to; the cells that hold values.
+        self.degrees = {c.cell: c.title for c in columns if c.position is not None}
+        self.columns = [self._start(c) + c.position for c in columns if c.position is not None]
+        self.values = [(c.cell, c.name, self._start(c)) for c in columns if c.position is None]
+        self.certain = [self.layout.numbers[name] for _, name, _ in self.values]
 
-    def _add(self, title: str, seen: set[tuple[str, int | None]]) -> tuple[str, int | None]:
-        """Return the attribute and the value of a column; fail if it is there already."""
-        name, position = self._meaning(title)
-        clash = (name, None) in seen or (position is None and any(n == name for n, _ in seen))
-        if clash or (name, position) in seen:
-            self.lines.fail(f"column {title!r:.80}: an earlier column gives the same")
-        seen.add((name, position))
-        return name, position
-
-    def _meaning(self, title: str) -> tuple[str, int | None]:
-        if title in self.layout.known:
-            return title, None
-        # Names and values may themselves hold "=", so every split is tried.
-        splits = [i for i, sign in enumerate(title) if sign == "="]
-        found = [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.layout.known]
-        for name, text in found:
-            if text in self.layout.positions[name] or (name, text) == found[-1]:
-                return name, self.layout.position(name, text, self.lines)
-        name = title.partition("=")[0]
-        self.lines.fail(
-            f"column {title!r:.80} is neither an input nor input=value"
-            f"{suggestion(name, self.layout.known)}"
-        )
-
-    def _place(self, cell: int, name: str, position: int | None) -> None:
-        if name not in self.layout.inputs:
-            return
-        if position is None:
-            self.certain.append((cell, name))
-        else:
-            self.cells.append(cell)
-            self.columns.append(self.layout.starts[name] + position)
+    def _start(self, column: Column) -> int:
+        start: int = self.layout.spans[column.name].start
+        return start
 
     def record(self, cells: list[str]) -> Record:
         """Return the degrees of the sample in one row."""
-        if len(cells) != len(self.header):
-            length = len(self.header)
-            self.lines.fail(f"a row of length {len(cells)} under a header of length {length}")
-        degrees = self._numbers([cells[i] for i in self.cells])
-        if not self.certain:
-            return self.columns, degrees
-        values = [
-            self.layout.starts[name] + self.layout.position(name, cells[i], self.lines)
-            for i, name in self.certain
+        if len(cells) != self.length:
+            self.lines.fail(f"a row of length {len(cells)} under a header of length {self.length}")
+        degrees = self._numbers([cells[i] for i in self.degrees])
+        if not self.values:
+            return Record(self.columns, degrees, self.certain)
+        places = [
+            start + self.layout.position(name, cells[cell], self.lines)
+            for cell, name, start in self.values
         ]
-        return self.columns + values, degrees + [1.0] * len(values)
+        return Record(self.columns + places, degrees + [1.0] * len(places), self.certain)
 
     def _numbers(self, texts: list[str]) -> list[float]:
         try:
@@ -193,7 +183,7 @@ class _CsvColumns:
         except ValueError:
             pass
         wrong = next(i for i, text in enumerate(texts) if not _is_number(text))
-        title = self.header[self.cells[wrong]]
+        title = list(self.degrees.values())[wrong]
         self.lines.fail(f"column {title!r:.80}: {texts[wrong]!r:.80} is not a number")
 
 

@@ -9,7 +9,8 @@ JSON, version 1::
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
-was given by one. Arrays among domain values stand for tuples.
+was given by one. Arrays among domain values stand for tuples. A model file holds besides, under
+``"learning"``, how its parameters were learned; see `pinesy.learning.model`.
 """
 
 import json
@@ -29,7 +30,7 @@ from pinesy.rules.rule import If, Rule
 from pinesy.rules.writing import format_value
 from pinesy.text import parse
 
-__all__ = ["load", "save"]
+__all__ = ["from_content", "load", "read_content", "save", "to_content"]
 
 T = TypeVar("T")
 
@@ -45,13 +46,11 @@ def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
     The file is replaced only once the new one is whole on disk.
     """
     path = Path(path)
-    for attribute in cascade.attributes.values():
-        for value in attribute.domain:
-            format_value(value)  # raises, naming the value, where it has no written form
     if path.suffix == ".rules":
+        _check_values(cascade)
         text = f"{HEAD}\n\n{cascade}\n{END}\n"
     elif path.suffix == ".json":
-        text = json.dumps(_to_json(cascade), separators=(",", ":")) + "\n"
+        text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
         raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
     with writing(path) as file:
@@ -68,14 +67,22 @@ def load(path: str | os.PathLike[str]) -> Cascade:
                 raise DataError(f"its last line is not {END!r}: the file may be cut off")
             return parse(text)
         if path.suffix == ".json":
-            return _from_json(text)
+            return from_content(read_content(text))
     except PinesyError as error:
         error.args = (f"{path}: {error}",)
         raise
     raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
 
 
-def _to_json(cascade: Cascade) -> dict[str, Any]:
+def _check_values(cascade: Cascade) -> None:
+    for attribute in cascade.attributes.values():
+        for value in attribute.domain:
+            format_value(value)  # raises, naming the value, where it has no written form
+
+
+def to_content(cascade: Cascade) -> dict[str, Any]:
+    """Return a cascade as an object of JSON."""
+    _check_values(cascade)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -102,7 +109,8 @@ def _proposition(proposition: Proposition) -> list[Any]:
     return [proposition.attribute.name, positions, *condition]
 
 
-def _from_json(text: str) -> Cascade:
+def read_content(text: str) -> dict[str, Any]:
+    """Return the object of JSON that a text holds, if it is one of a cascade that can be read."""
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -119,6 +127,11 @@ def _from_json(text: str) -> Cascade:
         newer = type(version) is int and version > VERSION
         cure = "; update pinesy to read it" if newer else ""
         raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
+    return content
+
+
+def from_content(content: dict[str, Any]) -> Cascade:
+    """Return the cascade that an object of JSON holds."""
     return _Content(content).cascade()
 
 

@@ -1,76 +1,55 @@
-"""Evidence in data files: JSON Lines or CSV, read in batches, every line checked.
+"""Data files of samples: JSON Lines, CSV or Parquet, read in batches, every sample checked.
 
-JSON Lines, one sample a line; for each input attribute an object of degrees (values left out have
-degree 0), a list of degrees in domain order, or one value that is certain::
+A sample gives evidence on the inputs and, for learning, targets::
 
-    {"left": {"3": 1.0, "8": 0.4}, "right": 5}
+    {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
 
-CSV, with a header; a column ``attribute=value`` holds degrees (columns left out have degree 0), a
-column ``attribute`` holds values that are certain::
-
-    left=3,left=8,right
-    1.0,0.4,5
-
-Values are named by `value_texts`.
+``docs/data-files.md`` describes the formats. Values are named by `value_texts`.
 """
 
+import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import numpy as np
-
-from pinesy._sample_formats import Record, csv_records, json_records
-from pinesy._sample_layout import Layout, Lines, value_texts
-from pinesy._validation import FloatArray, check_distribution
-from pinesy.exceptions import DataError, DegreeError
+from pinesy._parquet import parquet_drafts
+from pinesy._sample_batches import Batch, Draft, Targets, Transform, line_drafts
+from pinesy._sample_formats import CsvRows, JsonRows
+from pinesy._sample_layout import Layout, value_texts
+from pinesy._validation import FloatArray
+from pinesy.exceptions import DataError
 from pinesy.rules.attribute import Attribute
+from pinesy.targets import Target
 
-__all__ = ["Batch", "read_samples", "value_texts"]
+__all__ = ["Batch", "SampleFile", "read_samples", "value_texts"]
 
 Source = str | os.PathLike[str] | BinaryIO
-Transform = Callable[[Any], Any]
+Reader = Callable[[BinaryIO, str, Layout, int], Iterator[Draft]]
 
 #: Degrees that a batch may hold, whatever number of samples is asked for (128 MB).
 MAX_CELLS = 1 << 24
 
-SUFFIXES = {
-    ".csv": csv_records,
-    ".json": json_records,
-    ".jsonl": json_records,
-    ".ndjson": json_records,
+json_drafts: Reader = partial(line_drafts, JsonRows)
+
+SUFFIXES: dict[str, Reader] = {
+    ".csv": partial(line_drafts, CsvRows),
+    ".json": json_drafts,
+    ".jsonl": json_drafts,
+    ".ndjson": json_drafts,
+    ".parquet": parquet_drafts,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some samples of a file.
-
-    Attributes
-    ----------
-    evidence : array (n_samples, columns)
-        The degrees of all inputs side by side, as `Program.infer` takes them.
-    lines : the line of each sample in the file
-    position : the number of bytes of the file read so far
-    """
-
-    evidence: FloatArray
-    lines: tuple[int, ...]
-    position: int
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(self.lines)
 
 
 def read_samples(
     source: Source,
     inputs: Sequence[Attribute],
     *,
+    targets: Sequence[Attribute] = (),
     known: Iterable[Attribute] = (),
     transform: Transform | None = None,
     batch: int = 10_000,
@@ -79,86 +58,139 @@ def read_samples(
 
     Parameters
     ----------
-    source : a path ending in .jsonl, .ndjson, .json or .csv, or an open binary file of JSON Lines
+    source : a path ending in .jsonl, .ndjson, .json, .csv or .parquet, or an open binary file of
+        JSON Lines
     inputs : the attributes wanted, in the order of their columns, such as `Program.inputs`
+    targets : attributes whose possibilities are given for learning; the file has each of them in
+        all samples or in none
     known : attributes that the file may hold besides; they are not read
-    transform : what makes possibilities of the file's degrees, such as `antipignistic`
+    transform : what makes possibilities of the file's degrees, such as `antipignistic`; it is not
+        applied to targets, nor to values that are certain
     batch : samples a batch; fewer where the domains are very large (`MAX_CELLS`)
 
     Raises
     ------
-    DataError, DegreeError : with the file, the line and the attribute that are wrong
+    DataError, DegreeError : with the file, the line or row, and the attribute that are wrong
 
     Examples
     --------
     >>> import io
-    >>> left = Attribute("left", range(3))
-    >>> file = io.BytesIO(b'{"left": {"0": 1, "2": 0.5}}')
-    >>> [b.evidence.tolist() for b in read_samples(file, [left])]
-    [[[1.0, 0.0, 0.5]]]
+    >>> left, size = Attribute("left", range(3)), Attribute("size", ["small", "large"])
+    >>> file = io.BytesIO(b'{"left": {"0": 1, "2": 0.5}, "size": "large"}')
+    >>> (batch,) = read_samples(file, [left], targets=[size])
+    >>> batch.evidence.tolist(), batch.targets["size"]
+    ([[1.0, 0.0, 0.5]], Target(size: 1 labels))
     """
-    layout = Layout(inputs, known)
+    layout = Layout(inputs, known, targets)
+    size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
+    read, empty = _reader(source), True
     with _opened(source) as file:
-        lines = Lines(file, _name(source))
-        records = _format(source)(lines, layout)
-        rows = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
-        empty = True
-        for content in _batches(records, lines, layout.width, rows):
+        for draft in read(file, _name(source), layout, size):
             empty = False
             if transform is not None:
-                _transform(content, layout, lines, transform)
-            _check(content, layout, lines)
-            yield content
+                draft.transform(transform)
+            draft.check()
+            yield _finished(draft.batch, layout)
     if empty:
-        raise DataError(f"{lines.name}: no samples in it")
+        raise DataError(f"{_name(source)}: no samples in it")
 
 
-def _batches(records: Iterator[Record], lines: Lines, width: int, rows: int) -> Iterator[Batch]:
-    while True:
-        evidence = np.zeros((rows, width))
-        numbers = []
-        for row, (columns, degrees) in enumerate(islice(records, rows)):
-            evidence[row, columns] = degrees
-            numbers.append(lines.number)
-        if not numbers:
-            return
-        yield Batch(evidence[: len(numbers)], tuple(numbers), lines.position)
+def _finished(batch: Batch, layout: Layout) -> Batch:
+    """Return the batch with its targets as `learn` takes them."""
+    targets = {
+        name: Target.at(array, layout.wanted[name])
+        if array.ndim == 1
+        else Target.of(array, layout.wanted[name])
+        for name, array in batch.targets.items()
+    }
+    return replace(batch, targets=targets)
 
 
-def _transform(batch: Batch, layout: Layout, lines: Lines, transform: Transform) -> None:
-    """Put possibilities in the place of the file's degrees."""
-    for attribute, span in layout.spans:
+class SampleFile:
+    """The samples of a data file, for algorithms that go through them several times.
+
+    Iterating gives pairs ``(evidence, targets)`` of the batches that `read_samples` reads, anew
+    each time; the file must stay as it was when this object was made.
+
+    Parameters
+    ----------
+    path : a data file
+    inputs, targets, known, transform, batch : as `read_samples` takes them
+
+    Attributes
+    ----------
+    n_bytes : the size of the file
+
+    Raises
+    ------
+    DataError : if the file is not there, and whenever it has changed
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        inputs: Sequence[Attribute],
+        *,
+        targets: Sequence[Attribute] = (),
+        known: Iterable[Attribute] = (),
+        transform: Transform | None = None,
+        batch: int = 10_000,
+    ) -> None:
+        self.path = Path(path)
+        self.inputs = tuple(inputs)
+        self.targets = tuple(targets)
+        self.known = tuple(known)
+        self.transform = transform
+        self.batch = batch
+        _reader(path)
+        self._state = self._look()
+        self.n_bytes = self._state[0]
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, Targets]]:
+        for batch in self.batches():
+            yield batch.evidence, batch.targets
+
+    def batches(self) -> Iterator[Batch]:
+        """Read the batches with the places of their samples."""
+        self._check_unchanged()
+        yield from read_samples(
+            self.path,
+            self.inputs,
+            targets=self.targets,
+            known=self.known,
+            transform=self.transform,
+            batch=self.batch,
+        )
+        self._check_unchanged()
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
+        digest = hashlib.sha256()
+        with _opened(self.path) as file:
+            for part in iter(partial(file.read, 1 << 20), b""):
+                digest.update(part)
+        self._check_unchanged()
+        return digest.hexdigest()
+
+    def _look(self) -> tuple[int, int]:
+        """Return what changes when the file does: its size, and when it was written."""
         try:
-            batch.evidence[:, span] = transform(batch.evidence[:, span])
-        except DegreeError:
-            _blame(batch, attribute, span, lines, transform)
-            raise
+            status = self.path.stat()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{self.path}: not a file, so it cannot be read several times")
+        return status.st_size, status.st_mtime_ns
 
+    def _check_unchanged(self) -> None:
+        if self._look() != self._state:
+            raise DataError(
+                f"{self.path}: the file was changed after it was first looked at; leave it as it "
+                "is while it is in use, or make a new SampleFile of it"
+            )
 
-def _blame(
-    batch: Batch, attribute: Attribute, span: slice, lines: Lines, transform: Transform
-) -> None:
-    """Raise the error of the first sample that cannot be transformed, naming its line."""
-    for degrees, number in zip(batch.evidence[:, span].tolist(), batch.lines, strict=True):
-        try:
-            transform(dict(zip(attribute.domain, degrees, strict=True)))
-        except DegreeError as error:
-            place = lines.place(number)
-            raise DegreeError(f"{place}: attribute {attribute.name!r}: {error}") from None
-
-
-def _check(batch: Batch, layout: Layout, lines: Lines) -> None:
-    """Raise the error of the first sample that is not made of possibility distributions."""
-    degrees = batch.evidence
-    good = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
-    for _, span in layout.spans:
-        good &= degrees[:, span].max(axis=1) == 1.0
-    if good.all():
-        return
-    row = int(np.argmin(good))
-    for attribute, span in layout.spans:
-        where = f"{lines.place(batch.lines[row])}: attribute {attribute.name!r}"
-        check_distribution(degrees[row, span], attribute.domain, where)
+    def __repr__(self) -> str:
+        return f"SampleFile({os.fspath(self.path)!r}, {self.n_bytes:,} bytes)"
 
 
 def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
@@ -177,9 +209,9 @@ def _name(source: Source) -> str:
     return name if isinstance(name, str) else "<stream>"
 
 
-def _format(source: Source) -> Callable[[Lines, Layout], Iterator[Record]]:
+def _reader(source: Source) -> Reader:
     if not isinstance(source, str | os.PathLike):
-        return json_records
+        return json_drafts
     suffix = Path(source).suffix.lower()
     if suffix not in SUFFIXES:
         raise DataError(f"{source}: data are read from {', '.join(SUFFIXES)}, not {suffix!r}")
