@@ -1,4 +1,4 @@
-"""The speed figures of inference, as ratios measured in one run: ``make bench``."""
+"""The speed figures, as ratios measured in one run: ``make bench``."""
 
 import os
 import platform
@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 
+import learning_speed
 import numpy as np
 import plain_dp
 import tuned_dp
@@ -204,6 +205,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "building": building,
     "starting": starting,
     "memory": memory,
+    **learning_speed.SECTIONS,
 }
 
 

@@ -23,7 +23,7 @@ def system(
     return EquationSystem(partition, np.array(lambdas), np.array(rhos), np.array(target))
 
 
-def certify(equations: EquationSystem) -> None:
+def assert_certified(equations: EquationSystem) -> None:
     """Check an equation system against the general solver and by what its parts must satisfy."""
     general = MinMaxSystem(equations.matrix, equations.target)
     assert equations.is_consistent == general.is_consistent
@@ -50,14 +50,14 @@ def test_consistent_sample_of_the_first_set() -> None:
     assert equations.distance == 0.0
     assert equations.lowest_solution.tolist() == [1, 0, 0.2, 0, 0, 0.87, 0, 1]
     assert equations.greatest_solution.tolist() == [1, 0.2, 0.2, 1, 1, 0.87, 0.87, 1]
-    certify(equations)
+    assert_certified(equations)
 
 
 def test_consistent_sample_of_the_second_set() -> None:
     equations = system(SAME.partition, [0.25, 0.35], [1, 1], [0.4, 1])
     assert equations.lowest_solution.tolist() == [1, 0, 0.4, 0]
     assert equations.greatest_solution.tolist() == [1, 0.4, 0.4, 1]
-    certify(equations)
+    assert_certified(equations)
 
 
 def test_inconsistent_sample() -> None:
@@ -68,7 +68,7 @@ def test_inconsistent_sample() -> None:
     assert equations.lowest_approximation.tolist() == [0.0025, 0.0025, 0.0025, 1]
     solution = [0, 0.0025, 0.0025, 0, 0, 0.0025, 0.0025, 0]
     assert equations.lowest_approximate_solution.tolist() == solution
-    certify(equations)
+    assert_certified(equations)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_samples_of_the_cascade_example(
     equations = PAIRS.equations({"a1": a1, "a2": a2}, target)
     assert equations.distance == distance
     assert equations.lowest_approximation.tolist() == repaired
-    certify(equations)
+    assert_certified(equations)
 
 
 def test_targets_in_every_form() -> None:
@@ -111,4 +111,4 @@ def test_random_systems_against_the_general_solver() -> None:
     for _ in range(300):
         lambdas, rhos = rng.integers(0, 11, (2, 4)) / 10
         target = rng.integers(0, 11, 4) / 10
-        certify(EquationSystem(PAIRS.partition, lambdas, rhos, target))
+        assert_certified(EquationSystem(PAIRS.partition, lambdas, rhos, target))

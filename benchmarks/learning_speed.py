@@ -1,0 +1,257 @@
+"""The speed figures of learning: against the paper's formulas, with the number of samples, and
+against one epoch of training the paper's network."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import paper_formulas
+import plain_formulas
+from measure import best_times
+
+from pinesy import RuleSet, learn
+from pinesy._validation import FloatArray
+from pinesy.inference import Program
+from pinesy.learning import LearningResult, learn_batches
+from pinesy.learning.measuring import Batch, Measured
+from pinesy.learning.shape import shape_of
+from pinesy.learning.stages import next_stage, stage_numbers
+from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
+from pinesy.targets import Target
+
+SEED = 0
+
+
+def pairs(n: int, seed: int = SEED) -> tuple[FloatArray, FloatArray]:
+    """Return random normalised distributions of two digits (n, 20), and random graded targets."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 2, 10))
+    graded = rng.random((n, 100))
+    graded /= graded.max(axis=1, keepdims=True)
+    return (x / x.max(axis=-1, keepdims=True)).reshape(n, 20), graded
+
+
+def labels_of(x: FloatArray, seed: int = SEED) -> FloatArray:
+    """Return a label pair for each sample: mostly the most possible digits, some others."""
+    rng = np.random.default_rng(seed)
+    digits = x.reshape(len(x), 2, 10).argmax(axis=-1)
+    wrong = rng.random(digits.shape) < 0.01
+    found: FloatArray = np.where(wrong, rng.integers(0, 10, digits.shape), digits)
+    return found
+
+
+def the_set() -> RuleSet:
+    """Return the 20-rule, 100-cell set of Addition."""
+    return addition(1)["c_1"]
+
+
+def premise_degrees(rules: RuleSet, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``lambda`` and ``rho`` for each sample and rule."""
+    known = {a.name: a for a in rules.inputs}
+    trace: Any = Program([rules.unit], [rules.output], known, degrees=True).infer(x)
+    premises = trace.premises[rules.output.name]
+    return premises.lambdas, premises.rhos
+
+
+def cell_targets(rules: RuleSet, target: Target) -> FloatArray:
+    """Return the target possibility of each cell (n, omega)."""
+    cells = np.zeros((len(target), len(rules.partition)))
+    if target.is_graded:
+        for u, cell in enumerate(rules.partition.cell_of):
+            cells[:, cell] = np.maximum(cells[:, cell], target.degrees[:, u])
+    else:
+        cells[np.arange(len(target)), rules.partition.cell_of[target.labels]] = 1.0
+    return cells
+
+
+def distances() -> None:
+    """Time the distance of each sample, from the premise degrees, against the paper's formula."""
+    rules, n = the_set(), 5_000
+    x, graded = pairs(n)
+    stage = next_stage([rules], stage_numbers([rules], ["c_1"]), ["c_1"], 1, None)
+    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
+        target = Target.of(content, rules.output)
+        batch = Batch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
+        measured = Measured(stage, batch, {"c_1": shape_of(rules.partition)})
+        given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
+        times = best_times(
+            {
+                "ours": measured.measure,
+                "plain": partial(plain_formulas.sample_distances, *given),
+                "tuned": partial(paper_formulas.sample_distances, *given),
+            }
+        )
+        found = [f.sample_distances(*given) for f in (plain_formulas, paper_formulas)]
+        difference = max(np.abs(measured.nabla["c_1"] - other).max() for other in found)
+        print(
+            f"  targets are {kind}, {n} samples: {times['ours'] / n * 1e6:.2f} us a sample; the "
+            f"paper's formula {times['plain'] / times['ours']:.0f} x slower, tuned by hand "
+            f"{times['tuned'] / times['ours']:.0f} x; largest difference {difference:.0e}"
+        )
+
+
+def stacked() -> None:
+    """Time learning the set from 100 samples against the paper's formula."""
+    rules, n = the_set(), 100
+    x, graded = pairs(n)
+    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
+        target = Target.of(content, rules.output)
+        given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
+        one = learn(rules, x, target)["c_1"]
+        times, difference = {}, 0.0
+        for name, formulas in (("plain", plain_formulas), ("tuned", paper_formulas)):
+            formulas.learn_stacked(*(part[:2] for part in given[:3]), given[3])  # compiles
+            start = perf_counter()
+            distance, solution = formulas.learn_stacked(*given)
+            times[name] = perf_counter() - start
+            difference = max(difference, abs(one.distance - distance))
+            difference = max(difference, np.abs(one.lowest - solution).max())
+        ours = best_times({"ours": partial(learn, rules, x, target)}, seconds=1.0)["ours"]
+        print(
+            f"  targets are {kind}, {n} samples: {ours * 1e3:.2f} ms; the paper's formula "
+            f"{times['plain'] / ours:.0f} x slower ({times['plain']:.2f} s), tuned by hand "
+            f"{times['tuned'] / ours:.0f} x ({times['tuned']:.2f} s); distance "
+            f"{one.distance:.3g}, largest difference {difference:.0e}"
+        )
+
+
+def growth() -> None:
+    """Print how the time of learning grows with the number of samples."""
+    rules, sizes = the_set(), (10_000, 100_000, 1_000_000)
+    x, graded = pairs(sizes[-1])
+    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
+        target = Target.of(content, rules.output)
+        calls: dict[str, Callable[[], object]] = {
+            str(n): partial(learn, rules, x[:n], target[:n]) for n in sizes
+        }
+        times = best_times(calls, seconds=1.0)
+        slope = np.polyfit(np.log(sizes), np.log([times[str(n)] for n in sizes]), 1)[0]
+        line = ", ".join(f"{n:,}: {times[str(n)]:.3f} s" for n in sizes)
+        print(f"  targets are {kind}: {line}; time grows as N^{slope:.2f}")
+
+
+def normalised(rng: np.random.Generator, digits: Any, classes: int) -> FloatArray:
+    """Return distributions as of a good network: mostly sure of the true digit."""
+    p = rng.dirichlet(np.full(classes, 0.05), size=digits.shape)
+    p[np.arange(len(digits))[:, None], np.arange(digits.shape[1]), digits] += 20.0
+    x: FloatArray = p / p.max(axis=-1, keepdims=True)
+    return x.reshape(len(digits), -1)
+
+
+def addition_1() -> LearningResult:
+    """Learn the whole cascade of Addition-1 from 25,000 samples, all of them kept."""
+    rng = np.random.default_rng(SEED)
+    digits = rng.integers(0, 10, (25_000, 2))
+    return _timed(addition(1), normalised(rng, digits, 10), addition_labels(digits))
+
+
+def sudoku_9() -> LearningResult:
+    """Learn the whole cascade of Sudoku 9x9 from 200 puzzles, all of them kept."""
+    rng = np.random.default_rng(SEED)
+    grids = rng.integers(0, 9, (200, 9, 9))
+    return _timed(sudoku(9), normalised(rng, grids.reshape(200, 81), 9), sudoku_labels(grids))
+
+
+def _timed(cascade: Any, x: FloatArray, labels: Any) -> LearningResult:
+    warm = normalised(np.random.default_rng(SEED), np.zeros((2, 16), dtype=int), 4)
+    learn(sudoku(4), warm, sudoku_labels(np.zeros((2, 4, 4), dtype=int)))  # loads the kernels
+    before = peak_memory(reset=True)
+    times = []
+    for _ in range(3):
+        start = perf_counter()
+        result = learn(cascade, x, labels)
+        times.append(perf_counter() - start)
+    kept = min(one.n_reliable for one in result.sets.values())
+    print(times[0], min(times), peak_memory() - before, kept)
+    return result
+
+
+def peak_memory(reset: bool = False) -> float:
+    """Return the most memory that this process has held, in MB (since it was last reset)."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def against_epoch() -> None:
+    """Time cascade learning against one training epoch of the paper's CNN on the same images."""
+    for name, code, images, classes in (
+        ("Addition-1 from 25,000 samples", "addition_1()", 50_000, 10),
+        ("Sudoku 9x9 from 200 puzzles", "sudoku_9()", 16_200, 9),
+    ):
+        first, again, memory, kept = _in_new_process(code)
+        epoch = epoch_seconds(images, classes)
+        print(
+            f"  {name} (all {kept:.0f} kept): {first:.3f} s the first time, "
+            f"{100 * first / epoch:.2f} % of an epoch on {images:,} images ({epoch:.1f} s), then "
+            f"{again:.3f} s, {100 * again / epoch:.2f} %; {memory:.0f} MB above the process before"
+        )
+
+
+def _in_new_process(function: str) -> list[float]:
+    code = f"import sys; sys.path.insert(0, 'benchmarks')\nfrom learning_speed import *\n{function}"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def epoch_seconds(images: int, classes: int) -> float:
+    """Return the time of one training epoch of the paper's CNN on real images of digits."""
+    from dataclasses import replace
+
+    from pinesy.datasets import mnist
+    from pinesy.nn import PAPER, PaperCNN, train
+
+    data = mnist()
+    chosen = np.flatnonzero(data.train_labels < classes)[:images]
+    given = data.train_images[chosen], data.train_labels[chosen]
+    start = perf_counter()
+    train(PaperCNN(classes), *given, replace(PAPER, epochs=1), seed=SEED, progress=False)
+    return perf_counter() - start
+
+
+class Endless:
+    """Batches of random samples of the set, made anew each time they are read."""
+
+    def __init__(self, n: int, batch: int = 10_000) -> None:
+        self.n, self.batch = n, batch
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, Any]]:
+        for number in range(self.n // self.batch):
+            rng = np.random.default_rng([SEED, number])
+            x = rng.random((self.batch, 2, 10))
+            x /= x.max(axis=-1, keepdims=True)
+            graded = rng.integers(0, 11, (self.batch, 100)) / 10.0
+            graded[:, 0] = 1.0
+            yield x.reshape(self.batch, 20), graded if number % 100 == 0 else x.argmax(axis=-1)
+
+
+def stream(n: int) -> None:
+    """Learn the set from a stream of `n` samples, and print time and memory."""
+    rules = the_set()
+    learn_batches(rules, Endless(20_000))
+    before = peak_memory(reset=True)
+    start = perf_counter()
+    result = learn_batches(rules, Endless(n))
+    print(perf_counter() - start, peak_memory() - before, result.samples)
+
+
+def streaming() -> None:
+    """Print time and memory of learning from streams of 10^5 to 10^7 samples."""
+    for n in (100_000, 1_000_000, 10_000_000):
+        seconds, memory, samples = _in_new_process(f"stream({n})")
+        print(f"  {samples:,.0f} samples: {seconds:.1f} s, peak grew by {memory:.1f} MB")
+
+
+SECTIONS: dict[str, Callable[[], None]] = {
+    "learning: distances of samples": distances,
+    "learning: stacked": stacked,
+    "learning: growth with the number of samples": growth,
+    "learning: cascades against a training epoch": against_epoch,
+    "learning: streaming": streaming,
+}

@@ -1,0 +1,201 @@
+"""What an audit finds for one rule set, and how it says whom to blame."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from textwrap import shorten
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._notice import KERNELS, notice
+from pinesy._validation import FloatArray
+from pinesy.learning.measuring import System
+from pinesy.learning.shape import shape_of
+from pinesy.rule_set import RuleSet
+from pinesy.rules.attribute import Attribute
+from pinesy.rules.writing import format_subset, show_value
+from pinesy.targets import Target
+
+__all__ = ["Blame", "SetAudit", "values_text"]
+
+Numbers = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.bool_]
+#: Characters of a subset, and of a rule, that a line of words shows.
+SUBSET_WIDTH, RULE_WIDTH = 60, 120
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Where a sample contradicts a rule set most.
+
+    Attributes
+    ----------
+    attribute : the output of the rule set
+    nabla : by how much some degree of the target must change, at least
+    support : the possibility that the rules, taken as certain, give to the values with target 1
+    values : the values of the cell where that is so
+    target : their target possibility
+    rule : the number, from 1, of the rule that comes nearest to it (the first such)
+    text : that rule
+    side : whether the values lie in the rule's conclusion or in its complement
+    degree : the possibility of its premise (in the conclusion) or of the negation (outside)
+    limit, limit_text : number and text of the rule that keeps `support` down to what it is (the
+        first such); None if it is 1
+    """
+
+    attribute: Attribute
+    nabla: float
+    support: float
+    values: tuple[Hashable, ...]
+    target: float
+    rule: int
+    text: str
+    side: Literal["conclusion", "complement"]
+    degree: float
+    limit: int | None
+    limit_text: str | None
+
+    @property
+    def reason(self) -> str:
+        """The contradiction in words."""
+        values = shorten(format_subset(self.values), SUBSET_WIDTH, placeholder=" ...}")
+        start = f"{values} has target {self.target:.4g}, off by {self.nabla:.4g}"
+        if self.limit_text is not None:
+            return (
+                f"{start}; what has target 1 is possible to {self.support:.4g} only, by rule "
+                f"{self.limit}, {_short(self.limit_text)}"
+            )
+        premise = "premise" if self.side == "conclusion" else "negated premise"
+        return (
+            f"{start}; nearest is rule {self.rule}, {_short(self.text)} ({premise} possible to "
+            f"{self.degree:.4g})"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.attribute.name}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetAudit:
+    """What an audit finds for one rule set: an entry of each array for each sample.
+
+    Attributes
+    ----------
+    rule_set : RuleSet
+    nabla : the distance, the largest of the cells'
+    support : the possibility that the rules, taken as certain (``s = r = 0``), give to the values
+        with target 1: the largest ``min_j g`` of their cells
+    degree : the premise degree that the blamed rule has on its `side`
+    cell : the first cell of the partition that attains `nabla`
+    side : the side that comes nearest to the target in that cell (the first, in the order of the
+        rules): ``2j`` the conclusion of the rule at index `j`, ``2j + 1`` its complement
+    limit : the side that keeps `support` down: the first one of premise degree `support` in the
+        first of the cells that have it
+    best : the first cell of the highest degree in the repaired target
+    unique : whether no other cell has that degree
+    agrees : whether the same cells are the most possible before and after repair; for a target
+        that is a value: repair leaves it the only best one (values that no rule tells apart, in
+        one cell, count as one)
+
+    Where ``nabla = 0`` every cell attains it: there is nothing to blame.
+    """
+
+    rule_set: RuleSet
+    nabla: FloatArray
+    support: FloatArray
+    degree: FloatArray
+    cell: Numbers
+    side: Numbers
+    limit: Numbers
+    best: Numbers
+    unique: Flags
+    agrees: Flags
+
+    @classmethod
+    def empty(cls, rule_set: RuleSet, n: int) -> "SetAudit":
+        """Return room for the findings of `n` samples."""
+        kinds = [np.float64] * 3 + [np.uint32] * 4 + [np.bool_] * 2
+        columns: list[Any] = [np.zeros(n, dtype=kind) for kind in kinds]
+        return cls(rule_set, *columns)
+
+    def fill(self, samples: slice, degrees: FloatArray, target: Target) -> None:
+        """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
+        partition = self.rule_set.partition
+        system = System.of(degrees, target, shape_of(partition))
+        taken = (degrees, system.labels, system.graded, *system.shape.arguments, partition.signs)
+        kernels().blames(*taken, *(column[samples] for column in self._columns))
+
+    @property
+    def _columns(self) -> Iterable[npt.NDArray[Any]]:
+        """The arrays, in the order in which the kernel takes them."""
+        places = (self.cell, self.side, self.limit, self.best)
+        return self.nabla, self.support, self.degree, *places, self.unique, self.agrees
+
+    def freeze(self) -> None:
+        """Let no one write to the arrays any more."""
+        for column in self._columns:
+            column.setflags(write=False)
+
+    @property
+    def rule(self) -> Numbers:
+        """The index of the blamed rule, from 0."""
+        return self.side // np.uint32(2)
+
+    @property
+    def inside(self) -> Flags:
+        """Whether the blamed cell lies in the conclusion of the blamed rule."""
+        return np.equal(self.side % 2, 0)
+
+    def values(self, cell: int) -> tuple[Hashable, ...]:
+        """Return the values of a cell."""
+        domain, inside = self.rule_set.output.domain, self.rule_set.partition.cell_of == cell
+        return tuple(domain[i] for i in np.flatnonzero(inside))
+
+    def blame(self, sample: int, target: FloatArray) -> Blame:
+        """Return whom to blame for a sample with a given target distribution."""
+        cell, rule, limit = int(self.cell[sample]), int(self.rule[sample]), None
+        if self.support[sample] < 1.0:
+            limit = int(self.limit[sample]) // 2
+        return Blame(
+            attribute=self.rule_set.output,
+            nabla=float(self.nabla[sample]),
+            support=float(self.support[sample]),
+            values=self.values(cell),
+            target=float(target[self.rule_set.partition.cell_of == cell].max()),
+            rule=rule + 1,
+            text=str(self.rule_set.rules[rule]),
+            side="conclusion" if self.inside[sample] else "complement",
+            degree=float(self.degree[sample]),
+            limit=None if limit is None else limit + 1,
+            limit_text=None if limit is None else str(self.rule_set.rules[limit]),
+        )
+
+    def repaired(self, sample: int, label: str) -> str | None:
+        """Return the best value after repair as text: the label's, or None if several are best."""
+        if self.agrees[sample]:
+            return label
+        return values_text(self.values(int(self.best[sample]))) if self.unique[sample] else None
+
+    def __repr__(self) -> str:
+        found, name = int((self.nabla > 0.0).sum()), self.rule_set.output.name
+        return f"SetAudit({name}: {found} of {len(self.nabla)} samples contradict the rules)"
+
+
+def _short(text: str) -> str:
+    return shorten(text, RULE_WIDTH, placeholder=" ...")
+
+
+def values_text(values: Sequence[Hashable]) -> str:
+    """Write one value as it is, several as a subset."""
+    return show_value(values[0]) if len(values) == 1 else format_subset(values)
+
+
+@cache
+def kernels() -> ModuleType:
+    """Load the compiled loops; the first time ever on a machine they are compiled."""
+    with notice(KERNELS):
+        from pinesy.learning import _blame_kernels
+    return _blame_kernels

@@ -1,0 +1,62 @@
+"""A metric on validation data, checked."""
+
+from collections.abc import Mapping
+from math import isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from pinesy.cascade import Cascade
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning.metrics import Metric, accuracy, answers
+from pinesy.learning.threshold_search import show_thresholds
+from pinesy.learning.tolerances import Group
+
+__all__ = ["Judge"]
+
+
+class Judge:
+    """A metric on validation data."""
+
+    def __init__(self, metric: Metric, validation: object) -> None:
+        if not callable(metric):
+            raise DataError(
+                f"the metric is {metric!r:.60}; give a function of a cascade, inputs and targets"
+            )
+        if not isinstance(validation, tuple | list) or len(validation) != 2:
+            raise DataError(
+                f"the validation data are {validation!r:.60}; give a pair (inputs, targets)"
+            )
+        self._metric = metric
+        self._inputs, self._targets = validation
+
+    def check(self, cascade: Cascade) -> None:
+        """Check the validation data now, if it is known what the metric takes."""
+        if self._metric is accuracy:
+            try:
+                answers(cascade, self._inputs, self._targets)
+            except PinesyError as error:
+                error.args = (f"the validation data: {error}", *error.args[1:])
+                raise
+
+    def __call__(self, cascade: Cascade, thresholds: Mapping[Group, float]) -> float:
+        """Return the metric of what was learned with some thresholds."""
+        value = self._metric(cascade, self._inputs, self._targets)
+        number = _as_float(value)
+        if not isfinite(number):
+            name = getattr(self._metric, "__name__", repr(self._metric))
+            raise DataError(
+                f"the metric {name:.60} returned {value!r:.60} for the thresholds "
+                f"{show_thresholds(thresholds)}; it must return a finite number"
+            )
+        return number
+
+
+def _as_float(value: Any) -> float:
+    """Return a number, also an array of one, as a float; NaN if it is none."""
+    if isinstance(value, bool | np.bool_ | str | bytes) or np.iscomplexobj(value):
+        return nan
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, OverflowError):
+        return nan

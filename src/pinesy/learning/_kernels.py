@@ -1,0 +1,260 @@
+"""The compiled loops of learning: blocks of samples, samples contiguous.
+
+All take the premise degrees ``d`` of a rule set, of shape ``(2n, N)`` with rows ``lambda_1, rho_1,
+lambda_2, ...``, and work on samples ``begin .. end-1``. A *side* is a row of `d`: a cell is on side
+``2j`` if it lies in the conclusion of rule `j`, else on side ``2j + 1``. `shape` and `cells` say on
+which sides the cells are; see `CellShape`. Targets are `labels` (the cell of each sample) or
+`degrees` (N, |D_b|), whichever is not empty. `slack` is how far rounding may have moved `d`.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+import numba
+import numpy as np
+from numba.core import types
+
+from pinesy._jit import compiled, machine_max, machine_min
+from pinesy.learning._blocks import (
+    INT_TABLE,
+    INTS,
+    NUMBERS,
+    OUT,
+    OUT_TABLE,
+    SAMPLES,
+    SHAPE,
+    TABLE,
+    WIDTH,
+    lift,
+    lowest,
+    scratch,
+    targets,
+    uppers,
+)
+from pinesy.minmax._kernels import front_value
+from pinesy.minmax._solving import TOLERANCE
+
+_STARTS = types.Array(types.int64, 1, "C", readonly=True)
+_SIZES = types.Array(types.int64, 1, "C")
+
+
+@compiled(
+    types.void(TABLE, types.int64, types.int64, INTS, SHAPE, INT_TABLE, *[OUT_TABLE] * 4, OUT)
+)
+def _label_distances(d, first, lanes, labels, shape, cells, part, up, h, y, out):
+    """Do as `distances` where one cell has target 1 and all others 0.
+
+    For the others the terms are ``max(g, 1/2)`` on the sides of the label, where ``up = 1``, and
+    `g` elsewhere: they depend on the side alone. The label's own term is 0.
+    """
+    for side in range(d.shape[0]):
+        for i in range(lanes):
+            h[side, i] = machine_max(d[side, first + i], 0.5 * up[side, i])
+    lowest(h, lanes, shape, cells, part, y)
+    for i in range(lanes):
+        y[labels[first + i], i] = 0.0
+    for mu in range(cells.shape[0]):
+        lift(out, y[mu], lanes)
+
+
+@numba.njit(inline="always")
+def _halve(table, lanes):
+    for row in range(table.shape[0]):
+        for i in range(lanes):
+            table[row, i] *= 0.5
+
+
+@numba.njit(inline="always")
+def _term(g, half, y):
+    return machine_max(g - y, half - 0.5 * y)
+
+
+@compiled(types.void(TABLE, types.int64, types.int64, SHAPE, types.int64, OUT_TABLE, OUT, OUT))
+def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
+    """Lower ``acc`` to the least of the terms of a pattern's sides, two at a time."""
+    starts, sides, _ = shape
+    k, end = starts[p], starts[p + 1]
+    while k + 2 <= end:
+        one, two = sides[k], sides[k + 1]
+        g_1, g_2, h_1, h_2 = d[one, first:], d[two, first:], half[one], half[two]
+        for i in range(lanes):
+            low = machine_min(_term(g_1[i], h_1[i], y[i]), _term(g_2[i], h_2[i], y[i]))
+            acc[i] = machine_min(acc[i], low)
+        k += 2
+    while k < end:
+        g, h = d[sides[k], first:], half[sides[k]]
+        for i in range(lanes):
+            acc[i] = machine_min(acc[i], _term(g[i], h[i], y[i]))
+        k += 1
+
+
+@compiled(types.void(*SAMPLES, OUT))
+def distances(d, begin, end, labels, degrees, shape, cells, nabla):
+    """Set ``nabla[i]`` to the Chebyshev distance of each sample's system.
+
+    ``nabla = max_mu min_j max((g - y_mu)^+, min((up - y_mu)^+ / 2, (up - g)^+))``. On each side
+    ``y_mu <= up``, and ``(up - y_mu) / 2 > up - g`` only where both are below ``g - y_mu``; so a
+    term is ``max(g - y_mu, up / 2 - y_mu / 2)``, also in float64: rounding keeps the order and
+    halving is exact.
+    """
+    y, part, up, h = scratch(d, shape, cells)
+    acc = np.empty(WIDTH)
+    for first in range(begin, end, WIDTH):
+        lanes = min(WIDTH, end - first)
+        out = nabla[first : first + lanes]
+        out[:] = 0.0
+        targets(labels, degrees, shape[2], first, lanes, y)
+        uppers(y, lanes, shape, cells, part, up)
+        if labels.shape[0] > 0:
+            _label_distances(d, first, lanes, labels, shape, cells, part, up, h, y, out)
+            continue
+        _halve(up, lanes)
+        for mu in range(cells.shape[0]):
+            acc[:] = 1.0
+            for b in range(cells.shape[1]):
+                p = cells[mu, b]
+                _lower_by_terms(d, first, lanes, shape, p, up, y[mu], acc)
+            lift(out, acc, lanes)
+
+
+@compiled(types.void(*SAMPLES, types.float64, NUMBERS, *[OUT_TABLE] * 4))
+def _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h):
+    """Put the lowest Chebyshev approximation of each sample's target into `y`.
+
+    ``x~ = (up - nabla)^+`` where that is above the premise degree, else 0; ``y~ = G box x~``. Above
+    means by more than rounding can make: `slack` for the degrees, TOLERANCE where `nabla` counts.
+    """
+    targets(labels, degrees, shape[2], first, lanes, y)
+    uppers(y, lanes, shape, cells, part, up)
+    for side in range(d.shape[0]):
+        for i in range(lanes):
+            g, distance = d[side, first + i], nabla[first + i]
+            lowered = machine_max(up[side, i] - distance, 0.0)
+            least = TOLERANCE if distance > 0.0 else slack
+            h[side, i] = machine_max(g, lowered) if lowered - g > least else g
+    lowest(h, lanes, shape, cells, part, y)
+
+
+@compiled(types.void(*SAMPLES, types.float64, NUMBERS, OUT_TABLE))
+def repaired(d, begin, end, labels, degrees, shape, cells, slack, nabla, out):
+    """Set ``out[mu, i - begin]`` to the repaired target of each cell."""
+    y, part, up, h = scratch(d, shape, cells)
+    for first in range(begin, end, WIDTH):
+        lanes = min(WIDTH, end - first)
+        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        out[:, first - begin : first - begin + lanes] = y[:, :lanes]
+
+
+@compiled(types.int64(OUT, OUT, types.int64, types.float64, types.float64))
+def _insert(e, w, size, point_e, point_w):
+    """Put a pair on a front of `size` pairs (`e` falls, `w` rises); return the new size."""
+    low, high = 0, size
+    while low < high:  # the first k with e[k] <= point_e
+        middle = (low + high) >> 1
+        if e[middle] > point_e:
+            low = middle + 1
+        else:
+            high = middle
+    if low > 0 and w[low - 1] >= point_w:
+        return size
+    if low < size and e[low] == point_e and w[low] >= point_w:
+        return size
+    kept = low
+    while kept < size and w[kept] <= point_w:
+        kept += 1
+    rest = size - kept
+    if kept == low:  # make room, from the end
+        for k in range(size, low, -1):
+            e[k], w[k] = e[k - 1], w[k - 1]
+    else:
+        for k in range(rest):
+            e[low + 1 + k], w[low + 1 + k] = e[kept + k], w[kept + k]
+    e[low], w[low] = point_e, point_w
+    return low + 1 + rest
+
+
+@compiled(
+    types.int64(*SAMPLES, types.float64, NUMBERS, types.float64, OUT_TABLE, OUT_TABLE, _SIZES)
+)
+def fronts(d, begin, end, labels, degrees, shape, cells, slack, nabla, tolerance, e, w, sizes):
+    """Build the fronts of the pairs ``(up, up - g)`` of the repaired reliable samples.
+
+    Front `l` is ``e[l, :sizes[l]]``, same of `w`. Returns the number of reliable samples.
+    """
+    y, part, up, h = scratch(d, shape, cells)
+    reliable = 0
+    for first in range(begin, end, WIDTH):
+        lanes = min(WIDTH, end - first)
+        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        uppers(y, lanes, shape, cells, part, up)
+        for i in range(lanes):
+            reliable += nabla[first + i] < tolerance
+        for side in range(d.shape[0]):
+            for i in range(lanes):
+                gap = up[side, i] - d[side, first + i]
+                if gap > slack and nabla[first + i] < tolerance:
+                    sizes[side] = _insert(e[side], w[side], sizes[side], up[side, i], gap)
+    return reliable
+
+
+_FRONTS = types.Tuple((NUMBERS, NUMBERS, _STARTS))
+
+
+@compiled(
+    types.float64(
+        TABLE,
+        types.int64,
+        types.int64,
+        types.float64,
+        SHAPE,
+        INT_TABLE,
+        _FRONTS,
+        types.float64,
+    )
+)
+def _row_distance(d, sample, mu, y, shape, cells, front, best):
+    """Return the larger of `best` and ``min_j max((g - y)^+, h_l(y))``, for one cell."""
+    starts, sides, _ = shape
+    e, w, begins = front
+    distance = 1.0
+    for b in range(cells.shape[1]):
+        p = cells[mu, b]
+        for k in range(starts[p], starts[p + 1]):
+            side = sides[k]
+            gap = d[side, sample] - y
+            if gap < distance:
+                begin, end = begins[side], begins[side + 1]
+                if begin == end or min((e[begin] - y) * 0.5, w[end - 1]) <= best:  # h is no larger
+                    distance = min(distance, max(gap, best))
+                else:
+                    distance = min(distance, max(gap, front_value(e, w, begin, end, y)))
+                if distance <= best:
+                    return best
+    return distance
+
+
+@compiled(types.float64(*SAMPLES, types.float64, NUMBERS, types.float64, _FRONTS, types.float64))
+def stacked_distance(
+    d, begin, end, labels, degrees, shape, cells, slack, nabla, tolerance, front, best
+):
+    """Return the largest distance of a row of the stacked system that is in these samples.
+
+    ``max over (i, mu) of min_j max((g - y~_mu)^+, h_l(y~_mu))``, over the reliable samples; at
+    least `best`, what other samples gave.
+    """
+    y, part, up, h = scratch(d, shape, cells)
+    z = np.empty_like(y)
+    for first in range(begin, end, WIDTH):
+        lanes = min(WIDTH, end - first)
+        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        # A row's distance is 0 iff for some side l both g <= y~ and max e_l <= y~: the test of
+        # consistency. Only the other rows need a closer look.
+        for side in range(d.shape[0]):
+            begins = front[2][side]
+            top = front[0][begins] if begins < front[2][side + 1] else 0.0
+            for i in range(lanes):
+                h[side, i] = machine_max(d[side, first + i], top)
+        lowest(h, lanes, shape, cells, part, z)
+        for mu in range(cells.shape[0]):
+            for i in range(lanes):
+                if z[mu, i] > y[mu, i] and nabla[first + i] < tolerance:
+                    best = _row_distance(d, first + i, mu, y[mu, i], shape, cells, front, best)
+    return best

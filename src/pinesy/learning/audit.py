@@ -1,0 +1,293 @@
+"""The reliability audit: which training samples contradict the rules, where, and by how much."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._threads import n_threads, share
+from pinesy._validation import FloatArray, suggestion
+from pinesy.cascade import Cascade
+from pinesy.engine.code import Code
+from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.run import run
+from pinesy.equations import EquationSystem
+from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
+from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
+from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.measuring import Batch
+from pinesy.learning.stages import next_stage
+from pinesy.possibility import Possibility
+from pinesy.rules.attribute import Attribute
+
+__all__ = ["Audit", "Blame", "SetAudit", "audit"]
+
+#: Premise degrees of this many bytes are held at a time by each thread.
+CHUNK_BYTES = 1 << 20
+#: Samples a chunk, at least and at most.
+MIN_CHUNK, MAX_CHUNK = 128, 4096
+#: Samples that the printed table shows.
+SHOWN = 10
+
+
+def audit(rules: Rules, inputs: Evidence, targets: Any) -> "Audit":
+    """Judge training samples: how badly, and where, each contradicts the rules.
+
+    The judgement is the Chebyshev distance ``nabla`` of a sample's equation system for each rule
+    set: by so much, at least, some degree of its target must change before any parameters give
+    it. It does not depend on the set's own parameters, but the premise degrees of later sets
+    depend on those of earlier ones, which are taken as they are: audit ``result.cascade`` for
+    what `learn` found. Cost: O(omega n) a sample and set; memory: a few numbers a sample and set.
+
+    Parameters
+    ----------
+    rules : a rule set or a cascade
+    inputs, targets : as `learn` takes them; they are not copied, and `Audit.repaired` looks at
+        them again
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> found = audit(rules, {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 0.3]]}, ["wet", "wet", "wet"])
+    >>> found.order, found.worst
+    (array([1, 2, 0]), array([0. , 1. , 0.3]))
+    >>> blame = found.blame(2)[0]
+    >>> blame.values, blame.target, blame.rule, blame.side, blame.degree
+    (('dry',), 0.0, 1, 'complement', 0.3)
+    >>> found.repaired(1)["grass"]
+    Possibility(grass, {dry: 1, wet: 0.2})
+    """
+    cascade = as_cascade(rules)
+    batch = batch_of(cascade, inputs, named_targets(rules, targets))
+    code = next_stage(cascade.order, dict.fromkeys(batch.targets, 1), batch.targets, 1, None).code
+    sets = {name: SetAudit.empty(cascade[name], batch.n) for name in batch.targets}
+    chunk = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * code.n_outputs)))
+
+    def judge(begin: int) -> None:
+        samples = slice(begin, min(begin + chunk, batch.n))
+        out = run(code, _Part.of(code, batch, samples))
+        for name, one in sets.items():
+            one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
+
+    _each(judge, range(0, batch.n, chunk))
+    for one in sets.values():
+        one.freeze()
+    return Audit(cascade, sets, code, batch)
+
+
+def _each(judge: Callable[[int], None], chunks: range) -> None:
+    """Judge all chunks, on several threads; of the errors raise that of the first chunk."""
+
+    def work(queue: Iterator[int]) -> tuple[int, PinesyError] | None:
+        for begin in queue:
+            try:
+                judge(begin)
+            except PinesyError as error:
+                return begin, error
+        return None
+
+    errors = dict(filter(None, share(work, chunks, min(n_threads(), len(chunks)))))
+    if errors:
+        raise errors[min(errors)]
+
+
+@dataclass(frozen=True)
+class _Part(Rows):
+    """Some of the samples of a batch; an error gives the row's number in the batch."""
+
+    begin: int = 0
+
+    @classmethod
+    def of(cls, code: Code, batch: Batch, samples: slice) -> "_Part":  # type: ignore[override]
+        arrays = [batch.known[a.name] for a in code.inputs]
+        return cls(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
+
+    def block(self, first: int, last: int) -> FloatArray:
+        return super().block(self.begin + first, self.begin + last)
+
+    def refuse(self, row: int) -> None:
+        Rows(self.attributes, self.arrays, self.n, True).refuse(self.begin + row)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """Training samples, ranked by how badly they contradict the rules.
+
+    Attributes
+    ----------
+    cascade : the rules that the samples were judged by
+    sets : by the name of each output with a target, a `SetAudit`
+    """
+
+    cascade: Cascade
+    sets: Mapping[str, SetAudit]
+    _code: Code
+    _batch: Batch
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self._batch.n
+
+    def __getitem__(self, key: str | Attribute) -> SetAudit:
+        """Return what was found for one rule set."""
+        name = key.name if isinstance(key, Attribute) else key
+        if name not in self.sets:
+            raise UnknownAttributeError(f"{name!r} had no target{suggestion(name, self.sets)}")
+        return self.sets[name]
+
+    @property
+    def nabla(self) -> dict[str, FloatArray]:
+        """The distance of each sample, for each rule set."""
+        return {name: one.nabla for name, one in self.sets.items()}
+
+    @property
+    def agrees(self) -> dict[str, Flags]:
+        """Whether repair leaves the target its best values, for each rule set and sample."""
+        return {name: one.agrees for name, one in self.sets.items()}
+
+    @cached_property
+    def worst(self) -> FloatArray:
+        """The largest distance of each sample, over the rule sets."""
+        return np.asarray(np.max(list(self.nabla.values()), axis=0))
+
+    @cached_property
+    def support(self) -> FloatArray:
+        """The least possibility that a set, taken as certain, gives to what has target 1."""
+        return np.asarray(np.min([one.support for one in self.sets.values()], axis=0))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """All samples, worst first.
+
+        By `worst`, the largest first; then by `support`, the lowest first, because ``worst`` is 1
+        wherever another value than the target's is fully possible, be the target's nearly so or
+        not at all; then by the sum of ``nabla`` over the sets; then by index.
+        """
+        total = np.sum(list(self.nabla.values()), axis=0)
+        return np.lexsort((-total, self.support, -self.worst))
+
+    def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
+        """Return the `k` worst samples, worst first."""
+        return self.order[: max(0, k)]
+
+    def blame(self, sample: int) -> list[Blame]:
+        """Return where a sample contradicts the rules: for each set that it does, worst first."""
+        i = self._index(sample)
+        found = [self._blame(name, i) for name, one in self.sets.items() if one.nabla[i] > 0.0]
+        return sorted(found, key=lambda blame: (-blame.nabla, blame.support))
+
+    def _blame(self, name: str, i: int) -> Blame:
+        return self.sets[name].blame(i, self._batch.targets[name].distribution(i))
+
+    def equations(self, sample: int) -> dict[str, EquationSystem]:
+        """Return the equation system of a sample, for each rule set."""
+        i = self._index(sample)
+        out = run(self._code, _Part.of(self._code, self._batch, slice(i, i + 1)))[:, 0]
+        systems = {}
+        for name, one in self.sets.items():
+            partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
+            target = np.zeros(len(partition))
+            np.maximum.at(target, partition.cell_of, self._batch.targets[name].distribution(i))
+            systems[name] = EquationSystem(partition, degrees[0::2], degrees[1::2], target)
+        return systems
+
+    def repaired(self, sample: int) -> dict[str, Possibility]:
+        """Return the minimally repaired target of each set: the nearest that parameters give.
+
+        Of several that are as near it is the lowest, and it need not be normalised.
+        """
+        return {
+            name: Possibility(
+                self.cascade[name].output, system.lowest_approximation[system.partition.cell_of]
+            )
+            for name, system in self.equations(sample).items()
+        }
+
+    def _index(self, sample: int) -> int:
+        whole = isinstance(sample, int | np.integer)
+        if not whole or not 0 <= sample < len(self):
+            raise DataError(
+                f"there is no sample {sample!r:.60}; they are numbered 0 to {len(self) - 1}"
+            )
+        return int(sample)
+
+    def rows(self, k: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield a plain dict for each of the `k` worst samples (by default all), worst first.
+
+        It is about the set with the largest distance and, of these, the least support. Values are
+        written as text; `repaired` is None where several are best after repair, and all of the
+        blame where there is none.
+        """
+        for i in self.top(len(self) if k is None else k).tolist():
+            name = self._worst_set(i)
+            one, label = self.sets[name], self._label(name, i)
+            blame = self._blame(name, i) if one.nabla[i] > 0.0 else None
+            yield {
+                "sample": i,
+                "nabla": float(one.nabla[i]),
+                "support": float(one.support[i]),
+                "set": name,
+                "label": label,
+                "repaired": one.repaired(i, label),
+                "agrees": bool(one.agrees[i]),
+                "values": blame and values_text(blame.values),
+                "rule": blame and blame.rule,
+                "text": blame and blame.text,
+                "side": blame and blame.side,
+                "degree": blame and blame.degree,
+                "limit": blame and blame.limit,
+                "limit_text": blame and blame.limit_text,
+                "reason": blame and blame.reason,
+            }
+
+    def _worst_set(self, i: int) -> str:
+        return max(self.sets, key=lambda n: (self.sets[n].nabla[i], -self.sets[n].support[i]))
+
+    def _label(self, name: str, i: int) -> str:
+        """Return the value, or the best values, of a sample's target."""
+        domain = self.sets[name].rule_set.output.domain
+        best = np.flatnonzero(self._batch.targets[name].distribution(i) == 1.0)
+        return values_text([domain[u] for u in best])
+
+    def to_frame(self, k: int | None = None) -> Any:
+        """Return `rows` as a pandas DataFrame."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise DataError(
+                "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
+            ) from None
+        return pandas.DataFrame(list(self.rows(k)))
+
+    def __repr__(self) -> str:
+        found = int((self.worst > 0.0).sum())
+        changed = int((~np.all(list(self.agrees.values()), axis=0)).sum())
+        return (
+            f"Audit({len(self)} samples: {found} contradict the rules, {changed} so that repair "
+            "changes the best values)"
+        )
+
+    def __str__(self) -> str:
+        """Return a table of the worst samples, with what they contradict in words."""
+        found = [row for row in self.rows(SHOWN) if row["reason"]]
+        if not found:
+            return repr(self)
+        head = ("sample", "nabla", "support", "set", "label", "repaired", "contradiction")
+        lines = [head, *map(_line, found)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = (
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+        return "\n".join([repr(self), *text])
+
+
+def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
+    numbers = (str(row["sample"]), f"{row['nabla']:.4g}", f"{row['support']:.4g}")
+    return *numbers, row["set"], row["label"], row["repaired"] or "ambiguous", row["reason"]

@@ -1,0 +1,175 @@
+"""Learning on many machines, with Dask: the same two passes, each part where a worker is.
+
+Only summaries and distances travel. Parts, batches and programs are all results of tasks, so what
+a lost worker held is computed again from the parts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pinesy._validation import FloatArray
+from pinesy.cascade import Cascade
+from pinesy.exceptions import DataError, placed
+from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.measuring import Batch, Measured, shapes_of
+from pinesy.learning.method import learn_from
+from pinesy.learning.result import LearningResult
+from pinesy.learning.shape import CellShape
+from pinesy.learning.stages import Stage
+from pinesy.learning.summary import Summary
+from pinesy.learning.tolerances import Tolerance, resolve
+from pinesy.minmax import Fronts
+from pinesy.rule_set import RuleSet
+
+__all__ = ["learn_distributed"]
+
+#: Results that one task merges.
+FAN_IN = 8
+
+
+def learn_distributed(
+    rules: Rules,
+    parts: Sequence[Any],
+    *,
+    client: Any = None,
+    tolerance: Tolerance = None,
+    initial: Any = None,
+) -> LearningResult:
+    """Learn from parts of the data on a Dask cluster, exactly as `learn` does from all together.
+
+    The result is the same to the last bit for any number of parts, in any order. A worker that is
+    lost costs time: what it held is computed again.
+
+    Parameters
+    ----------
+    parts : each a pair ``(inputs, targets)`` as `learn` takes them, or a `dask.delayed` call or a
+        future that gives one. Give ``delayed(read)(path)`` for data that should not pass through
+        this process.
+    client : a `distributed.Client`; by default the current one
+    rules, tolerance, initial : as for `learn`
+    """
+    cascade = as_cascade(rules, initial)
+    if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
+        raise DataError("give the parts of the data as a list with at least one pair in it")
+    samples = _Distributed(cascade, rules, parts, _client(client))
+    tolerances = resolve(tolerance, samples.targeted)
+    return learn_from(cascade, samples, samples.targeted, tolerances)
+
+
+def _client(client: Any) -> Any:
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise DataError(
+            "learning on a cluster needs Dask; install it with: pip install 'pinesy[dask]'"
+        ) from None
+    if client is not None:
+        return client
+    try:
+        return get_client()
+    except ValueError:
+        raise DataError("no Dask client is there; create one, or give client=...") from None
+
+
+class _Distributed:
+    """Batches on the workers; every pass is a task for each, and a tree of merges."""
+
+    have = None
+
+    def __init__(self, cascade: Cascade, rules: Rules, parts: Sequence[Any], client: Any) -> None:
+        self._client = client
+        shared = self._submit(_same, (cascade, rules))
+        self._batches = [
+            self._submit(_load, shared, number, self._task(part))
+            for number, part in enumerate(parts)
+        ]
+        targeted = client.gather([self._submit(_targeted, b) for b in self._batches])
+        for number, names in enumerate(targeted):
+            if names != targeted[0]:
+                raise DataError(
+                    f"part {number} has targets for {', '.join(names)}, the first part for "
+                    f"{', '.join(targeted[0])}; every part needs the same"
+                )
+        self.targeted: list[str] = targeted[0]
+
+    def _submit(self, function: Any, *arguments: Any) -> Any:
+        # Not pure: results are named anew, so that equal calls of other runs are not taken for it.
+        return self._client.submit(function, *arguments, pure=False)
+
+    def _task(self, part: Any) -> Any:
+        """Return a delayed part as a future; others go as they are, inside the task."""
+        return self._client.compute(part) if hasattr(part, "__dask_graph__") else part
+
+    def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
+        """Make the program of a stage known to the workers."""
+        self._stage = self._submit(_same, (stage, shapes_of(stage, sets)))
+
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+        """Do the first pass on the workers."""
+        found = [
+            self._submit(_summaries, number, batch, self._stage, dict(tolerances))
+            for number, batch in enumerate(self._batches)
+        ]
+        return cast(dict[str, Summary], self._merged(found, _merge_summaries))
+
+    def stacked(
+        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
+    ) -> dict[str, float]:
+        """Do the second pass on the workers."""
+        shared = self._submit(_same, (dict(tolerances), dict(fronts)))
+        found = [self._submit(_stacked, b, self._stage, shared) for b in self._batches]
+        return cast(dict[str, float], self._merged(found, _merge_distances))
+
+    def _merged(self, futures: list[Any], merge: Any) -> Any:
+        while len(futures) > 1:
+            groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
+            futures = [self._submit(merge, group) for group in groups]
+        return futures[0].result()
+
+    def nabla(self, name: str) -> FloatArray | None:
+        """Return None: the distances of single samples stay on the workers."""
+
+    def greatest(self, name: str) -> FloatArray | None:
+        """Return None: no sample is at hand."""
+
+
+def _same(content: Any) -> Any:
+    return content
+
+
+def _load(shared: tuple[Cascade, Rules], number: int, part: Any) -> Batch:
+    cascade, rules = shared
+    if not isinstance(part, tuple | list) or len(part) != 2:
+        raise DataError(f"part {number} is not a pair (inputs, targets): {part!r:.60}")
+    with placed(f"part {number}"):
+        return batch_of(cascade, part[0], named_targets(rules, part[1]))
+
+
+def _targeted(batch: Batch) -> list[str]:
+    return list(batch.targets)
+
+
+def _summaries(
+    number: int,
+    batch: Batch,
+    stage: tuple[Stage, dict[str, CellShape]],
+    tolerances: Mapping[str, float],
+) -> dict[str, Summary]:
+    with placed(f"part {number}"):
+        return Measured(stage[0], batch, stage[1]).summaries(tolerances)
+
+
+def _stacked(
+    batch: Batch,
+    stage: tuple[Stage, dict[str, CellShape]],
+    shared: tuple[dict[str, float], dict[str, Fronts]],
+) -> dict[str, float]:
+    return Measured(stage[0], batch, stage[1]).stacked(*shared)
+
+
+def _merge_summaries(parts: list[dict[str, Summary]]) -> dict[str, Summary]:
+    return {name: parts[0][name].merge(*(p[name] for p in parts[1:])) for name in parts[0]}
+
+
+def _merge_distances(parts: list[dict[str, float]]) -> dict[str, float]:
+    return {name: max(p[name] for p in parts) for name in parts[0]}

@@ -1,0 +1,195 @@
+"""Learning from samples that are in memory."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from pinesy._validation import FloatArray, suggestion
+from pinesy.cascade import Cascade
+from pinesy.engine.evidence import Evidence, Rows
+from pinesy.equations import EquationSystem
+from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
+from pinesy.learning.measuring import Batch, Measured, shapes_of
+from pinesy.learning.method import learn_from
+from pinesy.learning.result import LearningResult
+from pinesy.learning.stages import Stage, needed_inputs
+from pinesy.learning.summary import Summary
+from pinesy.learning.tolerances import Tolerance, resolve
+from pinesy.minmax import Fronts
+from pinesy.rule_set import RuleSet
+from pinesy.rules.attribute import Attribute
+from pinesy.targets import Target
+
+__all__ = ["InMemory", "as_cascade", "batch_of", "learn"]
+
+Rules = RuleSet | Cascade
+
+
+def learn(
+    rules: Rules,
+    inputs: Evidence,
+    targets: Any,
+    *,
+    tolerance: Tolerance = None,
+    initial: Any = None,
+) -> LearningResult:
+    """Learn rule parameters from training samples, exactly.
+
+    Every sample sets equations for the parameters of each rule set. A sample whose system has
+    Chebyshev distance ``nabla < tau`` is *reliable*; it is repaired, and the lowest approximate
+    solution of all the repaired systems together gives ``s`` and ``r``. Sets are learned in the
+    order of inference. Cost: O(omega n) a sample and set, and what the Pareto fronts take.
+
+    Parameters
+    ----------
+    rules : a rule set or a cascade
+    inputs : the distributions of the inputs, as `Cascade.infer` takes them (one array holds the
+        columns of all of `Cascade.inputs`)
+    targets : for a cascade a mapping from output attributes (or their names) to targets; sets
+        without one keep their parameters. For a rule set, the targets of its output. Targets are
+        one value a sample, or degrees of shape ``(n_samples, |D_b|)``; see `Target.of`.
+    tolerance : ``tau``: one number; a mapping from groups of sets (a name, a pattern such as
+        ``"c_*"``, or a tuple of these) to numbers; or None, which keeps every sample
+    initial : the parameters to begin with, as `with_parameters` takes them: those of the sets that
+        have no target
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet, learn
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> inputs = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
+    >>> result = learn(rules, inputs, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
+    >>> print(result.rule_set)
+    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    """
+    cascade = as_cascade(rules, initial)
+    batch = batch_of(cascade, inputs, named_targets(rules, targets))
+    tolerances = resolve(tolerance, list(batch.targets))
+    return learn_from(cascade, InMemory(cascade, batch), batch.targets, tolerances)
+
+
+class InMemory:
+    """Samples in memory: premise degrees and distances stay from pass to pass."""
+
+    def __init__(self, cascade: Cascade, batch: Batch) -> None:
+        self._cascade = cascade
+        self._batch = batch
+        self._kept: dict[str, Any] = {}
+        self.measured: Measured
+
+    @property
+    def have(self) -> Collection[str]:
+        """The inferred distributions that are kept."""
+        return self._kept
+
+    def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
+        """Compute the premise degrees and distances of a stage."""
+        batch = Batch(self._batch.n, {**self._batch.known, **self._kept}, self._batch.targets)
+        self.measured = Measured(stage, batch, shapes_of(stage, sets))
+        self._kept = self.measured.kept
+
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+        """Do the first pass."""
+        return self.measured.summaries(tolerances)
+
+    def stacked(
+        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
+    ) -> dict[str, float]:
+        """Do the second pass."""
+        return self.measured.stacked(tolerances, fronts)
+
+    def nabla(self, name: str) -> FloatArray:
+        """Return the distance of each sample."""
+        return self.measured.nabla[name]
+
+    def greatest(self, name: str) -> FloatArray:
+        """Return ``E^up`` of the repaired system of the only sample."""
+        system, nabla = self.measured.systems[name], self.measured.nabla[name]
+        repaired = system.repaired(0, 1, nabla)[:, 0]
+        degrees = system.degrees[:, 0]
+        partition = self._cascade[name].partition
+        return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
+
+
+def as_cascade(rules: Rules, initial: Any = None) -> Cascade:
+    """Return the rules as a cascade, with their initial parameters."""
+    if isinstance(rules, RuleSet):
+        cascade = Cascade(rules)
+        return cascade if initial is None else cascade.with_parameters({rules.output.name: initial})
+    if not isinstance(rules, Cascade):
+        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
+    return rules if initial is None else rules.with_parameters(initial)
+
+
+def named_targets(rules: Rules, targets: Any) -> Mapping[Any, Any]:
+    """Return the targets by the output attribute; those of a rule set may come alone."""
+    if isinstance(rules, RuleSet):
+        keys = {rules.output, rules.output.name}
+        named = isinstance(targets, Mapping) and any(key in keys for key in targets)
+        return targets if named else {rules.output.name: targets}
+    if not isinstance(targets, Mapping):
+        raise DataError(
+            f"targets are {type(targets).__name__}; give a mapping from output attributes to "
+            "targets, such as {'total': [3, 7, ...]}"
+        )
+    return targets
+
+
+def batch_of(cascade: Cascade, inputs: Evidence, targets: Mapping[Any, Any]) -> Batch:
+    """Check the form of training samples: names, shapes, values and degrees of targets."""
+    named = {getattr(key, "name", key): content for key, content in targets.items()}
+    attributes = {s.output.name: s.output for s in cascade.order}
+    if len(named) < len(targets):
+        raise DataError("a target is given twice, by its name and as an attribute: give it once")
+    for key in targets:
+        if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
+            raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
+    for name in named:
+        if name not in attributes:
+            raise UnknownAttributeError(
+                f"there is a target for {name!r}, but no rule set concludes on it"
+                f"{suggestion(name, attributes)}"
+            )
+    if not named:
+        raise DataError(f"there are no targets; give some for {', '.join(list(attributes)[:8])}")
+    rows = _rows(cascade, inputs, set(named))
+    found = {
+        name: Target.of(named[name], attributes[name], is_batch=rows.is_batch)
+        for name in attributes
+        if name in named
+    }
+    _check_numbers(found, rows.n)
+    return Batch(rows.n, _by_attribute(rows), found)
+
+
+def _rows(cascade: Cascade, inputs: Evidence, targeted: Collection[str]) -> Rows:
+    known = {a.name: a for a in cascade.inputs}
+    needed: tuple[Attribute, ...] = cascade.inputs
+    if isinstance(inputs, Mapping):
+        names = needed_inputs(cascade.order, targeted)
+        needed = tuple(a for a in needed if a.name in names)
+    concluded = frozenset(s.output.name for s in cascade.order)
+    columns = sum(len(a.domain) for a in needed)
+    return Rows.of(inputs, needed, known, concluded, columns)
+
+
+def _check_numbers(targets: Mapping[str, Target], n: int) -> None:
+    if n == 0:
+        raise DataError("there are no samples to learn from")
+    for name, target in targets.items():
+        if len(target) != n:
+            raise DataError(
+                f"there are {n} samples of inputs but {len(target)} of the target {name!r}; give "
+                "one target for each sample"
+            )
+
+
+def _by_attribute(rows: Rows) -> dict[str, Any]:
+    """Return the columns of each input."""
+    if len(rows.arrays) == len(rows.attributes):
+        return {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
+    bounds = np.cumsum([0, *(len(a.domain) for a in rows.attributes)])
+    spans = zip(rows.attributes, bounds, bounds[1:], strict=False)
+    return {a.name: rows.arrays[0][:, begin:end] for a, begin, end in spans}

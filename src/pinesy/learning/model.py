@@ -1,0 +1,173 @@
+"""Model files: rules, their learned parameters and where these come from, as JSON.
+
+A model file is a file of rules (`pinesy.load` reads it) with one more key::
+
+    "learning": {"version": 1, "samples": 25000, "provenance": {...},
+                 "sets": {"c_1": {"tolerance": 0.05, "samples": 25000, "reliable": 24871,
+                                  "smallest": 0.0, "distance": 0.0,
+                                  "e": [...], "w": [...], "starts": [...]}, ...}}
+
+``e``, ``w`` and ``starts`` are the Pareto fronts, all that learning needs of the samples: with them
+more samples can be added later (`learn_more`). A tolerance of null keeps every sample.
+"""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isinf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pinesy._files import read_text, writing
+from pinesy._version import __version__
+from pinesy.cascade import Cascade
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.io import from_content, read_content, to_content
+from pinesy.learning.result import LearningResult, SetResult
+from pinesy.learning.summary import Summary
+from pinesy.learning.tolerances import resolve
+from pinesy.minmax import Fronts
+
+__all__ = ["Model", "load_model", "save_model"]
+
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A learned cascade and where its parameters come from.
+
+    Attributes
+    ----------
+    result : what was learned (without the distances of single samples)
+    provenance : versions, the data's fingerprint, and whatever was noted beside
+    """
+
+    result: LearningResult
+    provenance: Mapping[str, Any]
+
+    @property
+    def cascade(self) -> Cascade:
+        """The cascade with its parameters."""
+        return self.result.cascade
+
+
+def save_model(
+    result: LearningResult,
+    path: str | os.PathLike[str],
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write what was learned to a ``.json`` file, which is replaced only once the new one is whole.
+
+    Parameters
+    ----------
+    provenance : what should be noted of the data, such as their file and fingerprint; anything that
+        JSON can hold. The versions of pinesy, NumPy and Python are added.
+    """
+    path = _checked(path)
+    learning = {
+        "version": VERSION,
+        "samples": result.samples,
+        "provenance": {**_noted(provenance), **_versions()},
+        "sets": {name: _set_content(one) for name, one in result.sets.items()},
+    }
+    try:
+        text = json.dumps(
+            {**to_content(result.cascade), "learning": learning}, separators=(",", ":")
+        )
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the provenance cannot be written as JSON: {error}") from None
+    with writing(path) as file:
+        file.write(text + "\n")
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model file that `save_model` or ``pinesy learn`` wrote."""
+    path = _checked(path)
+    text = read_text(path)
+    try:
+        content = read_content(text)
+        cascade = from_content(content)
+        learning = content.get("learning")
+        if not isinstance(learning, dict) or learning.get("version") != VERSION:
+            raise DataError(
+                f'"learning" is missing or not of version {VERSION}: the file holds rules, but '
+                "not how they were learned; read it with pinesy.load"
+            )
+        return _model(cascade, learning)
+    except PinesyError as error:
+        error.args = (f"{path}: {error}", *error.args[1:])
+        raise
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise DataError(f'{path}: "learning" is not of the form it must have: {error!r}') from None
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    path = Path(path)
+    if path.suffix != ".json":
+        raise DataError(f"{path}: models are kept in .json files, not {path.suffix!r}")
+    return path
+
+
+def _noted(provenance: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if provenance is not None and not isinstance(provenance, Mapping):
+        raise DataError(f"the provenance is a mapping of names to facts; got {provenance!r:.60}")
+    return provenance or {}
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "pinesy": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _set_content(one: SetResult) -> dict[str, Any]:
+    fronts = one.summary.fronts
+    return {
+        "tolerance": None if isinf(one.tolerance) else one.tolerance,
+        "samples": one.summary.samples,
+        "reliable": one.summary.reliable,
+        "smallest": one.summary.smallest,
+        "distance": one.distance,
+        "e": fronts.e.tolist(),
+        "w": fronts.w.tolist(),
+        "starts": fronts.starts.tolist(),
+    }
+
+
+def _model(cascade: Cascade, learning: Mapping[str, Any]) -> Model:
+    sets = {name: _set_result(cascade, name, c) for name, c in learning["sets"].items()}
+    result = LearningResult(cascade, sets, _count(learning["samples"]), {})
+    return Model(result, dict(learning["provenance"]))
+
+
+def _count(number: Any, most: float = inf) -> int:
+    if type(number) is not int or not 0 <= number <= most:
+        raise DataError(f'"learning": {number!r} is no number of samples')
+    return number
+
+
+def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetResult:
+    rule_set = cascade[name]
+    e, w = (np.array(content[key], dtype=np.float64) for key in ("e", "w"))
+    fronts = Fronts.pack(Fronts(e, w, np.array(content["starts"], dtype=np.int64)))  # each is one
+    if len(fronts) != 2 * len(rule_set):
+        raise DataError(
+            f"{name!r} has {len(rule_set)} rules but {len(fronts)} fronts, not two each"
+        )
+    samples = _count(content["samples"])
+    reliable, smallest = _count(content["reliable"], samples), float(content["smallest"])
+    summary = Summary(samples, reliable, smallest, fronts)
+    tolerance = resolve(content["tolerance"], [name])[name]
+    found = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, float(content["distance"]))
+    if not np.array_equal(fronts.solution(found.distance), found.lowest):
+        raise DataError(
+            f"the parameters of {name!r} are not those that its fronts give; the file was changed"
+        )
+    return found

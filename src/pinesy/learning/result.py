@@ -1,0 +1,193 @@
+"""What learning gives: the rules with their parameters, and how reliable each sample is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from math import isinf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._validation import FloatArray
+from pinesy.cascade import Cascade
+from pinesy.exceptions import CascadeError, DataError
+from pinesy.learning.summary import Summary
+from pinesy.relation import interleave
+from pinesy.rule_set import RuleSet
+
+__all__ = ["LearningResult", "SetResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetResult:
+    """What was learned for one rule set.
+
+    Attributes
+    ----------
+    name : the output attribute
+    s, r : the parameters, the lowest approximate solution of the stacked system
+    tolerance : ``tau``; a sample is reliable iff its ``nabla < tau``; infinite if all are kept
+    summary : how many samples there were and were reliable, the smallest ``nabla``, the fronts
+    distance : the Chebyshev distance of the stacked system of the reliable samples
+    nabla : the distance of each sample, or None if the samples were streamed
+    greatest : for a single sample the greatest solution ``E^up``, else None: every `x` from
+        `lowest` to it gives the repaired target
+    """
+
+    name: str
+    s: FloatArray
+    r: FloatArray
+    tolerance: float
+    summary: Summary
+    distance: float
+    nabla: FloatArray | None = None
+    greatest: FloatArray | None = None
+
+    @property
+    def lowest(self) -> FloatArray:
+        """The solution as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
+
+    @property
+    def reliable(self) -> npt.NDArray[np.bool_]:
+        """Which samples are reliable: ``nabla < tau``."""
+        if self.nabla is None:
+            raise DataError(
+                f"the distances of the samples of {self.name!r} were not kept, because the samples "
+                "were streamed; call audit for a batch of them"
+            )
+        return self.nabla < self.tolerance
+
+    @property
+    def n_reliable(self) -> int:
+        """How many samples are reliable."""
+        return self.summary.reliable
+
+    def __repr__(self) -> str:
+        return (
+            f"SetResult({self.name}: {self.n_reliable} of {self.summary.samples} samples reliable, "
+            f"distance {self.distance:g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningResult:
+    """The cascade with learned parameters, and what is known of every rule set and sample.
+
+    Attributes
+    ----------
+    cascade : with its parameters
+    sets : for each set that was learned, by the name of its output, a `SetResult`
+    samples : the number of samples
+    timings : seconds spent on the distances of samples, on the fronts and on the stacked systems
+    """
+
+    cascade: Cascade
+    sets: Mapping[str, SetResult]
+    samples: int
+    timings: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> SetResult:
+        """Return what was learned for a rule set."""
+        key = self.cascade[name].output.name
+        if key not in self.sets:
+            raise CascadeError(f"{key!r} had no target; its parameters were kept")
+        return self.sets[key]
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """The rule set with its parameters, where there is only one."""
+        if len(self.cascade.rule_sets) > 1:
+            raise CascadeError("there are several rule sets; take one of result.cascade")
+        return self.cascade.rule_sets[0]
+
+    @property
+    def nabla(self) -> dict[str, FloatArray]:
+        """The distance of each sample, for each rule set."""
+        return {name: one.nabla for name, one in self.sets.items() if one.nabla is not None}
+
+    @property
+    def reliable(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """Which samples each rule set was learned from."""
+        return {name: one.reliable for name, one in self.sets.items()}
+
+    @property
+    def seconds(self) -> float:
+        """How long learning took."""
+        return sum(self.timings.values())
+
+    def to_frame(self, by: str = "set") -> Any:
+        """Return the result as a pandas DataFrame.
+
+        Parameters
+        ----------
+        by : ``"set"``, a row for each rule set; ``"rule"``, a row for each rule with its
+            parameters; ``"sample"``, a row for each sample with its ``nabla`` for each set
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise DataError(
+                "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
+            ) from None
+        tables: dict[str, Callable[[], Any]] = {
+            "set": self._by_set,
+            "rule": self._by_rule,
+            "sample": lambda: self.reliable and self.nabla,  # raises where none were kept
+        }
+        if by not in tables:
+            raise DataError(f"by is {by!r}; it must be one of {', '.join(tables)}")
+        return pandas.DataFrame(tables[by]())
+
+    def _by_set(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "set": one.name,
+                "rules": len(one.s),
+                "tolerance": one.tolerance,
+                "samples": one.summary.samples,
+                "reliable": one.n_reliable,
+                "smallest_nabla": one.summary.smallest,
+                "distance": one.distance,
+                "largest_parameter": float(one.lowest.max()),
+            }
+            for one in self.sets.values()
+        ]
+
+    def _by_rule(self) -> list[dict[str, Any]]:
+        return [
+            {"set": one.name, "rule": str(rule.premise), "s": float(s), "r": float(r)}
+            for one in self.sets.values()
+            for rule, s, r in zip(self.cascade[one.name].rules, one.s, one.r, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
+
+    def __str__(self) -> str:
+        """Return a table, a line for each rule set (the first ones, if they are very many)."""
+        head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")
+        lines = [head, *map(_line, list(self.sets.values())[:SHOWN])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = "\n".join(
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+        more = len(self.sets) - SHOWN
+        return f"{self!r}\n{text}" + (f"\n... and {more} more rule sets" if more > 0 else "")
+
+
+#: Rule sets that the printed table shows.
+SHOWN = 20
+
+
+def _line(one: SetResult) -> tuple[str, ...]:
+    return (
+        one.name,
+        str(len(one.s)),
+        "none" if isinf(one.tolerance) else f"{one.tolerance:g}",
+        f"{one.n_reliable} of {one.summary.samples}",
+        f"{one.distance:g}",
+        f"{one.lowest.max():g}",
+    )

@@ -1,0 +1,78 @@
+"""Tolerances: how far from consistent a sample may be and still be learned from."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from math import inf
+from typing import Any
+
+from pinesy._validation import suggestion
+from pinesy.exceptions import DegreeError, UnknownAttributeError
+
+__all__ = ["Group", "Tolerance", "members", "resolve"]
+
+#: Rule sets that do the same task and share a tolerance: the name of an output attribute, a
+#: pattern such as ``"c_*"``, or a tuple of these.
+Group = str | tuple[str, ...]
+#: One number for all sets, one for each group, or None: every sample is kept.
+Tolerance = float | Mapping[Any, float | None] | None
+
+
+def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
+    """Return the tolerance of each rule set: a sample is reliable iff ``nabla < tau``.
+
+    Sets that no group names keep every sample, as with None.
+
+    Examples
+    --------
+    >>> resolve({"c_*": 0.1}, ["c_1", "c_2", "y"])
+    {'c_1': 0.1, 'c_2': 0.1, 'y': inf}
+    """
+    if not isinstance(tolerance, Mapping):
+        return dict.fromkeys(names, _number(tolerance, "the tolerance"))
+    found: dict[str, float] = {}
+    for group, number in tolerance.items():
+        for name in members(group, names):
+            if name in found:
+                raise UnknownAttributeError(
+                    f"the tolerance of {name!r} is given twice: the groups {list(tolerance)} "
+                    "overlap; give each set to one of them"
+                )
+            found[name] = _number(number, f"the tolerance of {group!r}")
+    return {name: found.get(name, inf) for name in names}
+
+
+def members(group: object, names: Sequence[str]) -> list[str]:
+    """Return the names that a group stands for; an error if there is none.
+
+    Examples
+    --------
+    >>> members(("c_*", "y"), ["c_1", "c_2", "x", "y"])
+    ['c_1', 'c_2', 'y']
+    """
+    keys = [str(getattr(p, "name", p)) for p in (group if isinstance(group, tuple) else (group,))]
+    for key in keys:
+        if not any(_matches(name, key) for name in names):
+            raise UnknownAttributeError(
+                f"no rule set with a target is named {key!r}{suggestion(key, names)}"
+            )
+    return [name for name in names if any(_matches(name, key) for key in keys)]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+def _number(tolerance: object, what: str) -> float:
+    """Return a tolerance as a number > 0; None keeps every sample."""
+    if tolerance is None:
+        return inf
+    try:
+        number = float(tolerance)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1.0
+    if not number > 0.0 or isinstance(tolerance, bool | str):
+        raise DegreeError(
+            f"{what} is {tolerance!r:.60}; it must be a number > 0 (a sample is kept if its "
+            "distance is below it; above 1 all are kept), or None to keep all"
+        )
+    return number

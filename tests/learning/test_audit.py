@@ -1,0 +1,427 @@
+"""The audit: every number of it against the equation system of each sample."""
+
+import csv
+import io
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from pinesy import Attribute, Cascade, If, Possibility, RuleSet, learn
+from pinesy.equations import EquationSystem
+from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
+from pinesy.learning.audit import Audit, SetAudit, audit
+from pinesy.problems import addition
+from strategies import BatchCase, LearningProblem, batches, learning_problems, random_batch
+from test_errors import raises_saying
+
+FloatArray = npt.NDArray[np.float64]
+#: The package's attribute of this name may be the function.
+MODULE = sys.modules["pinesy.learning.audit"]
+
+RAIN = Attribute("rain", ["yes", "no"])
+GRASS = Attribute("grass", ["wet", "dry"])
+SHOES = Attribute("shoes", ["clean", "damp", "muddy"])
+LAWN = RuleSet([If(RAIN.isin({"yes"})).then(GRASS.isin({"wet"}))])
+WALK = Cascade(LAWN, RuleSet([If(GRASS.isin({"wet"})).then(SHOES.isin({"damp", "muddy"}))]))
+
+
+# --- each sample against its equation system -----------------------------------------------------
+
+
+def terms(system: EquationSystem, cell: int) -> FloatArray:
+    """The terms whose minimum is nabla_mu, one for each rule."""
+    signs, y = system.partition.signs, system.target
+    g = np.where(signs[cell], system.lambdas, system.rhos)
+    same_side = signs == signs[cell]
+    up = np.where(same_side, y[:, None], 0.0).max(axis=0)
+    rise = np.minimum((up - y[cell]) / 2, np.maximum(up - g, 0.0))
+    return np.asarray(np.maximum(np.maximum(g - y[cell], 0.0), rise))
+
+
+def check_set(one: SetAudit, sample: int, system: EquationSystem) -> None:
+    """Compare all that an audit says of a sample and a set, to the last bit."""
+    cell = int(one.cell[sample])
+    assert one.nabla[sample] == system.distance
+    assert cell == system.cell_distances.argmax()
+    found = terms(system, cell)
+    assert found.min() == system.distance
+    rule = int(one.rule[sample])
+    assert rule == found.argmin()
+    assert one.inside[sample] == system.partition.signs[cell, rule]
+    degrees = system.lambdas if one.inside[sample] else system.rhos
+    assert one.degree[sample] == degrees[rule]
+    signs = system.partition.signs
+    inferred = np.where(signs, system.lambdas, system.rhos).min(axis=1)
+    supported = np.where(system.target == 1.0, inferred, -1.0)
+    assert one.support[sample] == supported.max()
+    limits = np.where(signs, system.lambdas, system.rhos)[supported.argmax()]
+    rule, outside = divmod(int(one.limit[sample]), 2)
+    assert (rule, not outside) == (limits.argmin(), signs[supported.argmax(), rule])
+
+
+def system_of(rule_set: RuleSet, premises: Any, sample: int, target: FloatArray) -> EquationSystem:
+    """The equation system of a sample, made without the audit."""
+    y = [target[rule_set.partition.cell_of == mu].max() for mu in range(len(rule_set.partition))]
+    lambdas, rhos = premises.lambdas[sample], premises.rhos[sample]
+    return EquationSystem(rule_set.partition, lambdas, rhos, np.array(y))
+
+
+def targets_for(
+    case: BatchCase, rng: np.random.Generator
+) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """Draw values for some sets, degrees for others, none for few; return them as degrees too."""
+    given_: dict[str, Any] = {}
+    degrees: dict[str, FloatArray] = {}
+    for number, rule_set in enumerate(case.cascade.rule_sets):
+        output, kind = rule_set.output, rng.integers(0, 5)
+        if kind == 0 and number > 0:
+            continue
+        if kind <= 2:
+            positions = rng.integers(0, len(output.domain), case.n)
+            given_[output.name] = [output.domain[i] for i in positions]
+            degrees[output.name] = np.eye(len(output.domain))[positions]
+        else:
+            given_[output.name] = random_batch(rng, case.n, len(output.domain))
+            degrees[output.name] = given_[output.name]
+    return given_, degrees
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=batches(), seed=st.integers(0, 2**32 - 1))
+def test_all_samples_of_a_batch(case: BatchCase, seed: int) -> None:
+    targets, degrees = targets_for(case, np.random.default_rng(seed))
+    found = audit(case.cascade, case.evidence, targets)
+    premises = case.cascade.trace(case.evidence).premises
+    assert set(found.sets) == set(targets)
+    for name, one in found.sets.items():
+        rule_set = case.cascade[name]
+        for i in range(case.n):
+            check_set(one, i, system_of(rule_set, premises[name], i, degrees[name][i]))
+
+
+def floats(problem: LearningProblem) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+    """Return inputs and targets as the library takes them."""
+    names = [a.name for a in problem.cascade.inputs]
+    inputs = {n: np.array([[float(d) for d in s[n]] for s in problem.samples]) for n in names}
+    targets = {
+        name: [[float(d) for d in t] if isinstance(t, list) else t for t in content]
+        for name, content in problem.targets.items()
+    }
+    return inputs, targets
+
+
+@settings(max_examples=100, deadline=None)
+@given(problem=learning_problems())
+def test_distance_and_agreement_are_those_of_exact_arithmetic(problem: LearningProblem) -> None:
+    inputs, targets = floats(problem)
+    found = audit(problem.cascade, inputs, targets)
+    premises = problem.cascade.trace(inputs).premises
+    for name, one in found.sets.items():
+        rule_set, degrees = problem.cascade[name], premises[name]
+        signs = rule_set.partition.signs.tolist()
+        cells = rule_set.partition.cells(rule_set.output.domain)
+        first = [rule_set.partition.cell_of.tolist().index(mu) for mu in range(len(cells))]
+        pis = [oracles.target_distribution(rule_set.output, t) for t in problem.targets[name]]
+        y = [[oracles.possibility(pi, cell) for cell in cells] for pi in pis]
+        lambdas, rhos = (
+            [[oracles.decimal(d) for d in row] for row in table.tolist()]
+            for table in (degrees.lambdas, degrees.rhos)
+        )
+        exact = oracles.learn_stacked_exact(signs, lambdas, rhos, y)
+        for i, (before, after) in enumerate(zip(y, exact.repaired, strict=True)):
+            assert one.nabla[i] == pytest.approx(float(exact.nablas[i]), abs=1e-15)
+            best = [mu for mu, degree in enumerate(after) if degree == max(after)]
+            assert one.best[i] == best[0]
+            assert one.unique[i] == (len(best) == 1)
+            assert one.agrees[i] == (best == [mu for mu, d in enumerate(before) if d == 1])
+            repaired = found.repaired(i)[name].degrees[first]
+            assert repaired == pytest.approx([float(d) for d in after], abs=1e-14)
+            assert found.equations(i)[name].distance == one.nabla[i]
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_after_learning_the_distances_are_those_of_learning(graded: bool) -> None:
+    rng, cascade = np.random.default_rng(11), addition(2)
+    inputs = {a.name: random_batch(rng, 300, 10, grid=100) for a in cascade.inputs}
+    inferred = cascade.infer(inputs, ["c_2", "w_2", "c_1", "y_1"])
+    targets: dict[str, Any] = {name: pi.degrees.copy() for name, pi in inferred.items()}
+    for name, degrees in targets.items():
+        degrees[:, 0] = np.maximum(degrees[:, 0], 0.25)  # learning has something to learn
+        if not graded and name != "c_2":
+            domain = cascade[name].output.domain
+            targets[name] = [domain[i] for i in degrees.argmax(axis=1)]
+    result = learn(cascade, inputs, targets, tolerance=0.9)
+    assert any(one.lowest.any() for one in result.sets.values())
+    found = audit(result.cascade, inputs, targets)
+    assert list(found.sets) == list(result.sets)
+    for name, nabla in result.nabla.items():
+        assert np.array_equal(found.nabla[name], nabla)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_any_chunks_give_the_same(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    rng, cascade = np.random.default_rng(3), addition(1)
+    inputs = {a.name: random_batch(rng, 1000, 10) for a in cascade.inputs}
+    targets = {"c_1": rng.integers(0, 10, (1000, 2)), "y_1": random_batch(rng, 1000, 10)}
+    whole = audit(cascade, inputs, targets)
+    monkeypatch.setattr(MODULE, "MIN_CHUNK", 7)
+    monkeypatch.setattr(MODULE, "CHUNK_BYTES", 1)
+    monkeypatch.setenv("PINESY_NUM_THREADS", threads)
+    parts = audit(cascade, inputs, targets)
+    for name, one in whole.sets.items():
+        for column in (
+            "nabla",
+            "support",
+            "degree",
+            "cell",
+            "side",
+            "limit",
+            "best",
+            "unique",
+            "agrees",
+        ):
+            assert np.array_equal(getattr(one, column), getattr(parts[name], column)), column
+
+
+# --- what it means -------------------------------------------------------------------------------
+
+
+def test_a_contradiction_is_found_explained_and_repaired() -> None:
+    found = audit(LAWN, {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 0.3]]}, ["wet", "wet", "wet"])
+    assert found.worst.tolist() == [0.0, 1.0, 0.3]
+    assert found.order.tolist() == [1, 2, 0]
+    assert found.top(2).tolist() == [1, 2]
+    assert found["grass"].support.tolist() == [1.0, 0.2, 1.0]
+    assert found.agrees["grass"].tolist() == [True, False, True]
+    assert found.blame(0) == []
+    assert found.repaired(0)["grass"].to_dict() == {"wet": 1.0, "dry": 0.0}
+    assert found.repaired(1)["grass"].to_dict() == {"wet": 0.2, "dry": 1.0}
+    [blame] = found.blame(2)
+    assert (blame.attribute, blame.values, blame.target) == (GRASS, ("dry",), 0.0)
+    assert (blame.nabla, blame.rule, blame.side, blame.degree) == (0.3, 1, "complement", 0.3)
+    assert str(blame) == (
+        "grass: {dry} has target 0, off by 0.3; nearest is rule 1, if rain in {yes} then grass in "
+        "{wet} (negated premise possible to 0.3)"
+    )
+    assert (blame.limit, blame.limit_text) == (None, None)
+    assert str(found.blame(1)[0]) == (
+        "grass: {dry} has target 0, off by 1; what has target 1 is possible to 0.2 only, by rule "
+        "1, if rain in {yes} then grass in {wet}"
+    )
+
+
+def test_a_rule_is_blamed_on_the_side_of_its_conclusion() -> None:
+    [blame] = audit(LAWN, {"rain": [0.4, 1.0]}, "dry").blame(0)
+    assert (blame.values, blame.side, blame.degree) == (("wet",), "conclusion", 0.4)
+    assert "(premise possible to 0.4)" in str(blame)
+
+
+def test_values_in_one_cell_count_as_one() -> None:
+    found = audit(WALK["shoes"], {"grass": [[1.0, 0.2]]}, ["muddy"])
+    assert found.agrees["shoes"].tolist() == [True]
+    assert found.repaired(0)["shoes"].ambiguous  # damp is as possible
+    assert next(found.rows())["repaired"] == "muddy"
+
+
+def test_a_tie_after_repair_is_no_agreement() -> None:
+    found = audit(LAWN, {"rain": [[1.0, 1.0]]}, ["dry"])
+    assert (found.agrees["grass"][0], found["grass"].unique[0]) == (False, False)
+    assert next(found.rows())["repaired"] is None
+    assert "ambiguous" in str(found)
+    both = audit(LAWN, {"rain": [[1.0, 1.0]]}, [[1.0, 1.0]])
+    assert both.agrees["grass"].tolist() == [True]
+    assert next(both.rows())["repaired"] == "{wet, dry}"
+
+
+@pytest.mark.parametrize(("second", "agrees"), [(0.4, False), (0.4 + 1e-12, True)])
+def test_a_tie_is_a_tie_whatever_the_rounding(second: float, agrees: bool) -> None:
+    """For 0.4, nabla is 0.7 - 0.4 = 0.3, and both values get 0.7; in binary, 1 - nabla > 0.7."""
+    wind = Attribute("wind", ["yes", "no"])
+    rules = RuleSet(
+        [
+            If(RAIN.isin({"yes"})).then(GRASS.isin({"wet"})),
+            If(wind.isin({"yes"})).then(GRASS.isin({"dry"})),
+        ]
+    )
+    found = audit(rules, {"rain": [[0.1, 1.0]], "wind": [[0.7, 1.0]]}, [[1.0, second]])
+    wet, dry = found.repaired(0)["grass"].degrees
+    assert wet > dry
+    assert found.agrees["grass"].tolist() == found["grass"].unique.tolist() == [agrees]
+
+
+def test_later_sets_are_judged_with_the_parameters_of_earlier_ones() -> None:
+    inputs, targets = {"rain": [[1.0, 0.0]]}, {"shoes": ["muddy"]}
+    doubtful = WALK.with_parameters({"grass": ([0.0], [0.6])})
+    assert audit(WALK, inputs, targets).worst.tolist() == [0.0]
+    assert audit(doubtful, inputs, targets).worst.tolist() == [0.6]
+    own = WALK.with_parameters({"shoes": ([0.3], [0.6])})
+    assert audit(own, inputs, targets).worst.tolist() == [0.0]
+
+
+def test_the_worst_come_first_by_support_then_sum_then_index() -> None:
+    shoes = RuleSet([If(GRASS.isin({"wet"})).then(SHOES.isin({"muddy"}))])
+    rain = [[1.0, 0.2], [0.1, 1.0], [0.3, 1.0], [1.0, 0.2], [0.1, 1.0], [0.1, 1.0]]
+    targets = {"grass": ["wet"] * 6, "shoes": [*["muddy"] * 4, "clean", "clean"]}
+    found = audit(Cascade(LAWN, shoes), {"rain": rain}, targets)
+    assert found.worst.tolist() == [0.2, 1.0, 1.0, 0.2, 1.0, 1.0]
+    assert found.support.tolist() == [1.0, 0.1, 0.3, 1.0, 0.1, 0.1]
+    assert found.order.tolist() == [1, 4, 5, 2, 0, 3]
+    assert [b.attribute for b in found.blame(4)] == [GRASS, SHOES]
+
+
+def test_wrong_labels_among_certain_digits_come_first() -> None:
+    digits = np.random.default_rng(5).integers(0, 10, (500, 2))
+    inputs = {f"a_{i + 1}": np.eye(10)[digits[:, i]] for i in range(2)}
+    labels = digits.copy()
+    labels[[30, 400], 0] = (labels[[30, 400], 0] + 3) % 10
+    total = labels.sum(axis=1)
+    targets = {"c_1": labels, "w_1": total // 10, "y_1": total % 10, "y_0": total // 10}
+    found = audit(addition(1), inputs, targets)
+    assert sorted(found.top(2)) == [30, 400]
+    assert np.flatnonzero(found.worst).tolist() == [30, 400]
+    assert found.repaired(30)["c_1"].best == tuple(digits[30])
+    assert found.repaired(400)["y_1"].best == digits[400].sum() % 10
+
+
+# --- how it is given -----------------------------------------------------------------------------
+
+
+def small() -> Audit:
+    inputs = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 0.3]]}
+    return audit(WALK, inputs, {"grass": ["wet"] * 3, "shoes": ["clean", "clean", "damp"]})
+
+
+def test_rows_are_plain_and_worst_first() -> None:
+    rows = list(small().rows())
+    assert [row["sample"] for row in rows] == small().order.tolist() == [0, 1, 2]
+    assert rows[1] == {
+        "sample": 1,
+        "nabla": 1.0,
+        "support": 0.2,
+        "set": "grass",
+        "label": "wet",
+        "repaired": "dry",
+        "agrees": False,
+        "values": "dry",
+        "rule": 1,
+        "text": "if rain in {yes} then grass in {wet}",
+        "side": "complement",
+        "degree": 1.0,
+        "limit": 1,
+        "limit_text": "if rain in {yes} then grass in {wet}",
+        "reason": small().blame(1)[0].reason,
+    }
+    assert rows[0]["values"] == "{damp, muddy}"
+    assert [json.loads(json.dumps(row)) for row in rows] == rows
+    assert list(small().rows(1)) == rows[:1]
+    assert list(small().rows(0)) == []
+
+
+def test_rows_make_a_csv_file() -> None:
+    stream = io.StringIO()
+    rows = list(small().rows())
+    writer = csv.DictWriter(stream, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    stream.seek(0)
+    assert [row["text"] for row in csv.DictReader(stream)] == [row["text"] for row in rows]
+
+
+def test_a_sample_without_contradiction_blames_nothing() -> None:
+    found = audit(LAWN, {"rain": [[1.0, 0.0]]}, ["wet"])
+    [row] = found.rows()
+    assert (row["nabla"], row["label"], row["repaired"], row["agrees"]) == (0.0, "wet", "wet", True)
+    blame = ("values", "rule", "text", "side", "degree", "limit", "limit_text", "reason")
+    assert {row[key] for key in blame} == {None}
+    assert (
+        str(found)
+        == repr(found)
+        == "Audit(1 samples: 0 contradict the rules, 0 so that repair changes the best values)"
+    )
+
+
+def test_the_text_is_a_table_of_the_worst() -> None:
+    lines = str(small()).splitlines()
+    assert lines[0] == (
+        "Audit(3 samples: 3 contradict the rules, 2 so that repair changes the best values)"
+    )
+    head = "sample nabla support set label repaired contradiction"
+    assert lines[1].split() == head.split()
+    assert lines[3].split()[:6] == ["1", "1", "0.2", "grass", "wet", "dry"]
+    assert lines[3].endswith(small().blame(1)[0].reason)
+    many = audit(LAWN, {"rain": [[0.5, 1.0]] * 30}, ["wet"] * 30)
+    assert len(str(many).splitlines()) == 12
+
+
+def test_sets_are_found_by_name_and_attribute() -> None:
+    found = small()
+    assert found["shoes"] is found[SHOES] is found.sets["shoes"]
+    assert len(found) == 3
+    assert repr(found["grass"]) == "SetAudit(grass: 2 of 3 samples contradict the rules)"
+    with raises_saying(UnknownAttributeError, "'shoe' had no target", "did you mean 'shoes'"):
+        found["shoe"]
+
+
+def test_findings_are_values() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        small()["grass"].nabla[0] = 1.0
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_inputs_may_be_read_only(n: int) -> None:
+    rain = np.array([[0.4, 1.0], [1.0, 0.0]])[:n]
+    rain.setflags(write=False)
+    found = audit(LAWN, {"rain": rain}, ["wet"] * n)
+    assert found.repaired(0)["grass"].best == "dry"
+
+
+def test_one_sample_alone() -> None:
+    found = audit(WALK, {"rain": {"yes": 1.0, "no": 0.25}}, {"shoes": "muddy"})
+    assert (len(found), found.worst.tolist()) == (1, [0.25])
+    assert isinstance(found.repaired(0)["shoes"], Possibility)
+
+
+def test_frames_hold_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = ModuleType("pandas")
+    frames.DataFrame = lambda rows: ("frame", rows)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", frames)
+    assert small().to_frame(2) == ("frame", list(small().rows(2)))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with raises_saying(DataError, "to_frame needs pandas", "pip install 'pinesy[frame]'"):
+        small().to_frame()
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", [3, -1, "1", 0.0])
+def test_a_sample_that_is_not_there(sample: Any) -> None:
+    for method in (small().blame, small().repaired, small().equations):
+        with raises_saying(DataError, f"no sample {sample!r}", "0 to 2"):
+            method(sample)
+
+
+def test_the_first_bad_row_is_named_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MODULE, "MIN_CHUNK", 10)
+    monkeypatch.setattr(MODULE, "CHUNK_BYTES", 1)
+    monkeypatch.setenv("PINESY_NUM_THREADS", "4")
+    rain = np.ones((500, 2))
+    rain[[217, 300, 499]] = 0.5
+    for _ in range(5):
+        with raises_saying(DegreeError, "'rain', row 217", "not normalised"):
+            audit(LAWN, {"rain": rain}, ["wet"] * 500)
+
+
+def test_targets_and_inputs_are_checked_as_in_learning() -> None:
+    with raises_saying(UnknownAttributeError, "target for 'gras'", "did you mean 'grass'"):
+        audit(WALK, {"rain": [[1.0, 0.0]]}, {"gras": ["wet"]})
+    with raises_saying(DataError, "1 samples of inputs but 2 of the target 'grass'"):
+        audit(WALK, {"rain": [[1.0, 0.0]]}, {"grass": ["wet", "dry"]})

@@ -1,0 +1,358 @@
+"""The search for thresholds: traced by hand, shown, and given what is wrong."""
+
+import sys
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from pinesy import (
+    Attribute,
+    Cascade,
+    CascadeError,
+    DataError,
+    DomainError,
+    If,
+    LearningError,
+    PinesyError,
+    RuleSet,
+    UnknownAttributeError,
+    learn,
+)
+from pinesy.learning.thresholds import (
+    ThresholdSearch,
+    candidates,
+    search_thresholds,
+)
+from test_errors import raises_saying
+
+# --- candidates --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "power", "epsilon"), [(30, 5, 0.001), (7, 2, 0.5), (1, 1, 1e-9)])
+def test_candidates_are_those_of_the_formula(count: int, power: int, epsilon: float) -> None:
+    found = candidates(count, power, epsilon)
+    exact = [Fraction(i, count) ** power * (1 + Fraction(epsilon)) for i in range(1, count + 1)]
+    assert found == pytest.approx([float(t) for t in exact], rel=1e-15, abs=0.0)
+    assert found[-1] > 1.0
+
+
+def test_the_defaults_are_those_of_the_experiments() -> None:
+    assert candidates().tolist() == candidates(30, 5, 0.001).tolist()
+    assert len(candidates()) == 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ({"count": 0}, ["count is 0", "whole number >= 1"]),
+        ({"count": 2.5}, ["count is 2.5"]),
+        ({"count": True}, ["count is True"]),
+        ({"power": 0.5}, ["power is 0.5", ">= 1"]),
+        ({"power": float("nan")}, ["power is nan"]),
+        ({"power": float("inf")}, ["power is inf"]),
+        ({"power": "5"}, ["power is '5'"]),
+        ({"power": 500}, ["power is 500", "lower power"]),
+        ({"epsilon": 0.0}, ["epsilon is 0.0", "> 0"]),
+        ({"epsilon": 1e-17}, ["epsilon is 1e-17", "1 + epsilon is not 1"]),
+        ({"epsilon": float("inf")}, ["epsilon is inf"]),
+        ({"epsilon": None}, ["epsilon is None"]),
+    ],
+)
+def test_bad_candidates(arguments: dict[str, Any], parts: list[str]) -> None:
+    with raises_saying(DataError, *parts):
+        candidates(**arguments)
+
+
+# --- the search of the paper, traced by hand ---------------------------------------------------
+
+X, Y = Attribute("x", [0, 1]), Attribute("y", [0, 1])
+U, V = Attribute("u", [0, 1]), Attribute("v", [0, 1])
+PAIR = Cascade(
+    RuleSet([If(X.isin({0})).then(U.isin({0}))]), RuleSet([If(Y.isin({0})).then(V.isin({0}))])
+)
+#: The system of the sample has distance 0.2 for u and 0.4 for v.
+SAMPLE = {"x": [[1.0, 0.2]], "y": [[1.0, 0.4]]}
+RIGHT = {"u": [0], "v": [0]}
+
+
+class Script:
+    """A metric that gives the values of a list, one after the other."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = list(values)
+
+    def __call__(self, *_: Any) -> Any:
+        return self.values.pop(0)
+
+
+def searched(*values: Any, **options: Any) -> ThresholdSearch:
+    """Search on samples of distance 0, so that every threshold keeps all."""
+    certain = {"x": [[1.0, 0.0]], "y": [[0.0, 1.0]]}
+    options = {"candidates": [0.1, 0.2, 0.3, 0.4, 0.5], **options}
+    targets = {"u": [0], "v": [1]}
+    return search_thresholds(PAIR, certain, targets, ([], []), metric=Script(*values), **options)
+
+
+TRACES: list[tuple[dict[str, Any], list[float], float]] = [
+    # It stops at the first evaluation that does not improve, and goes back one step.
+    ({}, [0.5, 0.5], 0.1),
+    ({}, [0.5, 0.6, 0.7, 0.7], 0.3),
+    ({}, [0.5, 0.6, 0.4], 0.2),
+    # Less than the minimum is no improvement; the minimum itself is one, whatever binary says.
+    ({}, [0.56, 0.569], 0.1),
+    ({}, [0.56, 0.57, 0.57], 0.2),
+    # Small gains add up while the search goes on: they are measured from the last improvement.
+    ({"stagnation": 2}, [0.5, 0.506, 0.512, 0.512, 0.512], 0.3),
+    ({"stagnation": 2}, [0.5, 0.4, 0.6, 0.6, 0.6], 0.3),
+    ({"stagnation": 3}, [0.5, 0.506, 0.507, 0.508], 0.1),
+    # The candidates end before it stagnates.
+    ({}, [0.1, 0.2, 0.3, 0.4, 0.5], 0.5),
+    ({"stagnation": 9}, [0.1, 0.5, 0.3, 0.5, 0.5], 0.2),
+    # Nothing is asked of an improvement but that the metric does not fall: the lowest is returned.
+    ({"min_improvement": 0}, [0.5, 0.5, 0.5, 0.4], 0.1),
+    ({"min_improvement": 0.2}, [0.5, 0.6], 0.1),
+    ({}, [-3.0, -2.0, -2.0], 0.2),
+]
+
+
+@pytest.mark.parametrize(("options", "values", "threshold"), TRACES)
+def test_the_stopping_rule(options: dict[str, Any], values: list[float], threshold: float) -> None:
+    found = searched(*values, **options)
+    steps = [0.1, 0.2, 0.3, 0.4, 0.5][: len(values)]
+    assert [(e.thresholds["*"], e.metric) for e in found.evaluations] == [
+        (t, v) for t, v in zip(steps, values, strict=True)
+    ]
+    assert found.thresholds == {"*": threshold}
+    assert found.metric == values[steps.index(threshold)]
+    assert (found.method, found.n_grid, found.n_distinct) == ("paper", None, None)
+
+
+def test_only_the_group_that_failed_is_raised() -> None:
+    found = search_thresholds(
+        PAIR,
+        SAMPLE,
+        RIGHT,
+        ([], []),
+        groups=["v", "u"],
+        candidates=[0.1, 0.3, 0.5, 0.7],
+        metric=Script(0.5, 0.6, 0.6),
+    )
+    trace = [(one.thresholds["u"], one.thresholds["v"], one.metric) for one in found.evaluations]
+    assert trace == [
+        (0.1, 0.1, None),  # u fails first: 0.2 is not below 0.1
+        (0.3, 0.1, None),  # now v: 0.4
+        (0.3, 0.3, None),
+        (0.3, 0.5, 0.5),  # possible: from here on both rise
+        (0.5, 0.7, 0.6),
+        (0.7, 0.7, 0.6),  # v has reached the last
+    ]
+    assert [one.reliable for one in found.evaluations[:4]] == [
+        {"u": 0},
+        {"v": 0},
+        {"v": 0},
+        {"u": 1, "v": 1},
+    ]
+    assert found.evaluations[1].reason == (
+        "no sample is reliable for 'v': the smallest distance is 0.4"
+    )
+    assert found.thresholds == {"v": 0.7, "u": 0.5}
+
+
+def test_each_point_of_the_grid_is_told_once() -> None:
+    found = search_thresholds(
+        PAIR,
+        SAMPLE,
+        RIGHT,
+        ([], []),
+        groups=["v", "u"],
+        candidates=[0.1, 0.3, 0.5],
+        metric=Script(0.5),
+        method="exhaustive",
+    )
+    told = [
+        (list(e.thresholds.values()), e.metric, e.reliable, e.points) for e in found.evaluations
+    ]
+    assert told == [
+        ([0.1, 0.1], None, {"u": 0}, 3),  # whatever v: u is the first to fail
+        ([0.1, 0.3], None, {"v": 0}, 4),  # two of v with two of u
+        ([0.5, 0.3], 0.5, {"u": 1, "v": 1}, 2),
+    ]
+    assert (found.n_grid, found.n_distinct) == (9, 1)
+
+
+def test_a_sample_at_the_threshold_is_not_reliable() -> None:
+    found = search_thresholds(
+        PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=["u"], candidates=[0.2, 0.2000001]
+    )
+    assert [one.metric for one in found.evaluations] == [None, 1.0]
+    assert found.result["v"].n_reliable == 1  # in no group: it keeps every sample
+
+
+@pytest.mark.parametrize("method", ["paper", "exhaustive"])
+def test_candidates_that_are_all_too_low(method: str) -> None:
+    with raises_saying(
+        LearningError, "rule set 'v'", "largest candidate, 0.3", "is 0.4", "go above 1"
+    ) as caught:
+        search_thresholds(
+            PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), candidates=[0.1, 0.3], method=method
+        )
+    found = cast(LearningError, caught.value)
+    assert (found.rule_set, found.smallest) == ("v", 0.4)
+
+
+@pytest.mark.parametrize("method", ["paper", "exhaustive"])
+def test_sets_without_targets_keep_their_initial_parameters(method: str) -> None:
+    seen = []
+
+    def metric(cascade: Cascade, *_: Any) -> float:
+        seen.append((cascade["v"].s.tolist(), cascade["v"].r.tolist()))
+        return 0.0
+
+    found = search_thresholds(
+        PAIR,
+        SAMPLE,
+        {"u": [0]},
+        (SAMPLE, RIGHT),
+        metric=metric,
+        initial={"v": ([0.25], [0.5])},
+        method=method,
+    )
+    assert set(map(str, seen)) == {"([0.25], [0.5])"}
+    assert list(found.result.sets) == ["u"]
+
+
+def test_a_rule_set_takes_its_targets_alone() -> None:
+    rules = PAIR["u"]
+    found = search_thresholds(rules, {"x": SAMPLE["x"]}, [0], ({"x": SAMPLE["x"]}, [0]))
+    assert found.metric == 1.0
+    assert found.result.rule_set.rules[0].premise == rules.rules[0].premise
+
+
+def test_groups_may_be_attributes_and_tuples() -> None:
+    found = search_thresholds(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[(U, "v*")])
+    assert list(found.thresholds) == [("u", "v*")]
+    assert learn(PAIR, SAMPLE, RIGHT, tolerance=found.thresholds).cascade == found.result.cascade
+    assert list(
+        search_thresholds(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[U, V]).thresholds
+    ) == ["u", "v"]
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def test_how_a_search_is_shown() -> None:
+    found = search_thresholds(
+        PAIR,
+        SAMPLE,
+        RIGHT,
+        (SAMPLE, RIGHT),
+        groups=["u", ("v",)],
+        candidates=[0.3, 0.5, 1.1],
+        method="exhaustive",
+    )
+    assert repr(found) == "ThresholdSearch(u=0.3, v=0.5: metric 1, 2 evaluations)"
+    assert str(found).splitlines() == [
+        "ThresholdSearch(u=0.3, v=0.5: metric 1, 2 evaluations)",
+        "9 combinations of candidates, 1 different models",
+        "   tau u  tau v  metric      reliable",
+        "   0.3    0.3    impossible  0 for v",
+        "*  0.3    0.5    1           1 for u",
+    ]
+    assert repr(found.evaluations[1]) == "Evaluation(u=0.3, v=0.5: 1)"
+    assert "smallest distance is 0.4" in repr(found.evaluations[0])
+
+
+def test_of_very_many_evaluations_the_first_are_shown() -> None:
+    values = np.linspace(0.1, 1.0, 25)
+    found = searched(*values, candidates=values)
+    assert str(found).splitlines()[-1] == "... and 5 more"
+    assert "combinations" not in str(found)
+
+
+def test_the_frame_has_a_row_for_each_evaluation() -> None:
+    pytest.importorskip("pandas")
+    found = search_thresholds(
+        PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[("u", "v")], candidates=[0.3, 0.5, 1.1]
+    )
+    frame = found.to_frame()
+    assert list(frame) == ["tau u, v", "metric", "reliable", "points", "seconds", "reason"]
+    assert frame["tau u, v"].tolist() == [0.3, 0.5, 1.1]
+    assert frame["metric"].isna().tolist() == [True, False, False]
+    assert frame["reliable"].tolist() == [0, 1, 1]
+
+
+def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    found = searched(0.5, 0.5)
+    with raises_saying(DataError, "to_frame needs pandas", "pip install 'pinesy[frame]'"):
+        found.to_frame()
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
+    ({"method": "papers"}, DataError, ["no method 'papers'", "did you mean 'paper'"]),
+    ({"method": None}, DataError, ["no method None", "known: paper, exhaustive"]),
+    ({"stagnation": 0}, DataError, ["stagnation is 0", "whole number >= 1"]),
+    ({"stagnation": 1.5}, DataError, ["stagnation is 1.5"]),
+    ({"min_improvement": -0.1}, DataError, ["min_improvement is -0.1", ">= 0"]),
+    ({"min_improvement": float("nan")}, DataError, ["min_improvement is nan"]),
+    ({"min_improvement": "much"}, DataError, ["min_improvement is 'much'"]),
+    ({"metric": "accuracy"}, DataError, ["metric is 'accuracy'", "give a function"]),
+    ({"validation": SAMPLE}, DataError, ["validation data", "pair (inputs, targets)"]),
+    ({"validation": (SAMPLE,)}, DataError, ["pair (inputs, targets)"]),
+    (
+        {"validation": (SAMPLE, {"u": [7]})},
+        DomainError,
+        ["the validation data: the target of 'u', row 0"],
+    ),
+    ({"validation": ({}, RIGHT)}, CascadeError, ["the validation data: no distribution", "x"]),
+    ({"groups": "u*"}, DataError, ["groups is 'u*'", "give a list"]),
+    ({"groups": []}, DataError, ["groups is []"]),
+    ({"groups": {"u": 1}}, DataError, ["groups is {'u': 1}"]),
+    ({"groups": [["u", "v"]]}, DataError, ["a group is ['u', 'v']", "tuple"]),
+    ({"groups": [()]}, DataError, ["a group is ()"]),
+    ({"groups": [3]}, DataError, ["a group is 3"]),
+    ({"groups": ["u", "u"]}, DataError, ["group is given twice", "['u', 'u']"]),
+    ({"groups": ["u", "*"]}, UnknownAttributeError, ["'u' is given twice", "overlap"]),
+    ({"groups": ["w"]}, UnknownAttributeError, ["no rule set with a target is named 'w'"]),
+    ({"candidates": []}, DataError, ["candidates are []", "sequence of numbers"]),
+    ({"candidates": 0.5}, DataError, ["candidates are 0.5"]),
+    ({"candidates": ["0.5"]}, DataError, ["candidates are ['0.5']"]),
+    ({"candidates": [0.0, 0.5]}, DataError, ["above 0 and rising"]),
+    ({"candidates": [0.5, 0.5]}, DataError, ["above 0 and rising"]),
+    ({"candidates": [0.5, float("inf")]}, DataError, ["finite"]),
+    ({"candidates": [0.5, float("nan")]}, DataError, ["finite"]),
+    (
+        {"groups": ["u", "*"], "method": "exhaustive", "metric": Script()},  # before it is asked
+        UnknownAttributeError,
+        ["'u' is given twice", "overlap"],
+    ),
+    ({"targets": {"u": [0, 0], "v": [0]}}, DataError, ["1 samples", "2 of the target 'u'"]),
+    ({"initial": {"u": 0.5}}, CascadeError, ["parameters of 'u'", "pair (s, r)"]),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "parts"), ERRORS)
+def test_bad_arguments(options: dict[str, Any], error: type[PinesyError], parts: list[str]) -> None:
+    arguments = {"targets": RIGHT, "validation": (SAMPLE, RIGHT), **options}
+    with raises_saying(error, *parts):
+        search_thresholds(PAIR, SAMPLE, **arguments)
+
+
+@pytest.mark.parametrize("method", ["paper", "exhaustive"])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), None, "0.9", True, np.bool_(True), [0.9], 1j, [1, 2]]
+)
+def test_a_metric_must_give_a_number(value: Any, method: str) -> None:
+    with raises_saying(DataError, "the metric", "Script", "returned", "*=0.1", "finite number"):
+        searched(value, method=method)
+
+
+@pytest.mark.parametrize("value", [1, np.float32(0.5), np.array(0.5), np.array([0.5]), Fraction(1)])
+def test_a_metric_may_give_any_kind_of_number(value: Any) -> None:
+    found = searched(value, value)
+    assert found.metric == float(np.asarray(value, dtype=float).item())
+    assert type(found.metric) is float
