@@ -1,0 +1,102 @@
+"""What a record says about how it was made: times, memory, versions, the machine."""
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from pinesy._version import __version__
+
+__all__ = ["Stopwatch", "environment", "peak_memory"]
+
+
+class Stopwatch:
+    """Adds up the seconds spent on each kind of work.
+
+    Examples
+    --------
+    >>> watch = Stopwatch()
+    >>> with watch("learning"):
+    ...     pass
+    >>> list(watch.seconds)
+    ['learning']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, what: str) -> Iterator[None]:
+        """Count the time that the block takes."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.add(what, perf_counter() - start)
+
+    def add(self, what: str, seconds: float) -> None:
+        """Count time that was measured elsewhere."""
+        self.seconds[what] = self.seconds.get(what, 0.0) + seconds
+
+
+def peak_memory() -> float | None:
+    """Return the most memory that this process had so far, in MB; None where nobody knows."""
+    if find_spec("resource") is None:
+        return None
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def environment(threads: int) -> dict[str, Any]:
+    """Return what results may depend on besides the code's input.
+
+    Parameters
+    ----------
+    threads : those that the network worked with
+    """
+    return {**_environment(), "threads": threads}
+
+
+@cache
+def _environment() -> dict[str, Any]:
+    return {
+        "commit": _commit(Path(__file__).parent),
+        "pinesy": __version__,
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "machine": _machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _commit(package: Path) -> str | None:
+    """Return the commit that the package was loaded from, if it lies in its own work tree."""
+    try:
+        asked = ["git", "-C", str(package), "rev-parse", "--show-toplevel", "--short", "HEAD"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    top, _, commit = done.stdout.strip().partition("\n")
+    is_own = Path(top) / "src" / "pinesy" == package.resolve()
+    return commit if is_own and commit else None
+
+
+def _machine() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()

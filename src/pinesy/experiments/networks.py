@@ -1,0 +1,246 @@
+"""The networks of the experiments: trained once, kept, and used by all pieces that need them."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._progress import progress
+from pinesy._validation import FloatArray
+from pinesy.exceptions import DomainError
+from pinesy.experiments.locks import BusyError, locked
+from pinesy.experiments.measuring import Stopwatch
+from pinesy.experiments.pieces import Piece
+from pinesy.experiments.scales import Images, Scale
+from pinesy.experiments.tasks import Indices, Task
+from pinesy.nn import (
+    DEEPSOFTLOG,
+    PAPER,
+    PAPER_SUDOKU4,
+    DeepSoftLogCNN,
+    History,
+    PaperCNN,
+    PredictionCache,
+    Recipe,
+    network_fingerprint,
+    train,
+)
+from pinesy.nn.perturb import perturb
+
+__all__ = ["Networks", "Seen", "Trained", "Training", "training_of"]
+
+Network = PaperCNN | DeepSoftLogCNN
+
+
+@dataclass(frozen=True)
+class Training:
+    """Which network is trained, and how.
+
+    Attributes
+    ----------
+    name : its file is called so
+    architecture : the network's class
+    classes : the number of classes
+    recipe : how it is trained
+    seed : of its first weights, the order of images, and dropout
+    """
+
+    name: str
+    architecture: type[Network]
+    classes: int
+    recipe: Recipe
+    seed: int
+
+    @property
+    def file(self) -> str:
+        """The name of its checkpoint."""
+        return f"{self.name}.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained network, and what happened in each epoch."""
+
+    training: Training
+    network: Network
+    history: History
+
+    def described(self, recipe: Recipe) -> dict[str, Any]:
+        """Return what a record says about the network."""
+        return {
+            "architecture": type(self.network).__name__,
+            "recipe": json.loads(recipe.to_json()),
+            "epochs": len(self.history.losses),
+            "file": self.training.file,
+            "fingerprint": network_fingerprint(self.network),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a network makes of images.
+
+    Attributes
+    ----------
+    source : the training of the network
+    images : which images
+    probabilities : array (len(images), classes)
+    network : what a record says about the network
+    training, prediction : seconds that its training took, and reading the images in this process
+    """
+
+    source: Training
+    images: Indices
+    probabilities: FloatArray
+    network: dict[str, Any]
+    training: float
+    prediction: float
+
+    def is_of(self, source: Training, images: Indices) -> bool:
+        """Tell whether this is what a network makes of these images."""
+        return self.source == source and np.array_equal(self.images, images)
+
+
+def training_of(piece: Piece) -> Training:
+    """Return the training of the network that a piece is done with: one for each run.
+
+    It serves all `k`, both transformations and the ablation.
+
+    Examples
+    --------
+    >>> training_of(Piece("addition", 4, "ablation", "antipignistic", 3)).name
+    'addition-normal-3'
+    """
+    setting = "normal" if piece.setting == "ablation" else piece.setting
+    if setting not in ("normal", "low-data"):
+        raise DomainError(f"{piece}: no network is known for the setting {setting!r}")
+    if piece.problem == "addition":
+        return Training(f"addition-{setting}-{piece.run}", PaperCNN, 10, PAPER, piece.run)
+    recipe = PAPER_SUDOKU4 if piece.size == 4 else PAPER
+    name = f"sudoku-{piece.size}-{setting}-{piece.run}"
+    return Training(name, PaperCNN, piece.size, recipe, piece.run)
+
+
+class Networks:
+    """Networks in a directory; several processes may share it.
+
+    Parameters
+    ----------
+    directory : where the checkpoints are, and what networks make of images
+    scale : how large the experiments are
+    images : those of `scale`
+    say : is given a line for each network that is trained
+    """
+
+    def __init__(
+        self, directory: Path, scale: Scale, images: Images, say: Callable[[str], object]
+    ) -> None:
+        self.directory, self.scale, self.images, self.say = directory, scale, images, say
+        self._cache = PredictionCache(directory / "predictions")
+        self._seen: Seen | None = None
+        self._candidates: dict[int, Trained] = {}
+        self._best: Trained | None = None
+
+    def see(self, piece: Piece, task: Task) -> Seen:
+        """Return what the network of a piece makes of its images; train it if need be.
+
+        Raises
+        ------
+        BusyError
+            Another process trains it, or is reading images with it.
+        """
+        is_chosen = piece.setting == "deepsoftlog-cnn"
+        best = self._chosen(task.trained_on) if is_chosen else None
+        training = best.training if best else training_of(piece)
+        if self._seen and self._seen.is_of(training, task.seen):
+            return self._seen
+        # Under the lock, so that two processes do not read the same images side by side.
+        with self._alone(training.name):
+            trained = best or self._trained(training, task.trained_on)
+            self._seen = self._read(trained, task.seen)
+        return self._seen
+
+    def check_free(self, piece: Piece) -> None:
+        """Raise `BusyError` if another process is at work with the network of a piece.
+
+        To be asked before the samples are made, which would be in vain.
+        """
+        if piece.setting != "deepsoftlog-cnn":
+            with self._alone(training_of(piece).name):
+                pass
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Keep other processes away from a network in the block, or raise `BusyError`."""
+        with locked(self.directory / f".{name}.lock") as mine:
+            if not mine:
+                raise BusyError(f"another process is at work with the network {name}")
+            yield
+
+    def _read(self, trained: Trained, images: Indices) -> Seen:
+        watch = Stopwatch()
+        with watch("prediction"), progress("reading images"):
+            pixels = self.images.pixels[images]
+            probabilities = self._cache.predict_proba(trained.network, pixels)
+        described = trained.described(self._recipe(trained.training))
+        training, prediction = sum(trained.history.seconds), watch.seconds["prediction"]
+        return Seen(trained.training, images, probabilities, described, training, prediction)
+
+    def _trained(self, training: Training, images: Indices) -> Trained:
+        """Return a trained network; training goes on from its checkpoint if there is one."""
+        network = training.architecture(training.classes, seed=training.seed)
+        pixels, labels = self.images.pixels[images], self.images.labels[images]
+        file, recipe = self.directory / training.file, self._recipe(training)
+        history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
+        if history.resumed < recipe.epochs:
+            new = history.seconds[history.resumed :]
+            self.say(
+                f"network {training.name}: {len(new)} of {recipe.epochs} epochs of {len(labels)} "
+                f"images in {sum(new):.1f} s"
+            )
+        return Trained(training, network, history)
+
+    def _recipe(self, training: Training) -> Recipe:
+        return replace(training.recipe, epochs=self.scale.epochs or training.recipe.epochs)
+
+    def _chosen(self, images: Indices) -> Trained:
+        """Return the best of DeepSoftLog's networks, on perturbed images for training."""
+        if self._best is None:
+            self._train_candidates(images)
+            candidates = [self._candidates[seed] for seed in sorted(self._candidates)]
+            with self._alone("deepsoftlog"):
+                scores = self._scores([one.network for one in candidates], images)
+            self._best = candidates[int(np.argmax(scores))]
+        return self._best
+
+    def _train_candidates(self, images: Indices) -> None:
+        """Train the networks to choose from; where some are busy, first the others."""
+        busy = None
+        for seed in range(self.scale.trainings):
+            training = Training(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
+            if seed not in self._candidates:
+                try:
+                    with self._alone(training.name):
+                        self._candidates[seed] = self._trained(training, images)
+                except BusyError as error:
+                    busy = error
+        if busy:
+            raise busy
+
+    def _scores(self, networks: list[Network], images: Indices) -> list[float]:
+        """Return the share of perturbed images that each network reads rightly."""
+        rng = np.random.default_rng(0)
+        chosen = rng.permutation(images)[: self.scale.n_perturbed]
+        perturbed = perturb(self.images.pixels[chosen], rng)
+        return [self._score(n, perturbed, self.images.labels[chosen]) for n in networks]
+
+    def _score(
+        self, network: Network, pixels: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8]
+    ) -> float:
+        found = self._cache.predict_proba(network, pixels)
+        return float((found.argmax(axis=1) == labels).mean())

@@ -1,0 +1,115 @@
+"""The pieces that experiments are done in: one run of one problem in one setting."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pinesy._validation import suggestion
+from pinesy.exceptions import DomainError
+
+__all__ = ["PROBLEMS", "SETTINGS", "TRANSFORMS", "Piece", "pieces_of"]
+
+#: The problems, and the sizes that the paper has: digits of a number, cells of a line.
+PROBLEMS: Final[Mapping[str, tuple[int, ...]]] = {"addition": (1, 2, 4, 15, 100), "sudoku": (4, 9)}
+SETTINGS: Final = ("normal", "low-data", "deepsoftlog-cnn", "ablation", "better-eye")
+#: What makes possibilities of probabilities: Pi-NeSy-1 and Pi-NeSy-2.
+TRANSFORMS: Final = ("antipignistic", "minimum-specificity")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of an experiment: what is done at one go, and has one record.
+
+    Attributes
+    ----------
+    problem : ``"addition"`` or ``"sudoku"``
+    size : the number of digits `k`, or `dim`
+    setting : one of `SETTINGS`
+    transform : one of `TRANSFORMS`
+    run : the number of the run, from 0; it makes the split, the network and the samples
+
+    Examples
+    --------
+    >>> piece = Piece("addition", 4, "normal", "antipignistic", 3)
+    >>> piece.path(Path("results")).as_posix()
+    'results/addition-4/normal/antipignistic/run-03.json'
+    """
+
+    problem: str
+    size: int
+    setting: str
+    transform: str
+    run: int
+
+    def __post_init__(self) -> None:
+        words = {"problem": PROBLEMS, "setting": SETTINGS, "transform": TRANSFORMS}
+        for name, known in words.items():
+            word = getattr(self, name)
+            if word not in known:
+                raise DomainError(f"no {name} {word!r:.60}{suggestion(word, known)}")
+        for name, least in (("size", 1), ("run", 0)):
+            number = getattr(self, name)
+            if not isinstance(number, int) or isinstance(number, bool) or number < least:
+                raise DomainError(
+                    f"{name} is {number!r:.60}; it must be a whole number, at least {least}"
+                )
+        if self.problem == "sudoku":
+            self._check_sudoku()
+
+    def _check_sudoku(self) -> None:
+        if self.size not in PROBLEMS["sudoku"]:
+            raise DomainError(f"a Sudoku of size {self.size}; there are those of 4 and 9")
+        if self.setting == "deepsoftlog-cnn":
+            raise DomainError(
+                "Sudoku is not done with DeepSoftLog's network, which is trained on images that "
+                "the puzzles for test are made of; take another setting"
+            )
+
+    def path(self, root: Path) -> Path:
+        """Return the file of its record."""
+        place = root / f"{self.problem}-{self.size}" / self.setting / self.transform
+        return place / f"run-{self.run:02d}.json"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What its record begins with."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.problem}-{self.size} {self.setting} {self.transform} run {self.run}"
+
+
+def pieces_of(
+    problem: str,
+    sizes: Iterable[int] | None = None,
+    *,
+    settings: Iterable[str] = ("normal",),
+    transforms: Iterable[str] = TRANSFORMS,
+    runs: Iterable[int] = range(10),
+) -> list[Piece]:
+    """Return the pieces of an experiment: run by run, so that each network is needed once.
+
+    Parameters
+    ----------
+    sizes : by default those of the paper
+
+    Examples
+    --------
+    >>> for piece in pieces_of("sudoku", [4], runs=[0]):
+    ...     print(piece)
+    sudoku-4 normal antipignistic run 0
+    sudoku-4 normal minimum-specificity run 0
+    """
+    if problem not in PROBLEMS:
+        raise DomainError(f"no problem {problem!r:.60}{suggestion(problem, PROBLEMS)}")
+    wanted = list(PROBLEMS[problem] if sizes is None else sizes)
+    ways, eyes = list(settings), list(transforms)
+    found = (
+        Piece(problem, size, setting, transform, run)
+        for run in runs
+        for setting in ways
+        for size in wanted
+        for transform in eyes
+    )
+    return list(dict.fromkeys(found))
