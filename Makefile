@@ -7,18 +7,14 @@ BIN := .venv/bin
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn,data]'
 	@touch $@
 
 .venv/.dev: .venv/.demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
 	@touch $@
 
-.venv/.bench: .venv/.dev
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn]'
-	@touch $@
-
-demo: .venv/.demo  ## the paper's example and an addition of uncertain digits, as a guided run
+demo: .venv/.demo  ## a network learns to read digits, rules add them and judge Sudokus
 	$(BIN)/python -m pinesy demo
 
 lint: .venv/.dev  ## ruff and mypy --strict
@@ -29,7 +25,7 @@ lint: .venv/.dev  ## ruff and mypy --strict
 test: lint  ## lint, then every test (README, docs and examples included)
 	$(BIN)/pytest
 
-bench: .venv/.bench  ## the speed figures, as ratios measured in one run
+bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py
 
 clean:

@@ -4,6 +4,7 @@ Rules with uncertainty parameters (s, r) reason on possibility distributions by 
 say how possible and how certain each conclusion is.
 """
 
+from pinesy._version import __version__ as __version__
 from pinesy.cascade import Cascade
 from pinesy.check import Report
 from pinesy.equations import EquationSystem
@@ -13,6 +14,7 @@ from pinesy.exceptions import (
     DegreeError,
     DomainError,
     InconsistentSystemError,
+    LearningError,
     PinesyError,
     RuleSetError,
     RulesTextError,
@@ -21,16 +23,17 @@ from pinesy.exceptions import (
 )
 from pinesy.inference import Inference, PremiseDegrees, Program, Trace
 from pinesy.io import load, save
+from pinesy.learning import LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
+from pinesy.neurosymbolic import NeuroSymbolic, Predictions
 from pinesy.partition import Partition
 from pinesy.possibility import Possibility
 from pinesy.relation import MatrixRelation
 from pinesy.rule_set import RuleSet
 from pinesy.rules import Attribute, If, Premise, Proposition, Rule
+from pinesy.targets import Target
 from pinesy.text import parse, parse_rule
 from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Attribute",
@@ -43,12 +46,16 @@ __all__ = [
     "If",
     "InconsistentSystemError",
     "Inference",
+    "LearningError",
+    "LearningResult",
     "MatrixRelation",
     "MaxMinSystem",
     "MinMaxSystem",
+    "NeuroSymbolic",
     "Partition",
     "PinesyError",
     "Possibility",
+    "Predictions",
     "Premise",
     "PremiseDegrees",
     "Program",
@@ -59,10 +66,13 @@ __all__ = [
     "RuleSetError",
     "RulesTextError",
     "ShapeError",
+    "Target",
     "Trace",
     "UnknownAttributeError",
     "antipignistic",
     "antipignistic_inverse",
+    "audit",
+    "learn",
     "load",
     "minimum_specificity",
     "minmax_product",

@@ -55,7 +55,7 @@ def test_an_unknown_command(pinesy: Run) -> None:
 
 
 def test_the_demo_computes_what_it_says(pinesy: Run) -> None:
-    result = pinesy("demo")
+    result = pinesy("demo", "--tour")
     assert result.exit_code == 0
     told = result.stdout
     same = library.parse(demo_module.SAME_DIGIT)
@@ -71,7 +71,7 @@ def test_the_demo_computes_what_it_says(pinesy: Run) -> None:
 def test_the_demo_depends_on_its_numbers(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(demo_module.DIGITS, "a_2", {9: 1.0})
     monkeypatch.setattr(demo_module, "SAMPLES", 100)
-    told = pinesy("demo").stdout
+    told = pinesy("demo", "--tour").stdout
     assert "Best sum: 74." in told
     assert "on 100 random samples" in told
 
@@ -81,7 +81,7 @@ def test_an_interrupt_is_an_exit_code(pinesy: Run, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(app_module, "run_demo", interrupt)
-    result = pinesy("demo")
+    result = pinesy("demo", "--tour")
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 
 

@@ -17,9 +17,11 @@ HEAVY = [
     "typer",
     "rich",
     "matplotlib",
+    "pandas",
+    "pyarrow",
     "scipy",
 ]
-EVERYTHING = "import pinesy, pinesy.problems, pinesy.samples, pinesy.transforms"
+EVERYTHING = "import pinesy, pinesy.datasets, pinesy.problems, pinesy.samples, pinesy.transforms"
 
 
 def loaded(code: str, *path: Path) -> list[str]:

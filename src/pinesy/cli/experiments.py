@@ -1,0 +1,173 @@
+"""The paper's experiments from the command line."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from pinesy.exceptions import DataError
+from pinesy.experiments.pieces import PROBLEMS, TRANSFORMS, Piece, pieces_of
+from pinesy.experiments.scales import PAPER, QUICK, Scale
+
+__all__ = ["REPRODUCE_HELP", "Several", "reproduce"]
+
+REPRODUCE_HELP = """Do the paper's experiments, and keep a record of each piece as it is done.
+
+Stop it at any moment: run again, it goes on where it was, and nothing is
+done twice. Several processes may share the work. Networks are trained for
+hours (an epoch at a time is kept); --quick does it all small, in minutes and
+with no download. Needs pip install 'pinesy\\[nn,data]'.
+
+[bold]Settings[/bold]
+normal           the paper's network and numbers of samples
+low-data         few images and puzzles for training
+deepsoftlog-cnn  DeepSoftLog's network (Addition only)
+ablation         all rules certain, nothing is learned
+
+[bold]Examples[/bold]
+  pinesy reproduce addition --quick
+  pinesy reproduce addition --k 1 2 4 15 100 --runs 10 --transform both
+  pinesy reproduce sudoku --size 4 9 --setting normal ablation
+"""
+#: Options that take several values, also after one mention.
+SEVERAL = ("--k", "--size", "--setting")
+RUNS, QUICK_RUNS = 10, 2
+
+
+class Problem(StrEnum):
+    """What is reproduced."""
+
+    ADDITION = "addition"
+    SUDOKU = "sudoku"
+
+
+class Setting(StrEnum):
+    """In what setting."""
+
+    NORMAL = "normal"
+    LOW_DATA = "low-data"
+    DEEPSOFTLOG_CNN = "deepsoftlog-cnn"
+    ABLATION = "ablation"
+
+
+class Way(StrEnum):
+    """What makes possibilities of probabilities."""
+
+    ANTIPIGNISTIC = "antipignistic"
+    MINIMUM_SPECIFICITY = "minimum-specificity"
+    BOTH = "both"
+
+
+class Several(TyperCommand):
+    """A command with options that may be given several values at once: ``--k 1 2 4``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, each further value as if the option stood before it again."""
+        return super().parse_args(ctx, spread(args))
+
+
+def spread(args: list[str]) -> list[str]:
+    """Put the option before each of its values.
+
+    Examples
+    --------
+    >>> spread(["addition", "--k", "1", "2", "--quick"])
+    ['addition', '--k', '1', '--k', '2', '--quick']
+    >>> spread(["--size", "4", "9", "sudoku"])
+    ['--size', '4', '--size', '9', 'sudoku']
+    """
+    found: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-") or arg in list(Problem):
+            option = arg if arg in SEVERAL else ""
+        elif option and found[-1] != option:
+            found.append(option)
+        found.append(arg)
+    return found
+
+
+Digits = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--k", min=1, metavar="K", help="Digits of a number, one or more. By default 1 2 4 15 100."
+    ),
+]
+Sizes = Annotated[
+    list[int] | None, typer.Option("--size", metavar="N", help="Sizes of Sudoku. By default 4 9.")
+]
+Settings = Annotated[
+    list[Setting] | None, typer.Option("--setting", help="One or more. By default normal.")
+]
+Results = Annotated[Path, typer.Option(help="Directory for the records.")]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory for networks and what they see. By default experiments, in the cache."
+    ),
+]
+RUNS_HELP = f"Runs 0 to N-1. By default {RUNS}, with --quick {QUICK_RUNS}."
+EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
+
+
+def reproduce(
+    problem: Annotated[Problem, typer.Argument(help="Which problem.")],
+    k: Digits = None,
+    size: Sizes = None,
+    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    transform: Annotated[Way, typer.Option(help="Which transformation.")] = Way.BOTH,
+    setting: Settings = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+) -> None:
+    """Do the pieces that are not done yet."""
+    pieces = pieces_of(
+        problem,
+        _sizes(problem, k, size),
+        settings=[str(one) for one in setting or [Setting.NORMAL]],
+        transforms=TRANSFORMS if transform is Way.BOTH else [str(transform)],
+        runs=_runs(runs, run, quick),
+    )
+    scale = QUICK if quick else PAPER
+    _reproduce(pieces, results, work, scale.with_epochs(epochs) if epochs else scale, threads)
+
+
+def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:
+    for given, option, owner in ((k, "--k", "addition"), (size, "--size", "sudoku")):
+        if given and problem != owner:
+            raise typer.BadParameter(f"it is for {owner}, not {problem}", param_hint=option)
+    return tuple(k or size or PROBLEMS[problem])
+
+
+def _runs(runs: int | None, run: int | None, quick: bool) -> range:
+    if run is None:
+        return range(runs or (QUICK_RUNS if quick else RUNS))
+    if runs is not None:
+        raise typer.BadParameter("give either --runs or --run", param_hint="--run")
+    return range(run, run + 1)
+
+
+def _reproduce(
+    pieces: list[Piece], results: Path, work: Path | None, scale: Scale, threads: int | None
+) -> None:
+    # Not at the top: PyTorch is slow to load, and no other command needs it.
+    try:
+        from pinesy.experiments import run
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
+    outcome = run.reproduce(
+        pieces, results, work=work, scale=scale, threads=threads, say=typer.echo
+    )
+    done = len(outcome.records)
+    typer.echo(f"{done} pieces done, {outcome.there} were there; records in {scale.place(results)}")
+    if done:
+        share = 100 * outcome.symbolic_share
+        typer.echo(f"of the time of what was done, rules took {share:.2f} %")

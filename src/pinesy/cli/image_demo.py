@@ -1,0 +1,144 @@
+"""The main job on real images: a network reads digits, rules add them and judge Sudokus."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.text import Text
+
+from pinesy.cli.show import degree_text, new_table
+from pinesy.datasets import addition_samples, digits, sudoku_samples
+from pinesy.neurosymbolic import NeuroSymbolic
+from pinesy.problems import addition, addition_labels, sudoku
+
+__all__ = ["run_image_demo"]
+
+SEED = 0
+#: Images for training; the others are never seen before the end.
+N_TRAIN = 4000
+EPOCHS = 12
+SUMS = (1, 2, 4)
+PUZZLES = 20
+#: Grey levels of the pictures in the terminal, from paper to ink.
+INK = " .:-=+*#%@"
+
+Images = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """Some images and the digits on them."""
+
+    images: Images
+    labels: npt.NDArray[Any]
+
+    def sums(self, k: int) -> tuple[Images, dict[str, Any]]:
+        """Return samples of two numbers of `k` digits, and what should be inferred."""
+        chosen = addition_samples(self.labels, k, np.random.default_rng(SEED + k))
+        return self.images[chosen], addition_labels(self.labels[chosen].astype(np.int64))
+
+
+def run_image_demo(console: Console) -> None:
+    """Train a small network on real images, learn the rules, and try them on other images."""
+    seen, unseen = _split()
+    console.rule("1. A small network learns to read digits")
+    network = _trained(console, seen)
+    console.rule("2. Rules add numbers and judge Sudokus, on images that were never seen")
+    right = float((network.predict_proba(unseen.images).argmax(axis=1) == unseen.labels).mean())
+    console.print(Text(f"{right:.1%} of the {len(unseen.labels)} digits are read right."))
+    table = new_table(
+        "problem", "samples", "right", "if all digits must be right", right=("samples",)
+    )
+    models = {k: _adding(network, k, seen) for k in SUMS}
+    for k, model in models.items():
+        x, labels = unseen.sums(k)
+        wanted = {name: labels[name] for name in labels if name.startswith("y_")}
+        score = model.score(x, wanted)
+        table.add_row(f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{right ** (2 * k):.1%}")
+    table.add_row(*_judged(network, unseen))
+    console.print(table)
+    console.rule("3. One sum, looked at closely")
+    _closely(console, models[2], unseen)
+
+
+def _split() -> tuple[Pictures, Pictures]:
+    images, labels = digits()
+    order = np.random.default_rng(SEED).permutation(len(labels))
+    parts = order[:N_TRAIN], order[N_TRAIN:]
+    first, second = (Pictures(images[part], labels[part]) for part in parts)
+    return first, second
+
+
+def _trained(console: Console, seen: Pictures) -> Any:
+    from pinesy.nn import DeepSoftLogCNN, NetworkPerception, Recipe
+
+    recipe = Recipe("adamw", 3e-3, "cosine", batch=32, epochs=EPOCHS, t_max=EPOCHS)
+    perception = NetworkPerception(DeepSoftLogCNN(10, seed=SEED), recipe, seed=SEED)
+    perception.fit(seen.images, seen.labels)
+    seconds = sum(perception.history.seconds) if perception.history else 0.0
+    console.print(Text(f"{N_TRAIN} real images, {EPOCHS} epochs: {seconds:.1f} s."))
+    return perception
+
+
+def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
+    """Return the model for numbers of `k` digits, its rules learned from the training images."""
+    model = NeuroSymbolic(network, addition(k), inputs=[f"a_{i + 1}" for i in range(2 * k)])
+    x, labels = seen.sums(k)
+    return model.fit(x, None, labels)
+
+
+def _judged(network: Any, unseen: Pictures) -> tuple[str, ...]:
+    """Judge Sudokus of four digits; return a row of the table."""
+    rows = [np.flatnonzero(unseen.labels == d)[: 4 * PUZZLES] for d in range(4)]
+    puzzles = sudoku_samples(np.stack(rows), PUZZLES, np.random.default_rng(SEED))
+    rules = sudoku(4)
+    cells = [f"a_{i}_{j}" for i in range(1, 5) for j in range(1, 5)]
+    model = NeuroSymbolic(lambda x: _first_four(network.predict_proba(x)), rules, inputs=cells)
+    score = model.score(unseen.images[puzzles.images], {"c": puzzles.valid.astype(int)})
+    return "Sudoku 4x4", str(len(puzzles.valid)), f"{score:.1%}", ""
+
+
+def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the probabilities of 0 to 3, knowing that it is one of them."""
+    four = p[:, :4] + 1e-12
+    return np.asarray(four / four.sum(axis=1, keepdims=True))
+
+
+def _closely(console: Console, model: NeuroSymbolic, unseen: Pictures) -> None:
+    """Show the sum whose result is the least certain: its images, and what is said of them."""
+    x, labels = unseen.sums(2)
+    found = model.predict_possibility(x)
+    names = ["y_0", "y_1", "y_2"]
+    sample = int(np.argmin(np.min([found[name].certainty for name in names], axis=0)))
+    console.print(Text(side_by_side(x[sample])), soft_wrap=True)
+    evidence = np.split(model.evidence(x[sample : sample + 1])[0], len(model.cascade.inputs))
+    known = {a.name: degrees for a, degrees in zip(model.cascade.inputs, evidence, strict=True)}
+    table = new_table("image", "possible, by what the network says")
+    for name in sorted(known):
+        table.add_row(name, _ranked(range(10), known[name]))
+    console.print(table)
+    table = new_table("digit of the sum", "possible", "certainty", "true")
+    for name in names:
+        one = found[name]
+        cells = name, _ranked(one.attribute.domain, one.degrees[sample])
+        certainty = degree_text(float(one.certainty[sample]))
+        table.add_row(*cells, certainty, str(labels[name][sample]))
+    console.print(table)
+    best = int("".join(str(found[name].best[sample]) for name in names))
+    console.print(Text(f"The rules say {best}, and how certain they are of each digit of it."))
+
+
+def _ranked(domain: Any, degrees: Any) -> str:
+    order = np.argsort(-degrees, kind="stable")[:3]
+    return ", ".join(f"{domain[i]}: {degrees[i]:.3g}" for i in order)
+
+
+def side_by_side(images: Images) -> str:
+    """Return images of digits as text, beside each other."""
+    small = images.astype(float).reshape(len(images), 14, 2, 28).mean(axis=2)
+    levels = np.rint(small / 255 * (len(INK) - 1)).astype(int)
+    return "\n".join(
+        "  ".join("".join(INK[v] for v in picture[row]) for picture in levels) for row in range(14)
+    )

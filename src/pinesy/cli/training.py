@@ -1,0 +1,215 @@
+"""Learning, from files to files."""
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pinesy._progress import progress
+from pinesy._validation import FloatArray
+from pinesy.cascade import Cascade
+from pinesy.cli.options import Transform
+from pinesy.exceptions import DataError
+from pinesy.learning import (
+    LearningResult,
+    Model,
+    ThresholdSearch,
+    learn_batches,
+    learn_more,
+    search_thresholds,
+)
+from pinesy.learning.streaming import Batches
+from pinesy.samples import Batch, SampleFile
+from pinesy.targets import Target
+
+__all__ = ["Training", "learned_text", "plain", "provenance"]
+
+#: Samples that take up to this in memory are read once and held; more are read for every pass.
+HELD_BYTES = 1 << 28
+
+
+class Training:
+    """Files of training samples for some rules.
+
+    Parameters
+    ----------
+    names : the attributes whose targets count; all that a file has if there are none
+    transform, batch : as `read_samples` takes them
+    """
+
+    def __init__(
+        self, cascade: Cascade, names: Sequence[str], transform: Transform, batch: int
+    ) -> None:
+        self.cascade = cascade
+        self.asked = list(dict.fromkeys(names))
+        outputs = [s.output for s in cascade.order]
+        self.targets = [cascade[name].output for name in self.asked] or outputs
+        self.known = [a for a in outputs if a not in self.targets]
+        self.transform = transform
+        self.batch = batch
+        self._files: dict[Path, SampleFile] = {}
+
+    def file(self, path: Path) -> SampleFile:
+        """Return a file of samples, to be read as often as needed.
+
+        It is always the same one: it watches that what is read last is what was read first.
+        """
+        if path not in self._files:
+            if str(path) == "-":
+                raise DataError(
+                    "samples are read several times, so they cannot come from standard input; "
+                    "give the name of a file"
+                )
+            self._files[path] = SampleFile(
+                path,
+                self.cascade.inputs,
+                targets=self.targets,
+                known=self.known,
+                transform=self.transform.function,
+                batch=self.batch,
+            )
+        return self._files[path]
+
+    def fingerprint(self, path: Path) -> dict[str, Any]:
+        """Return what identifies a file of samples, for a model's provenance."""
+        file = self.file(path)
+        return {"file": path.name, "bytes": file.n_bytes, "sha256": file.fingerprint()}
+
+    def batches(self, path: Path) -> Batches:
+        """Return the samples of a file, to be gone through several times: held, if they are few."""
+        batches = _held(self.file(path))
+        self._check_targets(path, next(iter(batches))[1])
+        return batches
+
+    def whole(self, path: Path) -> tuple[FloatArray, dict[str, Target], list[int]]:
+        """Return the inputs, targets and line numbers of all samples of a file."""
+        batches = list(_read(self.file(path)))
+        names = batches[0].targets
+        self._check_targets(path, names)
+        targets = {name: Target.join([b.targets[name] for b in batches]) for name in names}
+        lines = [line for b in batches for line in b.lines]
+        return np.concatenate([b.evidence for b in batches]), targets, lines
+
+    def _check_targets(self, path: Path, given: Collection[str]) -> None:
+        missing = [name for name in self.asked if name not in given]
+        if missing:
+            raise DataError(f"{path}: no targets for {_listed(missing)} in it, as --target asks")
+        if not given:
+            some = _listed([a.name for a in self.targets])
+            raise DataError(f"{path}: no targets in it; it needs some, for {some}")
+
+    def learned(self, data: Path, tolerance: Any) -> LearningResult:
+        """Learn with given tolerances."""
+        return learn_batches(self.cascade, self.batches(data), tolerance=tolerance, progress=True)
+
+    def searched(
+        self, data: Path, validation: Path, groups: Sequence[str], method: str
+    ) -> ThresholdSearch:
+        """Learn with the tolerances that do best on validation data."""
+        inputs, targets, _ = self.whole(data)
+        held_out = self.whole(validation)[:2]
+        chosen = groups or None
+        return search_thresholds(
+            self.cascade, inputs, targets, held_out, groups=chosen, method=method
+        )
+
+    def extended(self, model: Model, data: Path, earlier: Sequence[Path]) -> LearningResult:
+        """Add samples to those that a model was learned from."""
+        self._check_transform(model)
+        self._check_earlier(model, earlier)
+        old = _Chain([self.batches(path) for path in earlier]) if earlier else None
+        try:
+            return learn_more(model.result, self.batches(data), earlier=old, progress=True)
+        except DataError as error:  # as the command line calls it
+            error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
+            raise
+
+    def _check_transform(self, model: Model) -> None:
+        before = model.provenance.get("transform", self.transform)
+        if before != self.transform:
+            raise DataError(
+                f"the model was learned with --transform {before}, so samples to add need the "
+                f"same; got {self.transform}"
+            )
+
+    def _check_earlier(self, model: Model, earlier: Sequence[Path]) -> None:
+        """Raise unless the files are those of the provenance, each once, if it tells."""
+        noted = data_of(model)
+        known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
+        if not earlier or not noted or len(known) < len(noted):
+            return
+        given = sorted(self.fingerprint(path)["sha256"] for path in earlier)
+        if given != sorted(one["sha256"] for one in known):
+            files = _listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
+            raise DataError(
+                f"--earlier takes what the model was learned from, unchanged and all of it: {files}"
+            )
+
+
+def _held(file: SampleFile) -> Batches:
+    """Return the batches in a list, or the file itself if they would take too much memory."""
+    found, size = [], 0
+    for batch in _read(file):
+        size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
+        if size > HELD_BYTES:
+            return file
+        found.append((batch.evidence, batch.targets))
+    return found
+
+
+def _read(file: SampleFile) -> Iterator[Batch]:
+    """Read the batches of a file, with a bar if that takes long."""
+    with progress(f"reading {file.path.name}", file.n_bytes) as bar:
+        position = 0
+        for batch in file.batches():
+            yield batch
+            bar.advance(batch.position - position)
+            position = batch.position
+
+
+class _Chain:
+    """Batches of several files, one file after the other, again and again."""
+
+    def __init__(self, parts: Sequence[Batches]) -> None:
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return chain.from_iterable(self._parts)
+
+
+def data_of(model: Model) -> list[Any]:
+    """Return what the provenance of a model notes of its data, a file each."""
+    noted = model.provenance.get("data", [])
+    return list(noted) if isinstance(noted, list) else [noted]
+
+
+def provenance(rules: Path, transform: Transform, model: Model | None) -> dict[str, Any]:
+    """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
+    if model is None:
+        with open(rules, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = rules.stat().st_size
+        noted = {"file": rules.name, "bytes": size, "sha256": digest}
+        return {"rules": noted, "transform": str(transform), "data": []}
+    return {**model.provenance, "data": data_of(model)}
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(names[:6]) + more
+
+
+def plain(found: object) -> str:
+    """Return a result as text, without the name of its class around the first line."""
+    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(found), count=1, flags=re.MULTILINE)
+
+
+def learned_text(result: LearningResult) -> str:
+    """Return what was learned as text, and what was not."""
+    kept = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
+    note = f"\nnot learned, so as before: {_listed(kept)}" if kept else ""
+    return plain(result) + note
