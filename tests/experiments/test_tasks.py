@@ -122,9 +122,37 @@ def test_addition_is_trained_on_all_images_of_its_part() -> None:
     assert len(task.trained_on) == 300
     assert set(task.train.images.ravel().tolist()) == set(task.trained_on.tolist())
     assert task.judged_on.tolist() == list(range(500, 600))
-    soft = task_of(replace(PLAIN, setting="deepsoftlog-cnn"))
-    assert soft.trained_on.tolist() == list(range(500))
-    assert (soft.train.images == task.train.images).all()
+
+
+def test_deepsoftlogs_network_has_all_images_for_training_and_perturbed_ones_for_validation() -> (
+    None
+):
+    images = IMAGES.with_perturbed(40)
+    task = addition_task(replace(PLAIN, setting="deepsoftlog-cnn"), images, SCALE)
+    assert task.trained_on.tolist() == list(range(500))
+    assert sorted(task.train.images.ravel().tolist()) == list(range(500))
+    assert sorted(task.valid.images.ravel().tolist()) == list(range(600, 640))
+    assert sorted(task.test.images.ravel().tolist()) == list(range(500, 600))
+    assert task.seen.tolist() == list(range(640))
+
+
+def test_perturbed_images_are_copies_of_images_for_training() -> None:
+    pixels = np.zeros((600, 28, 28), np.uint8)
+    pixels[np.arange(600), 14, 14] = 255  # one white pixel, which stays near the centre
+    images = Images(pixels, LABELS, 500).with_perturbed(40)
+    assert (len(images.labels), images.n_real, images.n_perturbed) == (640, 600, 40)
+    assert (images.pixels[:600] == pixels).all()
+    added = images.pixels[images.perturbed]
+    assert (added[:, 12:17, 12:17].sum(axis=(1, 2)) == added.sum(axis=(1, 2))).all()
+    assert added.sum() > 0
+    chosen = np.random.default_rng(0).permutation(500)[:40]
+    assert (images.labels[images.perturbed] == LABELS[chosen]).all()
+
+
+def test_sudoku_has_no_perturbed_images() -> None:
+    task = sudoku_task(GRID, IMAGES.with_perturbed(40), SCALE)
+    assert (task.train.images == task_of(GRID).train.images).all()
+    assert task.seen.max() < 600
 
 
 def test_sudoku_is_trained_on_every_cell_of_its_puzzles() -> None:

@@ -25,6 +25,7 @@ normal           the paper's network and numbers of samples
 low-data         few images and puzzles for training
 deepsoftlog-cnn  DeepSoftLog's network (Addition only)
 ablation         all rules certain, nothing is learned
+better-eye       the paper's network, trained with a recipe of ours
 
 [bold]Examples[/bold]
   pinesy reproduce addition --quick
@@ -50,6 +51,7 @@ class Setting(StrEnum):
     LOW_DATA = "low-data"
     DEEPSOFTLOG_CNN = "deepsoftlog-cnn"
     ABLATION = "ablation"
+    BETTER_EYE = "better-eye"
 
 
 class Way(StrEnum):
@@ -109,6 +111,10 @@ Work = Annotated[
     ),
 ]
 RUNS_HELP = f"Runs 0 to N-1. By default {RUNS}, with --quick {QUICK_RUNS}."
+TRAININGS_HELP = (
+    "Trainings of DeepSoftLog's network, the best of which serves all runs. "
+    f"By default {PAPER.trainings}, with --quick {QUICK.trainings}."
+)
 EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
 
 
@@ -127,6 +133,7 @@ def reproduce(
         int | None, typer.Option(min=1, help="By default one for each core.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
 ) -> None:
     """Do the pieces that are not done yet."""
     pieces = pieces_of(
@@ -137,7 +144,11 @@ def reproduce(
         runs=_runs(runs, run, quick),
     )
     scale = QUICK if quick else PAPER
-    _reproduce(pieces, results, work, scale.with_epochs(epochs) if epochs else scale, threads)
+    if epochs:
+        scale = scale.with_epochs(epochs)
+    if trainings:
+        scale = scale.with_trainings(trainings)
+    _reproduce(pieces, results, work, scale, threads)
 
 
 def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:

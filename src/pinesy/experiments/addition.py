@@ -26,25 +26,31 @@ def addition_task(piece: Piece, images: Images, scale: Scale) -> Task:
     images : those of `scale`
     """
     k = piece.size
-    n_train = scale.addition_images(piece.setting)
-    split = addition_split(
-        n_train, np.random.default_rng(piece.run), size=images.n_train, n_valid=scale.n_valid
-    )
-    test = np.arange(images.n_train, len(images.labels))
+    pools = (*_split(piece, images, scale), images.test)
     parts = {
         name: _part(pool, piece, images, number)
-        for number, (name, pool) in enumerate(zip(PARTS, (*split, test), strict=True))
+        for number, (name, pool) in enumerate(zip(PARTS, pools, strict=True))
     }
-    is_deepsoftlog = piece.setting == "deepsoftlog-cnn"
     return Task(
         partial(addition, k),
         {f"a_{i + 1}": i for i in range(2 * k)},
         GROUPS,
         **parts,
-        trained_on=np.arange(images.n_train) if is_deepsoftlog else split[0],
-        seen=np.sort(np.concatenate([*split, test])),
-        judged_on=test,
+        trained_on=pools[0],
+        seen=np.sort(np.concatenate(pools)),
+        judged_on=images.test,
     )
+
+
+def _split(piece: Piece, images: Images, scale: Scale) -> tuple[Indices, Indices]:
+    """Return the images for training and those for validation.
+
+    DeepSoftLog's network learns from all images for training; validation is on perturbed ones.
+    """
+    if piece.setting == "deepsoftlog-cnn":
+        return np.arange(images.n_train), images.perturbed
+    n_train, rng = scale.addition_images(piece.setting), np.random.default_rng(piece.run)
+    return addition_split(n_train, rng, size=images.n_train, n_valid=scale.n_valid)
 
 
 def _part(pool: Indices, piece: Piece, images: Images, number: int) -> Part:

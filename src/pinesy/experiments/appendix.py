@@ -147,10 +147,10 @@ def network_table(records: Iterable[Record]) -> Table:
         network = r.content["network"]
         recipe = _recipe_text(network.get("recipe"))
         made = _word(network.get("architecture")), recipe, _word(network.get("epochs"))
-        kind = r.place[0], r.place[2], *made
+        kind = r.place[0], r.place[2], *made, _word(network.get("best_of"))
         kinds.setdefault(kind, set()).add(_word(network.get("fingerprint")))
     rows = tuple(Row((*kind, str(len(found)))) for kind, found in sorted(kinds.items()))
-    columns = "problem", "setting", *NETWORK, "networks"
+    columns = "problem", "setting", *NETWORK, "best of", "networks"
     return Table("The networks", columns, rows, frozenset(columns[:4]))
 
 
@@ -158,7 +158,8 @@ def _recipe_text(recipe: object) -> str:
     """Return the settings of a recipe that tell it from others."""
     if not isinstance(recipe, dict):
         return _word(recipe)
-    names = "optimizer", "learning_rate", "schedule", "batch"
+    names = ["optimizer", "learning_rate", "schedule", "batch"]
+    names += [name for name in ("augment", "average_from") if recipe.get(name)]
     return ", ".join(f"{name.replace('_', ' ')} {_word(recipe.get(name))}" for name in names)
 
 

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._progress import progress
 from pinesy._validation import FloatArray
-from pinesy.exceptions import DomainError
 from pinesy.experiments.locks import BusyError, locked
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Indices, Task
 from pinesy.nn import (
+    BETTER_EYE,
     DEEPSOFTLOG,
     PAPER,
     PAPER_SUDOKU4,
@@ -30,7 +29,6 @@ from pinesy.nn import (
     network_fingerprint,
     train,
 )
-from pinesy.nn.perturb import perturb
 
 __all__ = ["Networks", "Seen", "Trained", "Training", "training_of"]
 
@@ -64,15 +62,17 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained network, and what happened in each epoch."""
+    """A trained network, what happened in each epoch, and of how many it is the best."""
 
     training: Training
     network: Network
     history: History
+    best_of: int = 1
 
     def described(self, recipe: Recipe) -> dict[str, Any]:
         """Return what a record says about the network."""
         return {
+            "best_of": self.best_of,
             "architecture": type(self.network).__name__,
             "recipe": json.loads(recipe.to_json()),
             "epochs": len(self.history.losses),
@@ -117,13 +117,16 @@ def training_of(piece: Piece) -> Training:
     'addition-normal-3'
     """
     setting = "normal" if piece.setting == "ablation" else piece.setting
-    if setting not in ("normal", "low-data"):
-        raise DomainError(f"{piece}: no network is known for the setting {setting!r}")
-    if piece.problem == "addition":
-        return Training(f"addition-{setting}-{piece.run}", PaperCNN, 10, PAPER, piece.run)
-    recipe = PAPER_SUDOKU4 if piece.size == 4 else PAPER
-    name = f"sudoku-{piece.size}-{setting}-{piece.run}"
-    return Training(name, PaperCNN, piece.size, recipe, piece.run)
+    is_addition = piece.problem == "addition"
+    problem, classes = ("addition", 10) if is_addition else (f"sudoku-{piece.size}", piece.size)
+    name = f"{problem}-{setting}-{piece.run}"
+    return Training(name, PaperCNN, classes, _recipe(problem, setting), piece.run)
+
+
+def _recipe(problem: str, setting: str) -> Recipe:
+    if setting == "better-eye":
+        return BETTER_EYE
+    return PAPER_SUDOKU4 if problem == "sudoku-4" else PAPER
 
 
 class Networks:
@@ -206,7 +209,8 @@ class Networks:
         return Trained(training, network, history)
 
     def _recipe(self, training: Training) -> Recipe:
-        return replace(training.recipe, epochs=self.scale.epochs or training.recipe.epochs)
+        recipe = training.recipe
+        return recipe.with_epochs(self.scale.epochs) if self.scale.epochs else recipe
 
     def _chosen(self, images: Indices) -> Trained:
         """Return the best of DeepSoftLog's networks, on perturbed images for training."""
@@ -214,8 +218,9 @@ class Networks:
             self._train_candidates(images)
             candidates = [self._candidates[seed] for seed in sorted(self._candidates)]
             with self._alone("deepsoftlog"):
-                scores = self._scores([one.network for one in candidates], images)
-            self._best = candidates[int(np.argmax(scores))]
+                scores = [self._score(one.network) for one in candidates]
+            best = candidates[int(np.argmax(scores))]
+            self._best = replace(best, best_of=len(candidates))
         return self._best
 
     def _train_candidates(self, images: Indices) -> None:
@@ -232,15 +237,8 @@ class Networks:
         if busy:
             raise busy
 
-    def _scores(self, networks: list[Network], images: Indices) -> list[float]:
-        """Return the share of perturbed images that each network reads rightly."""
-        rng = np.random.default_rng(0)
-        chosen = rng.permutation(images)[: self.scale.n_perturbed]
-        perturbed = perturb(self.images.pixels[chosen], rng)
-        return [self._score(n, perturbed, self.images.labels[chosen]) for n in networks]
-
-    def _score(
-        self, network: Network, pixels: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8]
-    ) -> float:
-        found = self._cache.predict_proba(network, pixels)
-        return float((found.argmax(axis=1) == labels).mean())
+    def _score(self, network: Network) -> float:
+        """Return the share of perturbed images that a network reads rightly."""
+        perturbed = self.images.perturbed
+        found = self._cache.predict_proba(network, self.images.pixels[perturbed])
+        return float((found.argmax(axis=1) == self.images.labels[perturbed]).mean())

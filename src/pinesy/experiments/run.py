@@ -11,9 +11,9 @@ from typing import Any, Final
 from pinesy.datasets import cache_directory
 from pinesy.experiments.bench import SYMBOLIC, Bench
 from pinesy.experiments.locks import BusyError
-from pinesy.experiments.networks import Networks, training_of
+from pinesy.experiments.networks import Networks
 from pinesy.experiments.pieces import Piece
-from pinesy.experiments.scales import PAPER, Images, Scale
+from pinesy.experiments.scales import PAPER, Scale
 from pinesy.experiments.store import Store
 from pinesy.nn.threads import using_threads
 
@@ -78,7 +78,7 @@ def reproduce(
     DataError
         A directory cannot be written to, or a file in it is not what its name says.
     DomainError
-        A piece is too large for the images there are, or its setting has no network.
+        A piece is too large for the images there are.
     """
     place = Path(work) if work else cache_directory() / "experiments"
     store, networks_place = Store(scale.place(Path(results))), scale.place(place)
@@ -89,20 +89,15 @@ def reproduce(
     if not missing:  # then no images are needed
         return Outcome(len(wanted))
     images = scale.images()
+    if any(piece.setting == "deepsoftlog-cnn" for piece in missing):
+        images = images.with_perturbed(scale.n_perturbed)
     for piece in missing:
-        _check(piece, images, scale)
+        scale.check(piece, images)  # better now than after hours
     with _threads(threads) as number:
         networks = Networks(networks_place, scale, images, say)
         loop = _Loop(store, Bench(images, scale, networks, number), say)
         records = loop.do(missing)
     return Outcome(len(wanted) - len(records), records)
-
-
-def _check(piece: Piece, images: Images, scale: Scale) -> None:
-    """Raise `DomainError` if a piece cannot be done: better now than after hours."""
-    scale.check(piece, images)
-    if piece.setting != "deepsoftlog-cnn":
-        training_of(piece)
 
 
 @contextmanager

@@ -24,11 +24,38 @@ class Images:
     pixels : uint8 array (n, 28, 28)
     labels : uint8 array (n,), the digit on each image
     n_train : how many of them, from the first on, are for training; the others are for test
+    n_perturbed : how many at the end are perturbed copies of images for training
     """
 
     pixels: npt.NDArray[np.uint8]
     labels: npt.NDArray[np.uint8]
     n_train: int
+    n_perturbed: int = 0
+
+    @property
+    def n_real(self) -> int:
+        """The number of images that are not perturbed."""
+        return len(self.labels) - self.n_perturbed
+
+    @property
+    def test(self) -> npt.NDArray[np.int64]:
+        """Which images are for test."""
+        return np.arange(self.n_train, self.n_real)
+
+    @property
+    def perturbed(self) -> npt.NDArray[np.int64]:
+        """Which images are perturbed."""
+        return np.arange(self.n_real, len(self.labels))
+
+    def with_perturbed(self, n: int) -> "Images":
+        """Return these images and, after them, perturbed copies of some for training."""
+        from pinesy.nn.perturb import perturb  # not at the top: it loads PyTorch
+
+        rng = np.random.default_rng(0)
+        chosen = rng.permutation(self.n_train)[:n]
+        pixels = np.concatenate([self.pixels, perturb(self.pixels[chosen], rng)])
+        labels = np.concatenate([self.labels, self.labels[chosen]])
+        return replace(self, pixels=pixels, labels=labels, n_perturbed=len(chosen))
 
 
 @dataclass(frozen=True)
@@ -43,8 +70,8 @@ class Scale:
     n_valid : images for its validation
     puzzles : by size, the correct puzzles of Sudoku for training, validation and test
     low_puzzles : those for training with low data
-    trainings : of DeepSoftLog's network
-    n_perturbed : perturbed images that the best of them is chosen by
+    trainings : of DeepSoftLog's network, the best of which serves all runs
+    n_perturbed : perturbed images, for its validation
     epochs : of all trainings, if not those of the recipes
     """
 
@@ -70,6 +97,14 @@ class Scale:
             raise DomainError(f"epochs is {epochs!r:.60}; it must be a whole number, at least 1")
         name = "-".join(filter(None, [self.name, f"epochs-{epochs}"]))
         return replace(self, name=name, epochs=epochs)
+
+    def with_trainings(self, trainings: int) -> "Scale":
+        """Return the scale with another number of trainings of DeepSoftLog's network."""
+        if not isinstance(trainings, int) or isinstance(trainings, bool) or trainings < 1:
+            raise DomainError(
+                f"trainings is {trainings!r:.60}; it must be a whole number, at least 1"
+            )
+        return replace(self, trainings=trainings)
 
     def place(self, root: Path) -> Path:
         """Return the directory for results or networks of this scale."""
@@ -102,8 +137,9 @@ class Scale:
     def check(self, piece: Piece, images: Images) -> None:
         """Raise `DomainError` if there are not images enough for a piece."""
         if piece.problem == "addition":
-            n_test = len(images.labels) - images.n_train
-            least = min(self.addition_images(piece.setting), self.n_valid, n_test)
+            is_deepsoftlog = piece.setting == "deepsoftlog-cnn"
+            n_valid = images.n_perturbed if is_deepsoftlog else self.n_valid
+            least = min(self.addition_images(piece.setting), n_valid, len(images.test))
             if 2 * piece.size > least:
                 raise DomainError(
                     f"{piece}: one sample needs {2 * piece.size} images, and of those for "

@@ -30,7 +30,9 @@ def sudoku_task(piece: Piece, images: Images, scale: Scale) -> Task:
     """
     dim = piece.size
     counts = dict(zip(PARTS, scale.puzzles[dim], strict=True))
-    pools = sudoku_pools(images.labels, dim, np.random.default_rng([piece.run, dim]), **counts)
+    pools = sudoku_pools(
+        images.labels[: images.n_real], dim, np.random.default_rng([piece.run, dim]), **counts
+    )
     counts["train"] = scale.sudoku_puzzles(dim, piece.setting)
     samples = {
         name: _samples(getattr(pools, name), n, np.random.default_rng([piece.run, dim, number]))

@@ -112,6 +112,23 @@ class Recipe:
         kind: type[torch.optim.Adadelta | torch.optim.AdamW] = OPTIMIZERS[self.optimizer]
         return kind(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
 
+    def with_epochs(self, epochs: int) -> Self:
+        """Return the recipe with another number of epochs, over which one cycle is stretched.
+
+        Examples
+        --------
+        >>> shorter = BETTER_EYE.with_epochs(BETTER_EYE.epochs // 2)
+        >>> shorter.t_max == shorter.epochs
+        True
+        """
+        if self.schedule != "one-cycle":
+            return replace(self, epochs=epochs)
+        start = self.average_from
+        if start is not None:
+            start = start * epochs // self.epochs
+        t_max = max(round(self.t_max * epochs / self.epochs), 1)
+        return replace(self, epochs=epochs, t_max=t_max, average_from=start)
+
     def to_json(self) -> str:
         """Return the recipe as a JSON object."""
         fields = asdict(self)
