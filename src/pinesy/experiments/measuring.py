@@ -70,7 +70,7 @@ def environment(threads: int) -> dict[str, Any]:
 @cache
 def _environment() -> dict[str, Any]:
     return {
-        "commit": _commit(Path(__file__).parent),
+        "commit": _commit(Path(__file__).resolve().parents[1]),
         "pinesy": __version__,
         "torch": version("torch"),
         "numpy": version("numpy"),
@@ -81,15 +81,26 @@ def _environment() -> dict[str, Any]:
 
 
 def _commit(package: Path) -> str | None:
-    """Return the commit that the package was loaded from, if it lies in its own work tree."""
+    """Return the commit that a package was loaded from, if it lies in its own work tree.
+
+    A ``+`` after it says that the tree was not as committed.
+    """
+    git = ["git", "-C", str(package)]
     try:
-        asked = ["git", "-C", str(package), "rev-parse", "--show-toplevel", "--short", "HEAD"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
+        top = _said([*git, "rev-parse", "--show-toplevel"])
+        if Path(top) / "src" / "pinesy" != package:
+            return None
+        commit = _said([*git, "rev-parse", "--short", "HEAD"])
+        changed = _said([*git, "status", "--porcelain", "--untracked-files=no", "."])
     except (OSError, subprocess.SubprocessError):
         return None
-    top, _, commit = done.stdout.strip().partition("\n")
-    is_own = Path(top) / "src" / "pinesy" == package.resolve()
-    return commit if is_own and commit else None
+    return commit + "+" * bool(changed)
+
+
+def _said(command: list[str]) -> str:
+    """Return what a command prints, or raise."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    return done.stdout.strip()
 
 
 def _machine() -> str:
