@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isclose
 from time import perf_counter
 from typing import NamedTuple
@@ -56,8 +57,12 @@ class Problem:
     def learn(self, thresholds: Mapping[Group, float]) -> LearningResult:
         """Learn with given thresholds."""
         tolerances = resolve(thresholds, list(self.batch.targets))
-        samples = InMemory(self.cascade, self.batch)
-        return learn_from(self.cascade, samples, self.batch.targets, tolerances)
+        self._samples.restart()
+        return learn_from(self.cascade, self._samples, self.batch.targets, tolerances)
+
+    @cached_property
+    def _samples(self) -> InMemory:
+        return InMemory(self.cascade, self.batch, remember=True)
 
 
 class Watch:

@@ -1,12 +1,14 @@
 """Learning from samples that are in memory."""
 
 from collections.abc import Collection, Mapping
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from pinesy._validation import FloatArray, suggestion
 from pinesy.cascade import Cascade
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.equations import EquationSystem
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
@@ -71,13 +73,27 @@ def learn(
 
 
 class InMemory:
-    """Samples in memory: premise degrees and distances stay from pass to pass."""
+    """Samples in memory: premise degrees and distances stay from pass to pass.
 
-    def __init__(self, cascade: Cascade, batch: Batch) -> None:
+    Parameters
+    ----------
+    cascade, batch : the rules, and samples for them
+    remember : whether to keep what was measured for when it is learned again: a stage that comes
+        after the same programs as the last time is not measured again
+    """
+
+    def __init__(self, cascade: Cascade, batch: Batch, remember: bool = False) -> None:
         self._cascade = cascade
         self._batch = batch
-        self._kept: dict[str, Any] = {}
+        self._remember = remember
+        self._past: list[tuple[tuple[Code, ...], Measured]] = []
         self.measured: Measured
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again with the first stage."""
+        self._kept: dict[str, Any] = {}
+        self._path: tuple[Code, ...] = ()
 
     @property
     def have(self) -> Collection[str]:
@@ -86,9 +102,23 @@ class InMemory:
 
     def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
         """Compute the premise degrees and distances of a stage."""
-        batch = Batch(self._batch.n, {**self._batch.known, **self._kept}, self._batch.targets)
-        self.measured = Measured(stage, batch, shapes_of(stage, sets))
+        self._path = (*self._path, stage.code)
+        self.measured = self._remembered() or self._measured(stage, sets)
         self._kept = self.measured.kept
+
+    def _measured(self, stage: Stage, sets: Mapping[str, RuleSet]) -> Measured:
+        batch = Batch(self._batch.n, {**self._batch.known, **self._kept}, self._batch.targets)
+        measured = Measured(stage, batch, shapes_of(stage, sets))
+        if self._remember:
+            self._past[len(self._path) - 1 :] = [(self._path, measured)]
+        return measured
+
+    def _remembered(self) -> Measured | None:
+        """Return what the same programs have led to, which hold all parameters learned so far."""
+        for path, measured in self._past[len(self._path) - 1 :][:1]:
+            if all(map(is_, path, self._path)):
+                return measured
+        return None
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
         """Do the first pass."""

@@ -147,6 +147,7 @@ class Measured:
         kept = {name: out[span].T for name, span in stage.code.columns.items()}
         self.kept = {n: kept[n] if n in kept else batch.known[n] for n in stage.kept}
         self.nabla = {name: np.empty(batch.n) for name in stage.names}
+        self._summaries: dict[tuple[str, int], Summary] = {}
         self.measure()
 
     def measure(self) -> None:
@@ -158,13 +159,20 @@ class Measured:
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
         """Return what the first pass keeps, for each set."""
+        # Tolerances that keep as many samples keep the same ones.
+        keys = {name: (name, self._reliable(name, tolerances[name])) for name in self.systems}
         parts = self._each(
-            self.systems,
+            [name for name, key in keys.items() if key not in self._summaries],
             lambda name, begin, end: self.systems[name].summary(
                 begin, end, self.nabla[name], tolerances[name]
             ),
         )
-        return {name: found[0].merge(*found[1:]) for name, found in parts.items()}
+        for name, found in parts.items():
+            self._summaries[keys[name]] = found[0].merge(*found[1:])
+        return {name: self._summaries[key] for name, key in keys.items()}
+
+    def _reliable(self, name: str, tolerance: float) -> int:
+        return int(np.count_nonzero(self.nabla[name] < tolerance))
 
     def stacked(
         self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]

@@ -78,7 +78,8 @@ def next_stage(
         tuple(names),
         tuple(sorted(name for name in have or () if name not in here)),
     )
-    slack = {name: _slack(sets, name, targeted) for name in names}
+    graded = {n for n in sets if n in targeted and numbers[n] < stage and _graded(sets[n])}
+    slack = {name: _slack(sets, name, graded) for name in names}
     return Stage(tuple(names), code, frozenset(kept), slack)
 
 
@@ -107,9 +108,9 @@ def _linked(
     return found[1]
 
 
-def _slack(sets: Mapping[str, RuleSet], name: str, targeted: Collection[str]) -> float:
-    before = ancestors(sets, name).intersection(targeted)
-    return TOLERANCE if any(_graded(sets[other]) for other in before) else 0.0
+def _slack(sets: Mapping[str, RuleSet], name: str, graded: Collection[str]) -> float:
+    """Return how far rounding may move the premise degrees of a set that comes after others."""
+    return TOLERANCE if graded and ancestors(sets, name).intersection(graded) else 0.0
 
 
 def ancestors(sets: Mapping[str, RuleSet], name: str) -> set[str]:

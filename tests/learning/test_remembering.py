@@ -1,0 +1,68 @@
+"""A search measures nothing twice, and learns the same bits as if it did."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinesy import learn, parse
+from pinesy.learning import _search, measuring
+from pinesy.learning.learn import batch_of
+from pinesy.problems import addition, addition_labels
+from strategies import random_batch
+
+RULES = parse("""
+    attribute sky in {clear, cloudy, dark}
+    attribute wind in {weak, strong}
+    attribute rain in {no, yes}
+    attribute street in {dry, wet}
+    attribute walk in {no, yes}
+
+    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+    if wind in {strong} then rain in {no}
+    if rain in {yes} then street in {wet} [s=0.1]
+    if street in {dry} and wind in {weak} then walk in {yes}
+""")
+#: Up, down, and the same again.
+THRESHOLDS = [(0.3, 0.4), (0.6, 0.4), (0.6, 0.9), (0.3, 0.4), (0.3, 0.4), (1.1, 1.1), (0.6, 0.9)]
+
+
+def data(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    inputs = {a.name: random_batch(rng, 60, len(a.domain)) for a in RULES.inputs}
+    targets = {s.output.name: random_batch(rng, 60, len(s.output.domain)) for s in RULES.order}
+    return inputs, targets
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_learning_again_gives_what_learning_afresh_gives(seed: int) -> None:
+    inputs, targets = data(seed)
+    groups: dict[Any, list[str]] = {"rain": ["rain"], "others": ["street", "walk"]}
+    problem = _search.Problem(
+        RULES, batch_of(RULES, inputs, targets), groups, np.array([0.0]), lambda *_: 0.0
+    )
+    for first, second in THRESHOLDS:
+        tolerances: dict[Any, float] = {"rain": first, "street": second, "walk": second}
+        found = problem.learn(tolerances)
+        afresh = learn(RULES, inputs, targets, tolerance=tolerances)
+        assert found.cascade == afresh.cascade
+        for name, one in afresh.sets.items():
+            assert found[name].n_reliable == one.n_reliable
+            assert found[name].distance == one.distance
+            assert np.array_equal(np.asarray(found[name].nabla), np.asarray(one.nabla))
+            assert (found[name].lowest == one.lowest).all()
+
+
+def test_what_is_known_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels of sums leave all parameters at 0, whatever the tolerance."""
+    rng = np.random.default_rng(0)
+    rules, digits = addition(1), rng.integers(0, 10, (200, 2))
+    inputs = {f"a_{i + 1}": np.maximum(np.eye(10)[digits[:, i]], 0.3) for i in range(2)}
+    batch = batch_of(rules, inputs, addition_labels(digits))
+    problem = _search.Problem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
+    first = problem.learn(dict.fromkeys(batch.targets, 0.5))
+    measured: list[Any] = []
+    monkeypatch.setattr(measuring.Measured, "measure", measured.append)
+    second = problem.learn(dict.fromkeys(batch.targets, 0.4))
+    assert measured == []
+    assert second.cascade == first.cascade == rules
