@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "pinesy"
 ROWS = [
     ["exceptions", "_version"],
     ["_validation", "_files", "_jit", "_notice", "_threads"],
-    ["_progress", "_directory"],
+    ["_png", "_progress", "_directory"],
     ["transforms", "minmax", "rules.lexer", "datasets", "nn"],
     ["rules.reader", "rules.writing"],
     ["rules.conditions"],
