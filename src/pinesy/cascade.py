@@ -147,7 +147,7 @@ class Cascade:
         key = (tuple(a.name for a in wanted), trace)
         if key not in self._programs:
             known = {a.name: a for a in self.inputs}
-            units = [s.unit for s in self._needed(wanted)]
+            units = [s.unit for s in self.needed(a.name for a in wanted)]
             self._programs[key] = Program(units, wanted, known, degrees=trace)
         return self._programs[key]
 
@@ -160,9 +160,9 @@ class Cascade:
             raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
         return cast(Attribute, key)
 
-    def _needed(self, outputs: Sequence[Attribute]) -> list[RuleSet]:
-        """Return the rule sets that the outputs depend on, in an order of inference."""
-        names = {a.name for a in outputs}
+    def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
+        """Return the rule sets that outputs, given by name, depend on, in an order of inference."""
+        names = set(outputs)
         needed = []
         for rule_set in reversed(self._order):
             if rule_set.output.name in names:

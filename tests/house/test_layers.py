@@ -33,7 +33,7 @@ ROWS = [
     ["cascade"],
     ["text"],
     ["io"],
-    ["samples", "problems", "learning"],
+    ["samples", "problems", "learning", "gradients"],
     ["_fitting", "_saved_model"],
     ["neurosymbolic", "experiments"],
     ["cli"],

@@ -13,12 +13,12 @@ from pinesy._jit import compiled, machine_max, machine_min
 MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
 
 
-_NUMBERS, _TABLE = types.float64[::1], types.float64[:, ::1]
-_INTS = types.uint32[::1]
+_NUMBERS, TABLE = types.float64[::1], types.float64[:, ::1]
+INTS = types.uint32[::1]
 #: What the caller gives may be read-only.
-_GIVEN = types.Array(types.float64, 2, "C", readonly=True)
+GIVEN = types.Array(types.float64, 2, "C", readonly=True)
 _GIVEN_ROW = types.Array(types.float64, 1, "C", readonly=True)
-_PROGRAM = (_INTS, _NUMBERS, _INTS, _INTS, _INTS, _INTS, _NUMBERS)
+PROGRAM = (INTS, _NUMBERS, INTS, INTS, INTS, INTS, _NUMBERS)
 
 
 @numba.njit(inline="always")
@@ -28,7 +28,7 @@ def _rows(work, args, k):
 
 
 @compiled("void(float64[:, ::1], int64, int64, uint32, uint32[::1], int64, int64)")
-def _fold(work, target, lanes, op, args, begin, end):
+def fold(work, target, lanes, op, args, begin, end):
     """Compute one instruction for a block: ``work[target] = op(work[args[begin:end]])``."""
     result = work[target]
     one = work[args[begin]]
@@ -86,8 +86,8 @@ def _checked(degree):
     return degree if (degree >= 0.0) & (degree <= 1.0) else 2.0
 
 
-@compiled(types.int64(_GIVEN, types.int64, types.int64, _TABLE, types.int64, _INTS, _NUMBERS))
-def _turn(x, first, lanes, work, base, bounds, least):
+@compiled(types.int64(GIVEN, types.int64, types.int64, TABLE, types.int64, INTS, _NUMBERS))
+def turn(x, first, lanes, work, base, bounds, least):
     """Copy samples ``first ..`` of `x` into the rows of `work` from `base` on, a row a column.
 
     Returns the first lane with an input that is no distribution, or is below the `least` height
@@ -127,7 +127,7 @@ def _turn(x, first, lanes, work, base, bounds, least):
     return bad
 
 
-@compiled(types.int64(_GIVEN, _TABLE, types.int64, *_PROGRAM, _TABLE))
+@compiled(types.int64(GIVEN, TABLE, types.int64, *PROGRAM, TABLE))
 def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
 
@@ -139,20 +139,20 @@ def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constan
     base = constants.shape[0]
     for first in range(0, x.shape[0], work.shape[1]):
         lanes = min(work.shape[1], x.shape[0] - first)
-        bad = _turn(x, first, lanes, work, base, bounds, least)
+        bad = turn(x, first, lanes, work, base, bounds, least)
         if bad < lanes:
             return first + bad
         for i in range(ops.shape[0]):
             begin, end = starts[i], starts[i + 1]
             if ops[i] < STORE:
-                _fold(work, targets[i], lanes, ops[i], args, begin, end)
+                fold(work, targets[i], lanes, ops[i], args, begin, end)
             else:
                 start = shift + first
                 out[targets[i], start : start + lanes] = work[args[begin], :lanes]
     return -1
 
 
-@compiled(types.int64(_GIVEN_ROW, _NUMBERS, *_PROGRAM, _NUMBERS))
+@compiled(types.int64(_GIVEN_ROW, _NUMBERS, *PROGRAM, _NUMBERS))
 def run_one(x, out, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on one sample: as `run_blocks`, without the inner loops."""
     base = constants.shape[0]

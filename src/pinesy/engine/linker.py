@@ -133,14 +133,17 @@ class Linker:
         self.n_values += 1
         return self.n_values - 1
 
-    def code(self) -> Code:
-        """Return the finished program."""
+    def code(self, reuse: bool = True) -> Code:
+        """Return the finished program; with `reuse`, one that takes little scratch."""
         ops, targets = np.concatenate(self.ops), np.concatenate(self.targets)
         starts = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int32)
         args = np.concatenate(self.args)
         columns = range(2, 2 + int(self.bounds[-1]))
         fixed = np.array([*self.constants.values(), *columns], dtype=np.int32)
-        slots, n_slots = _allocate(ops, targets, starts, args, fixed, self.n_values)
+        if reuse:
+            slots, n_slots = _allocate(ops, targets, starts, args, fixed, self.n_values)
+        else:
+            slots, n_slots = _in_order(fixed, self.n_values), self.n_values
         makes = ops < STORE
         targets[makes] = slots[targets[makes]]
         return Code(
@@ -160,6 +163,15 @@ class Linker:
             n_slots,
             len(self.templates),
         )
+
+
+def _in_order(fixed: IntArray, n_values: int) -> IntArray:
+    """Give each value a row of its own, the `fixed` ones the first."""
+    others = np.setdiff1d(np.arange(n_values, dtype=np.int32), fixed)
+    slots = np.empty(n_values, dtype=np.int32)
+    slots[fixed] = np.arange(len(fixed))
+    slots[others] = np.arange(len(fixed), n_values)
+    return slots
 
 
 def _allocate(

@@ -18,6 +18,7 @@ def link(
     known: Iterable[Attribute],
     degrees: Collection[str] = (),
     inferred: Collection[str] = (),
+    reuse: bool = True,
 ) -> Code:
     """Compile rule sets, given in an order in which inputs come first, into one program.
 
@@ -28,18 +29,20 @@ def link(
     known : the inputs of all rules; those that are needed get their columns in this order
     degrees : the output names of the rule sets whose premise degrees are wanted too
     inferred : the inputs that earlier rule sets gave, so that they may be not normalised
+    reuse : whether a row of scratch may serve several values one after the other; if not, all
+        values are there in the end, as who goes back through the program needs them
     """
     with COMPILING:
-        return _link(units, outputs, known, degrees, inferred)
+        return _linked(units, outputs, known, degrees, inferred).code(reuse)
 
 
-def _link(
+def _linked(
     units: Sequence[RuleUnit],
     outputs: Sequence[Attribute],
     known: Iterable[Attribute],
     degrees: Collection[str],
     inferred: Collection[str],
-) -> Code:
+) -> Linker:
     concluded = {u.output.name for u in units}
     needed = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
     inputs = {a.name: a for a in known if a.name in needed}
@@ -51,7 +54,7 @@ def _link(
     for attribute in outputs:
         if attribute.name not in concluded:
             linker.store_distribution(attribute)
-    return linker.code()
+    return linker
 
 
 def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
