@@ -4,8 +4,9 @@ import copy
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ from pinesy.nn.fingerprints import data_fingerprint
 from pinesy.nn.networks import preprocess
 from pinesy.nn.recipes import Recipe
 
-__all__ = ["History", "train"]
+__all__ = ["History", "Objective", "run_training", "train"]
 
+#: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
+#: and how many are right.
+Objective = Callable[[nn.Module, Tensor, Tensor], tuple[Tensor, float]]
 #: So many images are enough for the statistics of batch normalisation of averaged weights.
 N_STATISTICS = 10_000
 
@@ -89,7 +93,38 @@ def train(
     pixels = preprocess(images)
     classes = _check_labels(labels, network, pixels)
     identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
-    run = _Run(network, pixels, classes, identity)
+    objective = partial(_classification, classes)
+    return run_training(network, pixels, objective, identity, checkpoint, progress)
+
+
+def _classification(
+    classes: Tensor, network: nn.Module, pixels: Tensor, places: Tensor
+) -> tuple[Tensor, float]:
+    """Return the mean cross-entropy of a batch, and how many images of it are classified right."""
+    wanted = classes[places].to(pixels.device)
+    scores = network(pixels)
+    right = (scores.detach().argmax(dim=1) == wanted).sum().item()
+    return nn.functional.cross_entropy(scores, wanted), right
+
+
+def run_training(
+    network: nn.Module,
+    pixels: Tensor,
+    objective: Objective,
+    identity: Identity,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> History:
+    """Train a network for any objective; see `train`.
+
+    Parameters
+    ----------
+    pixels : float32 tensor (n, 1, 28, 28), or (n, m, 1, 28, 28) for samples of `m` images
+    objective : what is made small
+    identity : tells this training, its objective included, from others
+    """
+    recipe = identity.recipe
+    run = _Run(network, pixels, objective, identity)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         run.resume(path)
@@ -133,10 +168,10 @@ class _Run:
     """A training that is under way."""
 
     def __init__(
-        self, network: nn.Module, pixels: Tensor, classes: Tensor, identity: Identity
+        self, network: nn.Module, pixels: Tensor, objective: Objective, identity: Identity
     ) -> None:
         self.network, self.identity = network, identity
-        self.pixels, self.classes = pixels, classes
+        self.pixels, self.objective = pixels, objective
         self.optimizer = identity.recipe.make_optimizer(network)
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
         wanted = identity.recipe.average_from is not None
@@ -176,34 +211,37 @@ class _Run:
             # Dropout draws from PyTorch's own generator.
             order = torch.manual_seed(_epoch_seed(self.identity.seed, epoch))
             seen = torch.randperm(len(self.pixels), generator=order)
-            batches = list(_batches(seen, recipe.batch))
+            batches = list(_batches(seen, max(recipe.batch // self._each, 1)))
             averaged = (epoch - (recipe.average_from or 0)) * len(batches)
             for number, batch in enumerate(batches):
                 self._set_rate(recipe.rate(epoch, number / len(batches)))
-                pixels = augment(self.pixels[batch], rng, recipe.augment)
-                batch_loss, batch_right = self._step(pixels.to(device), self.classes[batch])
+                pixels = augment(_images(self.pixels[batch]), rng, recipe.augment)
+                batch_loss, batch_right = self._step(pixels.to(device), batch)
                 loss, right = loss + batch_loss, right + batch_right
                 if average is not None:
                     _include(average, self.network, averaged + number)
                 bar.advance(len(batch))
         if average is not None:
-            _set_statistics(average, self.pixels[seen[:N_STATISTICS]], recipe.batch)
+            some = seen[: max(N_STATISTICS // self._each, 1)]
+            _set_statistics(average, _images(self.pixels[some]), recipe.batch)
         self._close(epoch, loss, right, time.perf_counter() - began)
 
     def _set_rate(self, rate: float) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
 
-    def _step(self, pixels: Tensor, labels: Tensor) -> tuple[float, float]:
-        """Learn from a batch; return its total loss, and how many images were right."""
-        classes = labels.to(pixels.device)
-        scores = self.network(pixels)
-        loss = nn.functional.cross_entropy(scores, classes)
+    @property
+    def _each(self) -> int:
+        """The number of images of a sample."""
+        return self.pixels.shape[1] if self.pixels.ndim > 4 else 1
+
+    def _step(self, pixels: Tensor, places: Tensor) -> tuple[float, float]:
+        """Learn from a batch; return its total loss, and how many samples were right."""
+        loss, right = self.objective(self.network, pixels, places)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        right = (scores.detach().argmax(dim=1) == classes).sum()
-        return loss.item() * len(pixels), right.item()
+        return loss.item() * len(places), right
 
     def _close(self, epoch: int, loss: float, right: float, seconds: float) -> None:
         if not math.isfinite(loss):
@@ -214,6 +252,11 @@ class _Run:
         n = len(self.pixels)
         for name, value in zip(HISTORY, (loss / n, right / n, seconds), strict=True):
             self.history[name].append(value)
+
+
+def _images(pixels: Tensor) -> Tensor:
+    """Return the images of samples one after the other."""
+    return pixels.flatten(0, -4)
 
 
 @torch.no_grad()
