@@ -8,14 +8,20 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
+from pinesy.gradients.answers import Answered, train_from_answers
 from pinesy.gradients.layer import PossibilisticLayer
+from pinesy.gradients.losses import answer_loss, soft_label_loss
 from pinesy.gradients.transforms import antipignistic, antipignistic_inverse, minimum_specificity
 
 __all__ = [
+    "Answered",
     "PossibilisticLayer",
+    "answer_loss",
     "antipignistic",
     "antipignistic_inverse",
     "minimum_specificity",
+    "soft_label_loss",
+    "train_from_answers",
 ]
 
 del torch

@@ -1,0 +1,123 @@
+"""A network learns to read images from what rules should conclude."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy.exceptions import DataError
+from test_errors import raises_saying
+
+torch = pytest.importorskip("torch")
+
+from pinesy.gradients import Answered, train_from_answers  # noqa: E402
+from pinesy.nn import DeepSoftLogCNN, Recipe, predict_proba  # noqa: E402
+
+RECIPE = Recipe("adamw", 5e-3, "constant", batch=16, epochs=6)
+X, Y = Attribute("x", [0, 1, 2]), Attribute("y", [0, 1, 2])
+BOTH = Attribute.product("both", X, Y)
+TOTAL = Attribute("total", range(5))
+RULES = Cascade(
+    RuleSet(
+        [If(a.isin({v})).then(BOTH.where(f"{a.name} == {v}")) for a in (X, Y) for v in range(3)]
+    ),
+    RuleSet(If(BOTH.where(f"x + y == {t}")).then(TOTAL.isin({t})) for t in range(5)),
+)
+
+
+def drawn(n: int, seed: int) -> tuple[Any, Any]:
+    """Return images of a bright bar at one of three heights, in noise, and which it is."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n)
+    images = rng.integers(0, 60, (n, 28, 28), np.uint8)
+    for image, label in zip(images, labels, strict=True):
+        image[4 + 8 * label : 9 + 8 * label] += 150
+    return images, labels
+
+
+def samples(n: int = 60, seed: int = 0) -> Answered:
+    images, labels = drawn(2 * n, seed)
+    answers = {"total": labels.reshape(n, 2).sum(axis=1)}
+    return Answered(RULES, ["x", "y"], images.reshape(n, 2, 28, 28), answers)
+
+
+def network(seed: int = 0) -> Any:
+    return DeepSoftLogCNN(3, seed=seed)
+
+
+def weights(net: Any) -> list[bytes]:
+    return [p.detach().numpy().tobytes() for p in net.parameters()]
+
+
+def test_sums_are_enough_to_learn_what_is_on_each_image() -> None:
+    net = network()
+    history = train_from_answers(net, samples(100), RECIPE.with_epochs(8), seed=0)
+    assert history.losses[-1] < history.losses[0] / 4
+    unseen = samples(40, seed=1)
+    assert unseen.score(net) > 0.9
+    images, labels = drawn(50, 2)
+    assert (predict_proba(net, images).argmax(axis=1) == labels).mean() > 0.9
+
+
+def test_it_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path: Path) -> None:
+    whole, halves = network(), network()
+    train_from_answers(whole, samples(), RECIPE, seed=3)
+    for epochs in (2, 6):
+        recipe = RECIPE.with_epochs(epochs)
+        halves = network()
+        history = train_from_answers(
+            halves, samples(), recipe, seed=3, checkpoint=tmp_path / "net.safetensors"
+        )
+    assert history.resumed == 2
+    assert weights(halves) == weights(whole)
+
+
+def test_a_checkpoint_of_other_answers_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "net.safetensors"
+    train_from_answers(network(), samples(), RECIPE.with_epochs(1), seed=0, checkpoint=file)
+    with raises_saying(DataError, "another training", "fingerprint"):
+        train_from_answers(network(), samples(seed=5), RECIPE, seed=0, checkpoint=file)
+
+
+def test_a_step_has_whole_samples() -> None:
+    few = RECIPE.with_epochs(1)
+    net = network()
+    history = train_from_answers(net, samples(4), Recipe(**{**vars(few), "batch": 1}), seed=0)
+    assert len(history.losses) == 1
+
+
+def test_the_score_counts_samples_with_all_answers_right() -> None:
+    data = samples(5)
+
+    class Sure(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(1))
+
+        def forward(self, pixels: Any) -> Any:
+            bars = pixels[:, 0, :, 0].reshape(len(pixels), 28)
+            rows = torch.stack([bars[:, 4 + 8 * i : 9 + 8 * i].mean(dim=1) for i in range(3)], 1)
+            return 100 * rows + self.weight
+
+    assert data.score(Sure()) == 1.0
+    wrong = np.array(data.answers["total"])
+    wrong[0] = (wrong[0] + 1) % 5
+    assert Answered(RULES, ["x", "y"], data.images, {"total": wrong}).score(Sure()) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"inputs": ["x"]}, ["inputs names 1 attributes", "2 inputs", "x, y"]),
+        ({"images": np.zeros((60, 3, 28, 28), np.uint8)}, ["(60, 3, 28, 28)", "(n, 2, 28, 28)"]),
+        ({"answers": {"total": [1, 2]}}, ["60 samples but 2 answers for 'total'"]),
+        ({"answers": {}}, ["no answers"]),
+    ],
+)
+def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:
+    data = samples()
+    given = {"inputs": data.inputs, "images": data.images, "answers": data.answers, **change}
+    with raises_saying(DataError, *says):
+        Answered(RULES, **given)

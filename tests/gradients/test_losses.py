@@ -1,0 +1,46 @@
+"""Losses against their formulas."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinesy.exceptions import DataError
+from pinesy.transforms import antipignistic_inverse
+from strategies import random_batch
+from test_errors import raises_saying
+
+torch = pytest.importorskip("torch")
+
+from pinesy.gradients import answer_loss, soft_label_loss  # noqa: E402
+
+
+def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"a": 3, "b": 5, "c": 3}
+    pi = {name: random_batch(rng, 20, size) for name, size in sizes.items()}
+    answers = {name: rng.integers(0, size, 20) for name, size in sizes.items()}
+    expected = 0.0
+    for name in sizes:
+        q = antipignistic_inverse(pi[name])[np.arange(20), answers[name]]
+        expected -= sum(math.log(max(x, 1e-12)) for x in q) / 20
+    outputs: Any = {name: torch.from_numpy(x) for name, x in pi.items()}
+    found = answer_loss(outputs, {n: torch.from_numpy(t) for n, t in answers.items()})
+    assert found.item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_only_attributes_with_answers_count() -> None:
+    outputs = {"a": torch.tensor([[1.0, 0.5]]), "b": torch.tensor([[1.0, 1.0, 0.2]])}
+    found = answer_loss(outputs, {"a": torch.tensor([1])})
+    assert found.item() == pytest.approx(-math.log(0.25))
+    with raises_saying(DataError, "no answers to learn from"):
+        answer_loss(outputs, {})
+
+
+def test_soft_labels() -> None:
+    scores = torch.tensor([[1.0, 2.0], [0.5, -0.5]])
+    labels = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=torch.float64)
+    p = torch.softmax(scores, dim=1).double()
+    expected = -(labels * p.log()).sum(dim=1).mean()
+    assert soft_label_loss(scores, labels).item() == pytest.approx(expected.item(), rel=1e-6)
