@@ -15,6 +15,7 @@ __all__ = [
     "RulesTextError",
     "ShapeError",
     "UnknownAttributeError",
+    "UnreachableError",
 ]
 
 
@@ -93,6 +94,23 @@ class UnknownAttributeError(CascadeError, KeyError):
     """A name that no attribute has; a `KeyError` too, so that results are proper mappings."""
 
     __str__ = Exception.__str__  # KeyError's own would put the message in quotes
+
+
+class UnreachableError(PinesyError):
+    """No change of the inputs makes a value win, or none was found.
+
+    Attributes
+    ----------
+    proven : bool
+        Whether there is none; if not, the search was given up.
+    """
+
+    def __init__(self, message: str, proven: bool = True) -> None:
+        super().__init__(message)
+        self.proven = proven
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.proven)
 
 
 class DataError(PinesyError):
