@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 
+import backpropagation_speed
+import explanation_speed
 import learning_speed
 import numpy as np
 import plain_dp
@@ -206,6 +208,8 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "starting": starting,
     "memory": memory,
     **learning_speed.SECTIONS,
+    **backpropagation_speed.SECTIONS,
+    **explanation_speed.SECTIONS,
 }
 
 

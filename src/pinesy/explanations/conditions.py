@@ -1,0 +1,177 @@
+"""Necessary and sufficient conditions on the inputs for a degree to be so high, or so low."""
+
+from collections.abc import Hashable, Iterable
+
+from pinesy._validation import check_degree
+from pinesy.cascade import Cascade
+from pinesy.exceptions import CascadeError, DomainError
+from pinesy.explanations.building import Clauses
+from pinesy.explanations.clauses import Clause, Comparison, negated
+from pinesy.explanations.formula import Formula
+from pinesy.explanations.labels import check_limit
+from pinesy.explanations.plan import as_cascade, sets_behind
+from pinesy.rule_set import RuleSet
+from pinesy.rules.attribute import Attribute, Proposition
+
+__all__ = ["conditions"]
+
+#: For each comparison: the one to build, and whether to negate what was built.
+_BUILT: dict[str, tuple[Comparison, bool]] = {
+    ">": (">", False),
+    ">=": (">=", False),
+    "<": (">=", True),
+    "<=": (">", True),
+}
+
+
+def conditions(
+    rules: Cascade | RuleSet,
+    what: Proposition | Hashable,
+    comparison: Comparison,
+    threshold: float,
+    *,
+    max_size: int | None = 200_000,
+) -> Formula:
+    """Return what inputs must be like for ``Pi(P) > t`` (or ``>=``, ``<``, ``<=``) to come out.
+
+    ``pi*(u) > t`` iff for every rule ``z > t`` or ``d > t``, with ``(z, d) = (s, lambda)`` where
+    `u` is in the rule's conclusion, else ``(r, rho)``; ``lambda > t`` iff ``Pi(P_j) > t`` for all
+    propositions of its premise, ``rho > t`` iff ``Pi(not P_j) > t`` for some. In a cascade the
+    conditions on inferred attributes are replaced by those of their values.
+
+    Parameters
+    ----------
+    rules : Cascade or RuleSet
+    what : a proposition, or a value of the only output
+    comparison : ``">"``, ``">="``, ``"<"`` or ``"<="``
+    threshold : `t`
+    max_size : parts of the formula after which to give up with an error; None for no limit
+
+    Returns
+    -------
+    Formula : necessary and sufficient, for normalised inputs
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> wet = conditions(rules, "wet", ">", 0.5)
+    >>> print(wet)
+    Pi(rain in {yes}) > 0.5
+    >>> wet.holds({"rain": {"yes": 0.6, "no": 1.0}})
+    True
+    >>> print(conditions(rules, "wet", "<", 0.2))
+    never
+    """
+    cascade = as_cascade(rules)
+    if comparison not in _BUILT:
+        raise DomainError(f"comparison is {comparison!r:.60}; it must be one of >, >=, <, <=")
+    threshold = check_degree(threshold, "the threshold")
+    asked = _proposition(cascade, what)
+    built, negate = _BUILT[comparison]
+    clauses = Clauses(built, threshold, check_limit(max_size, "max_size"))
+    about = f"Pi({' '.join(str(asked).split())}) {comparison} {threshold:.4g}"
+    root = _build(cascade, asked, clauses, about)
+    return Formula(about, negated(root) if negate else root, cascade.inputs)
+
+
+def _proposition(cascade: Cascade, what: object) -> Proposition:
+    if not isinstance(what, Proposition):
+        if len(cascade.outputs) > 1 or not isinstance(what, Hashable):
+            raise DomainError(
+                f"{what!r:.60} is no proposition, and the rules have {len(cascade.outputs)} "
+                "outputs; give a proposition such as attribute.isin({value})"
+            )
+        return cascade.outputs[0].isin([what])
+    known = cascade.attributes.get(what.attribute.name)
+    if known != what.attribute:
+        cascade[what.attribute]  # raises where no rule concludes on this name
+        raise DomainError(f"the cascade's attribute {what.attribute.name!r} has another domain")
+    return what
+
+
+def _build(cascade: Cascade, asked: Proposition, clauses: Clauses, about: str) -> Clause:
+    """Build the clauses of all values that matter, those of rule sets that come first first."""
+    if asked.attribute in cascade.inputs:
+        return clauses.atom(asked.attribute, asked.mask)
+    sets = sets_behind(cascade, asked.attribute)
+    wanted = _wanted(sets, asked, clauses)
+    made: dict[str, dict[int, Clause]] = {}
+    for rule_set in sets:
+        name = rule_set.output.name
+        if clauses.is_full:
+            raise CascadeError(
+                f"the conditions for {about} have more than {clauses.max_size} parts; ask for an "
+                "attribute nearer to the inputs, or raise max_size"
+            )
+        made[name] = _values(rule_set, wanted.get(name, 0), clauses, made)
+    return _subset(asked.attribute, asked.mask, clauses, made)
+
+
+def _wanted(sets: Iterable[RuleSet], asked: Proposition, clauses: Clauses) -> dict[str, int]:
+    """Return for each attribute the values whose clauses are needed, as a mask."""
+    wanted = {asked.attribute.name: asked.mask}
+    for rule_set in list(sets)[::-1]:
+        mask = wanted.get(rule_set.output.name, 0)
+        for rule in rule_set.rules:
+            inside = bool(mask & rule.conclusion.mask) and not clauses.hits(rule.s)
+            outside = bool(mask & ~rule.conclusion.mask) and not clauses.hits(rule.r)
+            for p in rule.premise.propositions:
+                needed = p.mask * inside | p.complement.mask * outside
+                wanted[p.attribute.name] = wanted.get(p.attribute.name, 0) | needed
+    return wanted
+
+
+def _values(
+    rule_set: RuleSet, mask: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+) -> dict[int, Clause]:
+    """Return the clause of each value wanted; values of one cell share it."""
+    partition = rule_set.partition
+    cells: dict[int, Clause] = {}
+    found = {}
+    sides = [_sides(rule_set, i, clauses, made) for i in range(len(rule_set))] if mask else []
+    for position in range(len(rule_set.output.domain)):
+        if mask >> position & 1:
+            cell = int(partition.cell_of[position])
+            if cell not in cells:
+                signs = [bool(r.conclusion.mask >> position & 1) for r in rule_set.rules]
+                cells[cell] = clauses.all_of(
+                    pair[not sign] for pair, sign in zip(sides, signs, strict=True)
+                )
+            found[position] = cells[cell]
+    return found
+
+
+def _sides(
+    rule_set: RuleSet, number: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+) -> tuple[Clause, Clause]:
+    """Return ``s > t or lambda > t``, and ``r > t or rho > t``, of one rule."""
+    rule = rule_set.rules[number]
+    parts = rule.premise.propositions
+    held = (
+        clauses.true
+        if clauses.hits(rule.s)
+        else clauses.all_of(_subset(p.attribute, p.mask, clauses, made) for p in parts)
+    )
+    failed = (
+        clauses.true
+        if clauses.hits(rule.r)
+        else clauses.any_of(_subset(p.attribute, p.complement.mask, clauses, made) for p in parts)
+    )
+    return held, failed
+
+
+def _subset(
+    attribute: Attribute, mask: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+) -> Clause:
+    """Return ``Pi(a in P) > t``: an atom for an input, else that of any of its values."""
+    if attribute.name not in made:
+        return clauses.atom(attribute, mask)
+    values = made[attribute.name]
+    if not mask:
+        return clauses.constant(0.0)
+    # A value that was not wanted is in a side of a rule that no value wanted is on.
+    return clauses.any_of(
+        values.get(i, clauses.true) for i in range(len(attribute.domain)) if mask >> i & 1
+    )

@@ -1,0 +1,269 @@
+"""Explain a result: why it is as possible and as certain as it is."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pinesy._validation import FloatArray, check_degree
+from pinesy.cascade import Cascade
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
+from pinesy.explanations.data import explanation_dict, explanation_json
+from pinesy.explanations.labels import Labels, Wording, check_limit
+from pinesy.explanations.nodes import Graph, Node
+from pinesy.explanations.picture import picture
+from pinesy.explanations.plan import as_cascade, plan_for
+from pinesy.explanations.sample import Sample
+from pinesy.explanations.tables import BoolArray, members
+from pinesy.explanations.wording import explanation_text
+from pinesy.possibility import Possibility
+from pinesy.rule_set import RuleSet
+from pinesy.rules.attribute import Attribute, Proposition
+
+__all__ = ["Explanation", "explain"]
+
+
+def explain(
+    rules: Cascade | RuleSet,
+    evidence: Evidence,
+    what: Proposition | Attribute | str | None = None,
+    *,
+    eta: float = 0.1,
+    depth: int | None = None,
+    labels: Labels | None = None,
+) -> "Explanation":
+    """Explain why a proposition is as possible and as certain as the rules infer it to be.
+
+    Parameters
+    ----------
+    rules : Cascade or RuleSet
+    evidence : one sample, in any form that `infer` takes
+    what : a proposition such as ``total.isin({7})``; or an attribute (or its name), for its most
+        possible value; by default that of the only output
+    eta : degrees below it count as nothing, where premises are reduced
+    depth : rule sets to go down from the result; by default down to the inputs
+    labels : for some attributes' names, a `Label` (or just a text) to call them by
+
+    Returns
+    -------
+    Explanation : print it, or see `Explanation.to_dict`
+
+    Notes
+    -----
+    Asking costs a few inferences at most: all else is worked out when it is looked at.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> print(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
+    It is possible that grass is wet, because it is possible that rain is yes (rule 1).
+    It is certain at 0.8 that grass is wet: any other value is possible at 0.2 at most.
+    It is possible at 0.2 that grass is dry, because it is certain at 0.8 that rain is yes (rule 1).
+    """
+    cascade = as_cascade(rules)
+    eta = _eta(eta)
+    depth = check_limit(depth, "depth")
+    attribute = _attribute(cascade, what)
+    plan = plan_for(cascade, attribute)
+    wording = Wording.of(labels, cascade.attributes)
+    sample = Sample(plan, plan.row(evidence))
+    degrees = sample.degrees(attribute.name)
+    if isinstance(what, Proposition):
+        inside = members(attribute, what.mask)
+    else:
+        inside = degrees == degrees.max()
+        what = None
+    return Explanation(attribute, what, eta, depth, wording, Graph(sample, eta), inside)
+
+
+def _eta(eta: float) -> float:
+    eta = check_degree(eta, "the threshold eta")
+    if eta == 0.0:
+        raise DegreeError("the threshold eta is 0; it must be above 0, such as 0.1")
+    return eta
+
+
+def _attribute(cascade: Cascade, what: object) -> Attribute:
+    """Return the attribute that is asked about."""
+    if what is None:
+        if len(cascade.outputs) > 1:
+            names = ", ".join(a.name for a in cascade.outputs[:6])
+            more = ", ..." * (len(cascade.outputs) > 6)
+            raise CascadeError(
+                f"the rules have {len(cascade.outputs)} outputs ({names}{more}); say which to "
+                f"explain: explain(rules, evidence, {cascade.outputs[0].name!r})"
+            )
+        return cascade.outputs[0]
+    if isinstance(what, str):
+        found = cascade.attributes.get(what)
+        return cascade[what].output if found is None else found
+    if isinstance(what, Attribute):
+        return what
+    if not isinstance(what, Proposition):
+        raise DomainError(
+            f"cannot explain {what!r:.60}: give a proposition such as attribute.isin({{value}}), "
+            "an attribute, or its name"
+        )
+    if what.mask == 0:
+        raise DomainError(f"{what} has no values: there is nothing to explain")
+    return what.attribute
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Why a proposition on a result is as possible, and as certain, as it is.
+
+    Attributes
+    ----------
+    attribute : the attribute that was inferred
+    asked : the proposition that was asked about, None for the most possible value
+    eta, depth : as `explain` got them
+    """
+
+    attribute: Attribute
+    asked: Proposition | None
+    eta: float
+    depth: int | None
+    wording: Wording
+    _graph: Graph = field(repr=False)
+    _inside: BoolArray = field(repr=False)
+
+    @cached_property
+    def proposition(self) -> Proposition:
+        """The proposition explained: what was asked about, or all most possible values."""
+        if self.asked is not None:
+            return self.asked
+        best = np.flatnonzero(self._inside).tolist()
+        return self.attribute.isin(self.attribute.domain[i] for i in best)
+
+    @cached_property
+    def distribution(self) -> Possibility:
+        """The inferred distribution."""
+        sample = self._graph.sample
+        return Possibility(self.attribute, sample.degrees(self.attribute.name), sample.coherent)
+
+    @property
+    def _degrees(self) -> FloatArray:
+        return self._graph.sample.degrees(self.attribute.name)
+
+    @cached_property
+    def possibility(self) -> float:
+        """``Pi(P)``."""
+        return float(self._degrees[self._inside].max(initial=0.0))
+
+    @cached_property
+    def other_possibility(self) -> float:
+        """``Pi(not P)``, the possibility of the rivals."""
+        return float(self._degrees[~self._inside].max(initial=0.0))
+
+    @property
+    def certainty(self) -> float:
+        """``N(P) = 1 - Pi(not P)``."""
+        return 1.0 - self.other_possibility
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether several values share the highest possibility, so that nothing is decided."""
+        return bool(self.distribution.ambiguous)
+
+    @property
+    def normalised(self) -> bool:
+        """Whether some value is fully possible, here and behind; if not, rules contradict."""
+        return bool(self.distribution.normalised)
+
+    @cached_property
+    def values(self) -> tuple[Node, ...]:
+        """The values of the proposition that attain ``Pi(P)``."""
+        return self._nodes(self._inside & (self._degrees == self.possibility))
+
+    @cached_property
+    def rivals(self) -> tuple[Node, ...]:
+        """The values outside that attain ``Pi(not P)``: what holds them down makes `P` certain."""
+        return self._nodes(~self._inside & (self._degrees == self.other_possibility))
+
+    def _nodes(self, chosen: BoolArray) -> tuple[Node, ...]:
+        return tuple(self._graph.node(self.attribute, i) for i in np.flatnonzero(chosen).tolist())
+
+    def node(self, attribute: Attribute | str, value: Hashable) -> Node:
+        """Return the node of any value of the attributes behind the result."""
+        name = attribute.name if isinstance(attribute, Attribute) else attribute
+        found = self._graph.sample.attribute(name)
+        if found is None:
+            raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
+        return self._graph.node(found, found.position(value))
+
+    def walk(
+        self, *, depth: int | None = None, limit: int | None = None, nodes: int | None = None
+    ) -> Iterator[tuple[Node, int]]:
+        """Yield the nodes of the tree with their levels, each once, nearest to the result first.
+
+        Parameters
+        ----------
+        depth : nodes of this level are not followed, by default the explanation's own
+        limit : triplets, propositions and values that are followed, of each at most so many
+        nodes : nodes after which it ends
+        """
+        depth = self.depth if depth is None else depth
+        found = dict.fromkeys([*self.values[:limit], *self.rivals[:limit]], 0)
+        waiting = list(found)
+        for number, node in enumerate(waiting):
+            if nodes is not None and number >= nodes:
+                return
+            yield node, found[node]
+            if depth is None or found[node] < depth:
+                for child in node.first_children(limit):
+                    if child not in found:
+                        found[child] = found[node] + 1
+                        waiting.append(child)
+
+    def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
+        """Return the explanation in plain English.
+
+        Parameters
+        ----------
+        depth : rule sets to go down, by default the explanation's own, or 4 if it has none
+        limit : values, triplets and propositions to show, of each at most so many, those that
+            decide first; what is left out is counted. None for all.
+        """
+        depth = check_limit(depth, "depth") or self.depth or TEXT_DEPTH
+        return explanation_text(self, depth, check_limit(limit, "limit"))
+
+    def to_dict(
+        self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500
+    ) -> dict[str, Any]:
+        """Return the explanation as plain data; ``docs/explanations.md`` describes it.
+
+        Parameters
+        ----------
+        depth : rule sets to go down, by default the explanation's own
+        limit, nodes : as in `walk`; what is left out is counted. None for all.
+        """
+        depth = check_limit(depth, "depth") or self.depth
+        limits = check_limit(limit, "limit"), check_limit(nodes, "nodes")
+        return explanation_dict(self, depth, *limits)
+
+    def to_json(self, *, indent: int | None = None, **limits: Any) -> str:
+        """Return `to_dict` as JSON."""
+        return explanation_json(self.to_dict(**limits), indent)
+
+    def to_svg(self, images: Mapping[str, Any] | None = None, **limits: Any) -> str:
+        """Return the `picture`: one SVG, with the images that there are of inputs."""
+        return picture(self, images, **limits)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return (
+            f"Explanation({self.proposition}, possible at {self.possibility:.4g}, certain at "
+            f"{self.certainty:.4g})"
+        )
+
+
+#: Rule sets that a text goes down where nothing else is said.
+TEXT_DEPTH = 4

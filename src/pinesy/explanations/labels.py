@@ -1,0 +1,176 @@
+"""How attributes and values are called in texts."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pinesy._validation import suggestion
+from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.rules.attribute import Attribute, Premise, Proposition
+from pinesy.rules.rule import Rule
+from pinesy.rules.writing import show_value
+
+__all__ = ["Label", "Labels", "Wording", "check_limit", "listed", "number_text"]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What to call an attribute in texts.
+
+    Parameters
+    ----------
+    name : in place of the attribute's name
+    unit : written after values
+    values : other texts for some values
+
+    Examples
+    --------
+    >>> glucose = Attribute("bg", [70, 120])
+    >>> wording = Wording({"bg": Label("blood glucose", unit="mg/dl", values={70: "low"})})
+    >>> wording.says(glucose.isin({120})), wording.says(glucose.isin({70}))
+    ('blood glucose is 120 mg/dl', 'blood glucose is low')
+    """
+
+    name: str | None = None
+    unit: str | None = None
+    values: Mapping[Hashable, str] = field(default_factory=dict)
+
+
+#: For some attributes, by name or as the attribute itself, what to call them.
+Labels = Mapping[Any, Label | str]
+
+
+def check_limit(limit: object, what: str) -> int | None:
+    """Return a whole number of at least 1, or None for no limit."""
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
+    return limit
+
+
+def number_text(degree: float) -> str:
+    """Write a degree with three digits; what is not 0 or 1 is not written as if it were.
+
+    Examples
+    --------
+    >>> number_text(0.30000000000000004), number_text(0.99999), number_text(1e-9)
+    ('0.3', 'more than 0.999', 'less than 0.001')
+    """
+    if 0.0 < degree < 0.001:
+        return "less than 0.001"
+    if 0.999 < degree < 1.0:
+        return "more than 0.999"
+    return f"{degree:.3g}"
+
+
+def listed(texts: Sequence[str], last: str = "and") -> str:
+    """Join texts with commas, and a word before the last one."""
+    return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+class Wording:
+    """Names, values, propositions and rules in words."""
+
+    def __init__(self, labels: Mapping[str, Label] | None = None) -> None:
+        self._labels = dict(labels or {})
+
+    @classmethod
+    def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
+        """Check labels against the attributes that there are."""
+        checked = {}
+        for key, label in (labels or {}).items():
+            name = key.name if isinstance(key, Attribute) else key
+            if name not in known:
+                raise UnknownAttributeError(
+                    f"a label is given for {name!r}, which no rule uses{suggestion(name, known)}"
+                )
+            checked[name] = _label(label, known[name])
+        return cls(checked)
+
+    def name(self, attribute: Attribute) -> str:
+        """Return what an attribute is called."""
+        label = self._labels.get(attribute.name)
+        return attribute.name if label is None or label.name is None else label.name
+
+    def value(self, attribute: Attribute, value: Hashable) -> str:
+        """Return what a value is called, with its unit."""
+        label = self._labels.get(attribute.name)
+        if label is not None and value in label.values:
+            return label.values[value]
+        text = value if isinstance(value, str) and value else show_value(value)
+        return text if label is None or label.unit is None else f"{text} {label.unit}"
+
+    def says(
+        self, proposition: Proposition, limit: int | None = None, compact: bool = False
+    ) -> str:
+        """Return a proposition as a sentence; of more than `limit` values some are shown.
+
+        A `compact` one has no "and" of its own: ``(a, b) is (1, 2)`` for a tuple.
+        """
+        attribute, values = proposition.attribute, proposition.values
+        if len(values) == 1 and attribute.factors and isinstance(values[0], tuple):
+            pairs = list(zip(attribute.factors, values[0], strict=True))
+            if compact:
+                names = ", ".join(self.name(f) for f, _ in pairs)
+                return f"({names}) is ({', '.join(self.value(f, v) for f, v in pairs)})"
+            return listed([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
+        if proposition.condition is not None and len(values) > 1:
+            return proposition.condition
+        return f"{self.name(attribute)} {self._is(attribute, values, limit)}"
+
+    def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:
+        missing = [v for v in attribute.domain if v not in values] if len(values) > 2 else []
+        if not values:
+            return "has none of its values"
+        if len(missing) == 1:
+            return f"is not {self.value(attribute, missing[0])}"
+        if len(values) > 1 and not missing and len(values) == len(attribute.domain):
+            return "has any of its values"
+        return f"is {self.values(attribute, values, limit)}"
+
+    def values(
+        self, attribute: Attribute, values: Sequence[Hashable], limit: int | None, last: str = "or"
+    ) -> str:
+        """Return a list of values; runs of whole numbers as "0 to 9"."""
+        runs = _runs(values)
+        texts = [
+            " to ".join(self.value(attribute, v) for v in dict.fromkeys((run[0], run[-1])))
+            for run in runs
+        ]
+        if limit is None or len(texts) <= limit + 1:
+            return listed(texts, last)
+        rest = sum(map(len, runs[limit:]))
+        return f"{', '.join(texts[:limit])} {last} one of {rest} more values"
+
+    def rule(self, rule: Rule, limit: int | None) -> str:
+        """Return the text of a rule; of a long premise some propositions are shown."""
+        parts = rule.premise.propositions
+        if limit is None or len(parts) <= limit:
+            return " ".join(str(rule).split())
+        shown = " and ".join(str(p) for p in parts[:limit])
+        short = Rule(Premise(parts[:1]), rule.conclusion, rule.s, rule.r)
+        tail = str(short).removeprefix(f"if {parts[0]} ")
+        return f"if {shown} and {len(parts) - limit} more propositions {tail}"
+
+
+def _runs(values: Sequence[Hashable]) -> list[list[Hashable]]:
+    """Return the values as runs of three or more whole numbers, or alone."""
+    runs: list[list[Hashable]] = []
+    for value in values:
+        last = runs[-1][-1] if runs else None
+        if type(value) is int and type(last) is int and value == last + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return [part for run in runs for part in ([run] if len(run) > 2 else [[v] for v in run])]
+
+
+def _label(label: object, attribute: Attribute) -> Label:
+    if isinstance(label, str):
+        return Label(label)
+    if not isinstance(label, Label):
+        raise DomainError(f"the label of {attribute.name!r} is {label!r:.60}; give a Label or text")
+    for value in label.values:
+        attribute.position(value)  # raises where there is no such value
+    return label

@@ -1,0 +1,132 @@
+"""A tidy drawing of a graph without cycles, from left to right, in columns.
+
+A box stands in a column to the right of all that lead to it, beside the middle of what it leads
+to, and no two boxes overlap.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+__all__ = ["Place", "tidy"]
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a box stands: its upper left corner."""
+
+    column: int
+    x: float
+    y: float
+
+
+def tidy(
+    children: Mapping[K, Sequence[K]],
+    sizes: Mapping[K, tuple[float, float]],
+    root: K,
+    gaps: tuple[float, float],
+) -> dict[K, Place]:
+    """Place the boxes that a root leads to.
+
+    Parameters
+    ----------
+    children : for each box those that it leads to, from top to bottom
+    sizes : the width and height of each
+    gaps : the space between columns, and between boxes of a column
+
+    Examples
+    --------
+    >>> places = tidy({"a": "bc", "b": "", "c": ""}, dict.fromkeys("abc", (9, 4)), "a", (5.0, 2.0))
+    >>> places["a"], places["b"], places["c"]
+    (Place(column=0, x=0.0, y=3.0), Place(column=1, x=14.0, y=0.0), Place(column=1, x=14.0, y=6.0))
+    """
+    order = _parents_first(children, root)
+    columns = dict.fromkeys(order, 0)
+    for box in order:
+        for child in children[box]:
+            columns[child] = max(columns[child], columns[box] + 1)
+    lefts = _lefts(columns, sizes, gaps[0])
+    tops = _tops(_spanning(children, root), columns, sizes, gaps[1])
+    least = min(tops.values())
+    return {b: Place(columns[b], lefts[columns[b]], tops[b] - least) for b in order}
+
+
+def _parents_first(children: Mapping[K, Sequence[K]], root: K) -> list[K]:
+    """Return the boxes so that each comes after all that lead to it."""
+    done: dict[K, None] = {}
+    seen = {root}
+    waiting = [(root, iter(children[root]))]
+    while waiting:
+        box, rest = waiting[-1]
+        child = next((c for c in rest if c not in seen), None)
+        if child is None:
+            done[box] = None
+            waiting.pop()
+        else:
+            seen.add(child)
+            waiting.append((child, iter(children[child])))
+    return list(done)[::-1]
+
+
+def _spanning(children: Mapping[K, Sequence[K]], root: K) -> dict[K, list[K]]:
+    """Return the tree in which each box belongs to the first that leads to it; children last."""
+    tree: dict[K, list[K]] = {root: []}
+    waiting = [root]
+    while waiting:
+        box = waiting.pop()
+        tree[box] = [c for c in dict.fromkeys(children[box]) if c not in tree]
+        tree.update((c, []) for c in tree[box])
+        waiting.extend(reversed(tree[box]))
+    return tree
+
+
+def _lefts(
+    columns: Mapping[K, int], sizes: Mapping[K, tuple[float, float]], gap: float
+) -> list[float]:
+    widths = [0.0] * (max(columns.values()) + 1)
+    for box, column in columns.items():
+        widths[column] = max(widths[column], sizes[box][0])
+    return [sum(widths[:i], i * gap) for i in range(len(widths))]
+
+
+def _tops(
+    tree: Mapping[K, Sequence[K]],
+    columns: Mapping[K, int],
+    sizes: Mapping[K, tuple[float, float]],
+    gap: float,
+) -> dict[K, float]:
+    """Return the upper edges: children first, then each beside their middle.
+
+    Where a box does not fit there, it moves down with all that hangs on it.
+    """
+    tops: dict[K, float] = {}
+    free: dict[int, float] = {}  # of each column, where the next box may begin
+    for box, below in _with_below(tree):
+        height, least = sizes[box][1], free.get(columns[box], 0.0)
+        own = tree[box]
+        ends = [tops[c] + sizes[c][1] / 2 for c in (own[0], own[-1])] if own else []
+        tops[box] = sum(ends) / 2 - height / 2 if ends else least
+        shift = max(0.0, least - tops[box])
+        for one in (box, *below):
+            tops[one] += shift
+            bottom = tops[one] + sizes[one][1] + gap
+            free[columns[one]] = max(free.get(columns[one], 0.0), bottom)
+    return tops
+
+
+def _with_below(
+    tree: Mapping[K, Sequence[K]],
+) -> list[tuple[K, list[K]]]:
+    """Return each box after its children, with all that hangs on it."""
+    order: list[K] = []
+    waiting = [next(iter(tree))]
+    while waiting:
+        box = waiting.pop()
+        order.append(box)
+        waiting.extend(tree[box])
+    below: dict[K, list[K]] = {}
+    for box in reversed(order):
+        below[box] = [one for child in tree[box] for one in (child, *below[child])]
+    return [(box, below[box]) for box in below]

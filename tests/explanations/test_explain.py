@@ -1,0 +1,326 @@
+"""Justification, reduction and unexpectedness against their definitions, on random cascades."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+import strategies as make
+from explanations import explaining_oracle as oracle
+from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy.explanations import Explanation, Node, Part, explain
+from pinesy.problems import addition
+
+ETAS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 0.01]
+
+
+def decimals(case: make.Case) -> oracles.Known:
+    domains = {a.name: a.domain for a in case.cascade.inputs}
+    return {
+        name: dict(zip(domains[name], map(oracles.decimal, pi), strict=True))
+        for name, pi in case.evidence.items()
+    }
+
+
+def in_decimals(cascade: Cascade, known: oracles.Known) -> dict[str, oracles.Distribution]:
+    """Infer in decimals, with decimal parameters."""
+    found = dict(known)
+    for rule_set in oracles.in_order(cascade.rule_sets, known):
+        pairs = [(oracles.decimal(r.s), oracles.decimal(r.r)) for r in rule_set.rules]
+        found[rule_set.output.name] = oracles.infer_rules(rule_set.rules, found, pairs)
+    return found
+
+
+class Decimal:
+    """A rule with parameters as the decimals that they were written as."""
+
+    def __init__(self, rule: Any) -> None:
+        self.premise, self.conclusion = rule.premise, rule.conclusion
+        self.s, self.r = oracles.decimal(rule.s), oracles.decimal(rule.r)
+
+
+def near(found: float, exact: Fraction) -> bool:
+    """Certainties are differences of floats: equal to the last digit or two."""
+    return abs(found - float(exact)) < 1e-15
+
+
+def check_node(node: Node, rules: RuleSet, known: oracles.Known, eta: float) -> None:
+    tau = known[node.attribute.name][node.value]
+    assert node.possibility == float(tau)
+    justification = node.justification
+    assert justification is not None
+    decimal_rules: Any = [Decimal(rule) for rule in rules.rules]
+    expected = oracle.justify(decimal_rules, known, node.value, tau)
+    found = {(t.number, t.semantics) for t in justification.triplets}
+    assert found == {(number, semantics) for number, semantics, _ in expected.triplets}
+    assert {(p.number, p.name) for p in justification.parameters} == expected.parameters
+    assert bool(expected.parameters) == justification.by_parameters
+    for triplet in justification.triplets:
+        exact = tau if triplet.semantics == "P" else 1 - tau
+        assert near(triplet.degree, exact)
+        kept, unexpected = oracle.reduce_premise(
+            triplet.premise, known, triplet.semantics, oracles.decimal(eta)
+        )
+        assert triplet.holds == (not unexpected and exact >= oracles.decimal(eta))
+        for parts, wanted in ((triplet.reduced, kept), (triplet.unexpected, unexpected)):
+            shown = {(p.number, frozenset(p.reduced.values)) for p in parts}
+            assert shown == {(place, values) for place, values, _ in wanted}
+            degrees = {place: d for place, _, d in wanted}
+            assert all(near(p.degree, degrees[p.number]) for p in parts)
+
+
+def check_parts(node: Node, known: oracles.Known) -> None:
+    """What a node rests on has its very degree, and lies on the right side."""
+    for triplet in node.justification.triplets if node.justification else ():
+        deciding = [p for p in triplet.reduced if p.decides]
+        assert deciding == list(triplet.first(triplet.n_deciding))
+        for part in deciding:
+            pi = known[part.proposition.attribute.name]
+            for value in part.values:
+                assert pi[value] == oracles.decimal(node.possibility)
+                assert (value in part.proposition.values) == (triplet.semantics == "P")
+            assert [n.value for n in node.behind(part)] == list(part.values)
+
+
+@given(make.cases(), st.sampled_from(ETAS), st.data())
+@settings(max_examples=100, deadline=None)
+def test_every_node_against_the_definition(
+    case: make.Case, eta: float, data: st.DataObject
+) -> None:
+    known = in_decimals(case.cascade, decimals(case))
+    rule_set = data.draw(st.sampled_from(case.cascade.rule_sets))
+    found = explain(case.cascade, case.evidence, rule_set.output, eta=eta)
+    for node, _ in found.walk():
+        if node.is_perceived:
+            assert node.distribution.to_dict() == {
+                v: float(d) for v, d in known[node.attribute.name].items()
+            }
+        else:
+            check_node(node, case.cascade[node.attribute], known, eta)
+            check_parts(node, known)
+
+
+@given(make.cases(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None:
+    known = in_decimals(case.cascade, decimals(case))
+    output = data.draw(st.sampled_from(case.cascade.rule_sets)).output
+    asked = data.draw(make.propositions(output, empty=False))
+    found = explain(case.cascade, case.evidence, asked)
+    pi = known[output.name]
+    assert found.possibility == float(oracles.possibility(pi, asked.values))
+    assert near(found.certainty, oracles.necessity(pi, asked.values))
+    assert {n.value for n in found.values} == {
+        v for v in asked.values if pi[v] == oracles.possibility(pi, asked.values)
+    }
+    rest = [v for v in output.domain if v not in asked.values]
+    assert {n.value for n in found.rivals} == {
+        v for v in rest if pi[v] == oracles.possibility(pi, rest)
+    }
+    trace = case.cascade.trace(case.evidence)[output.name]
+    assert found.distribution.to_dict() == trace.to_dict()
+    assert (found.ambiguous, found.normalised) == (trace.ambiguous, trace.normalised)
+
+
+# --- sufficiency -------------------------------------------------------------------------------
+
+GRID = (0.0, 0.3, 0.6, 1.0)
+
+
+def all_distributions(size: int) -> list[tuple[float, ...]]:
+    return [pi for pi in itertools.product(GRID, repeat=size) if max(pi) == 1.0]
+
+
+@st.composite
+def small_rule_sets(draw: st.DrawFn) -> RuleSet:
+    """Rules on two inputs, so small that all evidence on a grid can be tried."""
+    inputs = [Attribute("a", (0, 1)), Attribute("b", ("x", "y"))]
+    output = Attribute("c", range(draw(st.integers(2, 3))))
+    degrees = st.sampled_from(GRID)
+    made = []
+    for _ in range(draw(st.integers(1, 4))):
+        premise = draw(make.premises(inputs))
+        conclusion = draw(make.propositions(output, empty=False))
+        made.append(If(premise).then(conclusion, draw(degrees), draw(degrees)))
+    return RuleSet(made)
+
+
+def every_sample(rules: RuleSet) -> np.ndarray[Any, Any]:
+    """All evidence on the grid, in the columns of the rules' inputs."""
+    rows = itertools.product(*(all_distributions(len(a.domain)) for a in rules.inputs))
+    return np.array([sum(row, ()) for row in rows])
+
+
+@given(small_rule_sets(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
+    """With the degree of its premise held, nothing raises the value above its degree."""
+    samples = every_sample(rules)
+    trace = Cascade(rules).trace(samples)
+    row = data.draw(st.integers(0, len(samples) - 1))
+    premises, outputs = trace.premises["c"], trace["c"].degrees
+    for u, value in enumerate(rules.output.domain):
+        [node] = explain(rules, samples[row], rules.output.isin({value})).values
+        assert node.justification is not None
+        for triplet in node.justification.triplets:
+            side = premises.lambdas if triplet.semantics == "P" else premises.rhos
+            held = side[:, triplet.number - 1] == triplet.possibility
+            assert held[row]
+            assert outputs[held, u].max() == node.possibility
+        for parameter in node.justification.parameters:
+            limit = max(parameter.degree, float(outputs[row, u]))
+            assert limit == node.possibility
+
+
+@given(make.batches(sizes=[300]), st.data())
+@settings(max_examples=40, deadline=None)
+def test_each_triplet_of_a_cascade_suffices(case: make.BatchCase, data: st.DataObject) -> None:
+    """Of 300 samples, those that agree in the premise's degree have no more of the value."""
+    trace = case.cascade.trace(case.evidence)
+    rule_set = data.draw(st.sampled_from(case.cascade.rule_sets))
+    row = data.draw(st.integers(0, case.n - 1))
+    premises, outputs = trace.premises[rule_set.output.name], trace[rule_set.output.name].degrees
+    for u, value in enumerate(rule_set.output.domain):
+        [node] = explain(case.cascade, case.row(row), rule_set.output.isin({value})).values
+        for triplet in node.justification.triplets if node.justification else ():
+            side = premises.lambdas if triplet.semantics == "P" else premises.rhos
+            held = side[:, triplet.number - 1] == triplet.possibility
+            assert held[row]
+            assert outputs[held, u].max() == outputs[row, u] == node.possibility
+
+
+def test_a_degree_between_premises_is_not_a_reason() -> None:
+    """The test above can fail: another rule's premise, held, does not keep the value down."""
+    a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
+    rules = RuleSet([If(a.isin({0})).then(c.isin({0})), If(a.isin({0, 1})).then(c.isin({0}))])
+    [node] = explain(rules, {"a": [0.3, 1.0]}, c.isin({0})).values
+    assert node.justification is not None
+    assert [t.number for t in node.justification.triplets] == [1]
+
+
+def test_a_parameter_that_a_premise_outdoes_sets_nothing() -> None:
+    """Both parameters equal the degree, but the second rule's premise leaves its bound at 1."""
+    a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
+    rules = RuleSet(
+        [If(a.isin({0})).then(c.isin({0}), s=0.5), If(a.isin({1})).then(c.isin({0}), s=0.5)]
+    )
+    [node] = explain(rules, {"a": {1: 1.0}}, c.isin({0})).values
+    assert node.justification is not None
+    assert (node.possibility, node.justification.by_parameters) == (0.5, True)
+    assert [(p.number, p.name) for p in node.justification.parameters] == [(1, "s")]
+
+
+def test_decimal_thresholds_do_not_flip() -> None:
+    """``1 - rho`` is rounded, yet counts as reaching eta if it does in decimals."""
+    a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
+    rules = RuleSet([If(a.isin({0})).then(c.isin({0}))])
+    for i in range(1, 100):
+        evidence, other = {"a": {0: 1.0, 1: i / 100}}, c.isin({1})
+        for eta, reached in (((100 - i) / 100, True), (min(1.0, (101 - i) / 100), i == 0)):
+            [node] = explain(rules, evidence, other, eta=eta).values
+            [triplet] = node.justification.triplets if node.justification else ()
+            assert (triplet.semantics, triplet.holds) == ("C", reached)
+
+
+# --- the tree ----------------------------------------------------------------------------------
+
+
+ADDITION = addition(2)
+SAMPLE = {
+    "a_1": {3: 1.0, 8: 0.4},
+    "a_2": {5: 1.0, 6: 0.2},
+    "a_3": {4: 1.0, 9: 0.1},
+    "a_4": {7: 1.0, 1: 0.8},
+}
+
+
+def test_the_tree_goes_down_to_the_inputs() -> None:
+    found = explain(ADDITION, SAMPLE, "y_1")
+    names = {node.attribute.name for node, _ in found.walk()}
+    assert names == {"y_1", "c_1", "w_2", "c_2", "a_1", "a_2", "a_3", "a_4"}
+    [best] = found.values
+    [rival] = found.rivals
+    assert (best.value, rival.value, rival.possibility) == (8, 7, 0.8)
+    path = [rival]
+    while path[-1].children:
+        path.append(path[-1].children[0])
+    assert [(n.attribute.name, n.value, n.possibility) for n in path] == [
+        ("y_1", 7, 0.8),
+        ("c_1", (3, 4, 0), 0.8),
+        ("w_2", 0, 0.8),
+        ("c_2", (5, 1), 0.8),
+        ("a_4", 1, 0.8),
+    ]
+
+
+def test_nodes_are_shared() -> None:
+    found = explain(ADDITION, SAMPLE, "y_1")
+    keys = [(node.attribute.name, node.value) for node, _ in found.walk()]
+    assert len(set(keys)) == len(keys)
+    assert found.node("w_2", 1) is found.node(ADDITION.attributes["w_2"], 1)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_depth(depth: int) -> None:
+    levels = [level for _, level in explain(ADDITION, SAMPLE, "y_1", depth=depth).walk()]
+    assert max(levels) == depth
+
+
+def test_an_enormous_tree_is_not_built() -> None:
+    """Sixty levels with two values each at the top: 2^60 paths, 120 nodes."""
+    chain = [Attribute(f"a_{i}", (0, 1)) for i in range(61)]
+    rules = [
+        RuleSet([If(a.isin({0})).then(b.isin({0})), If(a.isin({1})).then(b.isin({1}))])
+        for a, b in itertools.pairwise(chain)
+    ]
+    found = explain(Cascade(*rules), {"a_0": [1.0, 1.0]})
+    assert len(list(found.walk())) == 122
+    assert found.ambiguous
+    assert found.text(depth=60).count("\n") < 500
+
+
+@given(make.cases())
+@settings(max_examples=40, deadline=None)
+def test_forms_of_evidence_agree(case: make.Case) -> None:
+    whole = np.concatenate([case.evidence[a.name] for a in case.cascade.compile().inputs])
+    for output in case.cascade.outputs:
+        one, two = (explain(case.cascade, e, output) for e in (case.evidence, whole))
+        assert one.to_dict() == two.to_dict()
+        assert str(one) == str(two)
+
+
+def test_rules_are_let_go() -> None:
+    """Nothing that is cached keeps rules alive."""
+    import gc
+    import weakref
+
+    a, b = Attribute("a", (0, 1)), Attribute("b", (0, 1))
+    for whole in (False, True):
+        rules: Any = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+        rules = Cascade(rules) if whole else rules
+        explain(rules, {"a": [1.0, 0.0]})
+        reference = weakref.ref(rules)
+        del rules
+        gc.collect()
+        assert reference() is None
+
+
+def test_evidence_may_change_after_it_was_explained() -> None:
+    row = np.concatenate([make.random_batch(np.random.default_rng(0), 1, 10)[0] for _ in range(4)])
+    expected = explain(ADDITION, row, "y_1").to_dict()
+    late = explain(ADDITION, row, "y_1")
+    row[:] = 1.0
+    assert late.to_dict() == expected
+
+
+def test_explanations_are_lazy() -> None:
+    found: Explanation = explain(ADDITION, SAMPLE, "y_0")
+    assert "justification" not in vars(found.values[0])
+    assert isinstance(found.values[0].children[0], Node)
+    [triplet] = found.rivals[0].justification.triplets if found.rivals[0].justification else ()
+    assert isinstance(triplet.reduced[0], Part)

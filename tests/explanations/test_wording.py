@@ -1,0 +1,216 @@
+"""Explanations in words."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import strategies as make
+from explanations.test_explain import ADDITION, SAMPLE
+from paper.test_blood_glucose import RULES
+from pinesy import Attribute, If, RuleSet
+from pinesy.explanations import Label, explain
+from pinesy.explanations.labels import Wording
+from pinesy.problems import sudoku
+
+COFFEE = {
+    "selected-action": {"drink-coffee": 1.0},
+    "current-blood-glucose": {"low": 0.3, "medium": 1.0},
+}
+LABELS: dict[str, Label | str] = {
+    "selected-action": Label("the action", values={"drink-coffee": "a coffee"}),
+    "current-blood-glucose": "the blood glucose",
+    "future-blood-glucose": "the future blood glucose",
+}
+
+
+def test_blood_glucose() -> None:
+    assert str(explain(RULES, COFFEE, labels=LABELS)).split("\n") == [
+        "It is possible that the future blood glucose is high, because it is possible that the "
+        "action is a coffee and the blood glucose is medium (rule 1). No rule speaks against it: "
+        "it is not certain at all that the action is long-sleep, sport or walking (rule 2), even "
+        "if it is certain that the blood glucose is low or medium; it is not certain at all that "
+        "the action is alcohol-consumption or breakfast (rule 3), even if it is certain that the "
+        "blood glucose is low or medium.",
+        "It is certain at 0.7 that the future blood glucose is high: any other value is possible "
+        "at 0.3 at most.",
+        "It is possible at 0.3 that the future blood glucose is low or medium, because it is "
+        "certain at 0.7 that the blood glucose is medium or high and the action is dinner, "
+        "a coffee or lunch (rule 1).",
+    ]
+
+
+def test_addition() -> None:
+    lines = explain(ADDITION, SAMPLE, "y_1").text(limit=3).split("\n")
+    assert lines[-4:] == [
+        "It is possible at 0.8 that y_1 is 7, because it is possible at 0.8 that a_1 is 3, a_3 is "
+        "4 and w_2 is 0 (rule 8); and because it is certain at 0.2 that c_1 is not (3, 4, 0) "
+        "(rule 9).",
+        "  - It is possible at 0.8 that a_1 is 3, a_3 is 4 and w_2 is 0, because it is possible "
+        "at 0.8 that w_2 is 0 (rule 21).",
+        "    - It is possible at 0.8 that w_2 is 0, because it is certain at 0.2 that c_2 is not "
+        "(5, 1) (rule 1).",
+        "      - It is possible at 0.8 that a_2 is 5 and a_4 is 1, because it is possible at 0.8 "
+        "that a_4 is 1 (rule 12); and because it is certain at 0.2 that a_4 is not 1 (rule 18).",
+    ]
+    assert "No rule speaks against it: it is not certain at all that" in lines[0]
+    assert "nor that the premises of 6 more rules hold." in lines[0]
+
+
+def test_depth_is_told() -> None:
+    text = explain(ADDITION, SAMPLE, "y_1", depth=1).text()
+    assert text.count("  - What is behind c_1 is not shown (depth 1).") == 2
+    assert "What is behind" not in explain(ADDITION, SAMPLE, "y_1", depth=1).text(depth=5)
+
+
+RAIN, GRASS = Attribute("rain", ("no", "yes")), Attribute("grass", ("dry", "wet"))
+
+
+def rain(*rules: Any) -> RuleSet:
+    return RuleSet([If(p).then(q, s, r) for p, q, s, r in rules])
+
+
+YES, WET, DRY = RAIN.isin({"yes"}), GRASS.isin({"wet"}), GRASS.isin({"dry"})
+
+
+def test_parameters() -> None:
+    text = str(explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"no": 1.0}}, WET))
+    assert text.startswith(
+        "It is possible at 0.4 that grass is wet, because rule 1 leaves its conclusion possible at "
+        "0.4 even if its premise fails (s = 0.4)."
+    )
+    text = str(explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"yes": 1.0}}, DRY))
+    assert text.startswith(
+        "It is possible at 0.3 that grass is dry, because rule 1 leaves what it does not conclude "
+        "possible at 0.3 even if its premise holds (r = 0.3)."
+    )
+
+
+def test_ambiguity() -> None:
+    found = explain(rain((YES, WET, 0.0, 0.0)), {"rain": [1.0, 1.0]})
+    assert found.ambiguous
+    assert [node.value for node in found.values] == ["dry", "wet"]
+    assert str(found).split("\n") == [
+        "The result is ambiguous: grass is dry or wet, equally possible.",
+        "It is possible that grass is dry. No rule speaks against it: it is not certain at all "
+        "that rain is yes (rule 1).",
+        "It is possible that grass is wet, because it is possible that rain is yes (rule 1).",
+        "It is certain that grass has any of its values: there are no others.",
+    ]
+    asked = explain(rain((YES, WET, 0.0, 0.0)), {"rain": [1.0, 1.0]}, WET)
+    assert "It is not certain at all that grass is wet: it is possible that grass is dry." in str(
+        asked
+    )
+
+
+def test_contradiction() -> None:
+    rules = rain((YES, WET, 0.0, 0.2), (YES, DRY, 0.0, 0.0))
+    found = explain(rules, {"rain": {"yes": 1.0}})
+    assert not found.normalised
+    assert str(found).startswith(
+        "The rules contradict each other on this sample, here or in what is behind: the most "
+        "possible value has possibility 0.2.\n"
+    )
+
+
+def test_what_is_hardly_so_and_what_is_unexpected() -> None:
+    other = Attribute("sun", ("no", "yes"))
+    rules = RuleSet([If(RAIN.isin({"yes"}), other.isin({"no"})).then(WET)])
+    text = str(explain(rules, {"rain": [1.0, 0.05], "sun": [1.0, 0.3]}, WET))
+    assert text.startswith(
+        "It is possible at 0.05 that grass is wet, because it is possible at 0.05 only that rain "
+        "is yes (rule 1), even if it is possible that sun is no.\n"
+    )
+    text = str(explain(rules, {"rain": [0.95, 1.0], "sun": [1.0, 0.3]}, DRY))
+    assert text.startswith(
+        "It is possible at 0.95 that grass is dry. No rule speaks against it: it is certain at "
+        "0.05 only that rain is yes (rule 1), even if it is certain at 0.7 that sun is no.\n"
+    )
+
+
+def test_several_values_asked() -> None:
+    rules = ADDITION
+    odd = rules["y_2"].output.isin({1, 3, 5, 6})
+    text = str(explain(rules, SAMPLE, odd))
+    assert text.startswith("It is possible at 0.8 that y_2 is 1, 3, 5 or 6.\n")
+    assert "It is possible at 0.8 that y_2 is 6, because" in text
+
+
+def test_hidden_values_are_counted() -> None:
+    five = explain(ADDITION, SAMPLE, ADDITION["y_2"].output.isin({5})).text(limit=4)
+    assert "It is impossible that y_2 is 5" in five
+    assert "  - And 6 more values, all impossible." in five
+
+
+def test_a_sudoku() -> None:
+    rows = [[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]]
+    evidence = {
+        f"a_{i + 1}_{j + 1}": {d: 1.0 if d == rows[i][j] else 0.05 for d in range(4)}
+        for i in range(4)
+        for j in range(4)
+    }
+    evidence["a_1_1"] = {1: 1.0, 0: 0.4}
+    text = explain(
+        sudoku(4), evidence, labels={"c": Label("the grid", values={0: "wrong", 1: "right"})}
+    )
+    first, *_, last = str(text).split("\n")
+    assert first == (
+        "It is possible that the grid is wrong. No rule speaks against it: it is not certain at "
+        "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 1), even if it is certain at least at "
+        "0.95 that a_3_4 != a_4_3, a_3_3 != a_4_4, a_3_2 != a_4_1, a_3_1 != a_4_2, a_1_4 != a_2_3 "
+        "and 49 more of the 54 propositions, all certain at 0.95."
+    )
+    assert last.endswith(
+        "because it is possible at 0.4 that a_1_1 is 0 (rule 1); and because it is certain at 0.6 "
+        "that a_1_1 is not 0 (rule 3)."
+    )
+
+
+def test_many_triplets_are_counted() -> None:
+    a, b = Attribute("a", range(8)), Attribute("b", (0, 1))
+    rules = RuleSet([If(a.isin({0, i})).then(b.isin({1})) for i in range(1, 8)])
+    text = explain(rules, {"a": {0: 1.0}}).text(limit=2)
+    assert "; and because the premises of 5 more rules say the same" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({3}, "a is 3"),
+        ({3, 4}, "a is 3 or 4"),
+        ({3, 4, 5, 9}, "a is 3 to 5 or 9"),
+        ({1, 3, 5, 7, 9}, "a is 1, 3, 5, 7 or 9"),
+        (set(range(10)) - {4}, "a is not 4"),
+        (set(range(10)), "a has any of its values"),
+        (set(), "a has none of its values"),
+    ],
+)
+def test_subsets(values: set[int], words: str) -> None:
+    a = Attribute("a", range(10))
+    assert Wording().says(a.isin(values)) == words
+
+
+def test_subsets_are_shortened() -> None:
+    a = Attribute("a", range(100))
+    odd = a.where(lambda v: v % 2 == 1)
+    assert Wording().says(odd, 3) == "a is 1, 3, 5 or one of 47 more values"
+    assert Wording().says(a.where("a % 2 == 1"), 3) == "a % 2 == 1"
+
+
+def test_units() -> None:
+    a = Attribute("bg", (70, 120, 180))
+    wording = Wording.of({a: Label(unit="mg/dl")}, {"bg": a})
+    assert wording.says(a.isin({70, 180})) == "bg is 70 mg/dl or 180 mg/dl"
+
+
+@given(make.cases(), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_every_explanation_has_words(case: make.Case, depth: int, limit: int) -> None:
+    for output in case.cascade.outputs:
+        text = explain(case.cascade, case.evidence, output).text(depth=depth, limit=limit)
+        for line in text.split("\n"):
+            assert line.endswith(".")
+            assert "  - " in line or line[0].isupper()
+        assert " ." not in text
+        assert "because ." not in text
