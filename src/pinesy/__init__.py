@@ -5,7 +5,10 @@ say how possible and how certain each conclusion is.
 """
 
 from pinesy._version import __version__ as __version__
+from pinesy.backpropagation import Backpropagation, backpropagate
+from pinesy.beliefs import Beliefs, condition
 from pinesy.cascade import Cascade
+from pinesy.changes import Change, WhyNot, margin, smallest_change, why_not
 from pinesy.check import Report
 from pinesy.equations import EquationSystem
 from pinesy.exceptions import (
@@ -20,7 +23,9 @@ from pinesy.exceptions import (
     RulesTextError,
     ShapeError,
     UnknownAttributeError,
+    UnreachableError,
 )
+from pinesy.explanations import Explanation, Formula, Label, conditions, explain
 from pinesy.inference import Inference, PremiseDegrees, Program, Trace
 from pinesy.io import load, save
 from pinesy.learning import LearningResult, audit, learn
@@ -37,15 +42,21 @@ from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_spec
 
 __all__ = [
     "Attribute",
+    "Backpropagation",
+    "Beliefs",
     "Cascade",
     "CascadeError",
+    "Change",
     "DataError",
     "DegreeError",
     "DomainError",
     "EquationSystem",
+    "Explanation",
+    "Formula",
     "If",
     "InconsistentSystemError",
     "Inference",
+    "Label",
     "LearningError",
     "LearningResult",
     "MatrixRelation",
@@ -69,14 +80,23 @@ __all__ = [
     "Target",
     "Trace",
     "UnknownAttributeError",
+    "UnreachableError",
+    "WhyNot",
     "antipignistic",
     "antipignistic_inverse",
     "audit",
+    "backpropagate",
+    "condition",
+    "conditions",
+    "explain",
     "learn",
     "load",
+    "margin",
     "minimum_specificity",
     "minmax_product",
     "parse",
     "parse_rule",
     "save",
+    "smallest_change",
+    "why_not",
 ]

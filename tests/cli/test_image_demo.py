@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,36 +39,52 @@ def scores(told: str) -> dict[str, float]:
 
 
 def run_with(
-    pinesy: Run, monkeypatch: pytest.MonkeyPatch, misread: dict[int, int]
+    pinesy: Run, monkeypatch: pytest.MonkeyPatch, misread: dict[int, int], page: Path
 ) -> tuple[str, dict[str, float]]:
-    monkeypatch.setattr(image_demo, "_trained", lambda _console, _seen: Reader(misread))
-    result = pinesy("demo")
+    monkeypatch.setattr(image_demo, "_trained", lambda _seen: (Reader(misread), "trained"))
+    result = pinesy("demo", "-o", page)
     assert result.exit_code == 0, result.stderr
     return result.stdout, scores(result.stdout)
 
 
 def test_who_reads_all_digits_solves_all_problems(
-    pinesy: Run, monkeypatch: pytest.MonkeyPatch
+    pinesy: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    told, found = run_with(pinesy, monkeypatch, {})
+    told, found = run_with(pinesy, monkeypatch, {}, tmp_path / "page.html")
     names = ["Addition-1", "Addition-2", "Addition-4", "Sudoku 4x4"]
     assert found == dict.fromkeys(names, 100.0)
     assert "100.0% of the 1000 digits are read right" in told
+    assert "The right sum that is the least certain" in told
+    assert "wrong" not in told
 
 
-def test_who_takes_1_for_2_does_not(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, found = run_with(pinesy, monkeypatch, {1: 2})
+def test_who_takes_1_for_2_does_not(
+    pinesy: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    told, found = run_with(pinesy, monkeypatch, {1: 2}, page)
+    assert f"All this with pictures: {page}" in told.replace("\n", "")
     assert 100.0 > found["Addition-1"] > found["Addition-2"] > found["Addition-4"]
     assert found["Sudoku 4x4"] == 50.0  # every grid seems to repeat a digit
+    assert "were read as 1 rather than 2 (possibility 0 -> 1)" in told
+    text = page.read_text()
+    assert "Why not the true digit" in text
+    assert f"<td>{found['Addition-2']}%</td>" in text
+    assert text.count("<svg") == 2
+    assert text.count("data:image/png;base64,") >= 8, "four images a sum, at least"
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", ""), "nothing from elsewhere"
 
 
-def test_a_network_is_really_trained(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_is_really_trained(
+    pinesy: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(image_demo, "EPOCHS", 2)
-    result = pinesy("demo")
+    result = pinesy("demo", "-o", tmp_path / "page.html")
     assert result.exit_code == 0, result.stderr
     assert scores(result.stdout)["Addition-1"] > 60.0
     assert "4000 real images, 2 epochs" in result.stdout
-    assert re.search(r"The rules say \d+, and how certain", result.stdout)
+    assert re.search(r"The rules say \d+; the sum is \d+", result.stdout)
+    assert (tmp_path / "page.html").read_text().endswith("</html>\n")
 
 
 def test_without_pytorch_there_is_a_tour(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "pinesy"
 #: any other package sits with the highest that it imports.
 ROWS = [
     ["exceptions", "_version"],
-    ["_validation", "_files", "_jit", "_notice", "_threads"],
+    ["_validation", "_files", "_jit", "_kept", "_notice", "_threads"],
     ["_png", "_progress", "_directory"],
     ["transforms", "minmax", "rules.lexer", "datasets", "nn"],
     ["rules.reader", "rules.writing"],
@@ -33,8 +33,8 @@ ROWS = [
     ["cascade"],
     ["text"],
     ["io"],
-    ["samples", "problems", "learning", "gradients"],
-    ["_fitting", "_saved_model"],
+    ["backpropagation", "beliefs", "explanations", "samples", "problems", "learning", "gradients"],
+    ["changes", "_fitting", "_saved_model"],
     ["neurosymbolic", "experiments"],
     ["cli"],
     ["__main__"],

@@ -1,6 +1,7 @@
 """The main job on real images: a network reads digits, rules add them and judge Sudokus."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,10 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from pinesy.cli.show import degree_text, new_table
+from pinesy._files import writing
+from pinesy.cli.demo_cases import Case, find_cases
+from pinesy.cli.demo_page import COLUMNS, demo_page
+from pinesy.cli.show import new_table
 from pinesy.datasets import addition_samples, digits, sudoku_samples
 from pinesy.neurosymbolic import NeuroSymbolic
 from pinesy.problems import addition, addition_labels, sudoku
@@ -40,27 +44,35 @@ class Pictures:
         return self.images[chosen], addition_labels(self.labels[chosen].astype(np.int64))
 
 
-def run_image_demo(console: Console) -> None:
-    """Train a small network on real images, learn the rules, and try them on other images."""
+def run_image_demo(console: Console, page: Path) -> None:
+    """Train a small network on real images, learn the rules, and try them on other images.
+
+    Parameters
+    ----------
+    page : the file for a page of what came out
+    """
     seen, unseen = _split()
     console.rule("1. A small network learns to read digits")
-    network = _trained(console, seen)
+    network, trained = _trained(seen)
+    console.print(Text(trained))
     console.rule("2. Rules add numbers and judge Sudokus, on images that were never seen")
     right = float((network.predict_proba(unseen.images).argmax(axis=1) == unseen.labels).mean())
-    console.print(Text(f"{right:.1%} of the {len(unseen.labels)} digits are read right."))
-    table = new_table(
-        "problem", "samples", "right", "if all digits must be right", right=("samples",)
-    )
+    read = f"{right:.1%} of the {len(unseen.labels)} digits are read right."
+    console.print(Text(read))
     models = {k: _adding(network, k, seen) for k in SUMS}
-    for k, model in models.items():
-        x, labels = unseen.sums(k)
-        wanted = {name: labels[name] for name in labels if name.startswith("y_")}
-        score = model.score(x, wanted)
-        table.add_row(f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{right ** (2 * k):.1%}")
-    table.add_row(*_judged(network, unseen))
+    rows = [_added(k, model, unseen, right) for k, model in models.items()]
+    rows.append(_judged(network, unseen))
+    table = new_table(*COLUMNS, right=("samples",))
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
-    console.rule("3. One sum, looked at closely")
-    _closely(console, models[2], unseen)
+    console.rule("3. Two sums, looked at closely")
+    cases = find_cases(models[2], *unseen.sums(2))
+    for case in cases:
+        _closely(console, case)
+    with writing(page) as stream:
+        stream.write(demo_page([trained, read], rows, cases))
+    console.print(Text(f"All this with pictures: {page.absolute()}"))
 
 
 def _split() -> tuple[Pictures, Pictures]:
@@ -71,15 +83,15 @@ def _split() -> tuple[Pictures, Pictures]:
     return first, second
 
 
-def _trained(console: Console, seen: Pictures) -> Any:
+def _trained(seen: Pictures) -> tuple[Any, str]:
+    """Return a network that was trained, and a line about it."""
     from pinesy.nn import DeepSoftLogCNN, NetworkPerception, Recipe
 
     recipe = Recipe("adamw", 3e-3, "cosine", batch=32, epochs=EPOCHS, t_max=EPOCHS)
     perception = NetworkPerception(DeepSoftLogCNN(10, seed=SEED), recipe, seed=SEED)
     perception.fit(seen.images, seen.labels)
     seconds = sum(perception.history.seconds) if perception.history else 0.0
-    console.print(Text(f"{N_TRAIN} real images, {EPOCHS} epochs: {seconds:.1f} s."))
-    return perception
+    return perception, f"{N_TRAIN} real images, {EPOCHS} epochs: {seconds:.1f} s."
 
 
 def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
@@ -87,6 +99,13 @@ def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
     model = NeuroSymbolic(network, addition(k), inputs=[f"a_{i + 1}" for i in range(2 * k)])
     x, labels = seen.sums(k)
     return model.fit(x, None, labels)
+
+
+def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tuple[str, ...]:
+    """Add numbers of `k` digits; return a row of the table."""
+    x, labels = unseen.sums(k)
+    score = model.score(x, {name: labels[name] for name in labels if name.startswith("y_")})
+    return f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{right ** (2 * k):.1%}"
 
 
 def _judged(network: Any, unseen: Pictures) -> tuple[str, ...]:
@@ -106,33 +125,14 @@ def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(four / four.sum(axis=1, keepdims=True))
 
 
-def _closely(console: Console, model: NeuroSymbolic, unseen: Pictures) -> None:
-    """Show the sum whose result is the least certain: its images, and what is said of them."""
-    x, labels = unseen.sums(2)
-    found = model.predict_possibility(x)
-    names = ["y_0", "y_1", "y_2"]
-    sample = int(np.argmin(np.min([found[name].certainty for name in names], axis=0)))
-    console.print(Text(side_by_side(x[sample])), soft_wrap=True)
-    evidence = np.split(model.evidence(x[sample : sample + 1])[0], len(model.cascade.inputs))
-    known = {a.name: degrees for a, degrees in zip(model.cascade.inputs, evidence, strict=True)}
-    table = new_table("image", "possible, by what the network says")
-    for name in sorted(known):
-        table.add_row(name, _ranked(range(10), known[name]))
-    console.print(table)
-    table = new_table("digit of the sum", "possible", "certainty", "true")
-    for name in names:
-        one = found[name]
-        cells = name, _ranked(one.attribute.domain, one.degrees[sample])
-        certainty = degree_text(float(one.certainty[sample]))
-        table.add_row(*cells, certainty, str(labels[name][sample]))
-    console.print(table)
-    best = int("".join(str(found[name].best[sample]) for name in names))
-    console.print(Text(f"The rules say {best}, and how certain they are of each digit of it."))
-
-
-def _ranked(domain: Any, degrees: Any) -> str:
-    order = np.argsort(-degrees, kind="stable")[:3]
-    return ", ".join(f"{domain[i]}: {degrees[i]:.3g}" for i in order)
+def _closely(console: Console, case: Case) -> None:
+    """Show a sum: its images, what the rules make of them, and why."""
+    console.print(Text(case.title, style="bold"))
+    console.print(Text(side_by_side(np.stack(list(case.images.values())))), soft_wrap=True)
+    console.print(Text(case.summary))
+    console.print(Text(case.explanation.text(depth=2, limit=2)), soft_wrap=True)
+    if case.why_not:
+        console.print(Text(f"Why not the true digit: {case.why_not}"), soft_wrap=True)
 
 
 def side_by_side(images: Images) -> str:

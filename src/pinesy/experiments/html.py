@@ -1,5 +1,6 @@
 """The report as one HTML page that needs nothing else: no script, no file, no network."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import Final
 
@@ -7,7 +8,7 @@ from pinesy.experiments.plots import Plot, can_plot, make_plots
 from pinesy.experiments.report import Report, Section
 from pinesy.experiments.tables import Row, Table
 
-__all__ = ["page"]
+__all__ = ["html_table", "page", "whole_page"]
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1d22; --paper: #fff; --line: #c9ccd3;
@@ -48,17 +49,19 @@ def page(report: Report) -> str:
     if report.groups and not plotted:
         figures = [f'<p class="note">{escape(NO_PLOTS, quote=False)}</p>']
     sections = [_section(section, i) for i, section in enumerate(report.sections)]
-    title = escape(report.title)
+    return whole_page(report.title, [_contents(report), sections[0], *figures, *sections[1:]])
+
+
+def whole_page(title: str, parts: Sequence[str]) -> str:
+    """Return parts of HTML as a page with a title and our style."""
+    head = escape(title)
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>",
-            f"<h1>{title}</h1>",
-            _contents(report),
-            sections[0],
-            *figures,
-            *sections[1:],
+            f"<title>{head}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>",
+            f"<h1>{head}</h1>",
+            *parts,
             "</main>\n</body>\n</html>\n",
         ]
     )
@@ -81,11 +84,11 @@ def _section(section: Section, number: int) -> str:
     paragraphs = [f"<p>{escape(text, quote=False)}</p>" for text in section.paragraphs]
     heading = f'<h2 id="part{number}">{escape(section.title)}</h2>'
     return "\n".join(
-        ["<section>", heading, *paragraphs, *map(_table, section.tables), "</section>"]
+        ["<section>", heading, *paragraphs, *map(html_table, section.tables), "</section>"]
     )
 
 
-def _table(table: Table) -> str:
+def html_table(table: Table) -> str:
     """Return a table in a box that scrolls, and that the keyboard reaches."""
     caption = escape(table.caption)
     titles = "".join(
