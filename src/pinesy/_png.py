@@ -19,8 +19,8 @@ def png(image: npt.NDArray[np.uint8]) -> bytes:
 
     Examples
     --------
-    >>> png(np.zeros((2, 3), np.uint8))[:4]
-    b'\\x89PNG'
+    >>> png(np.zeros((2, 3), np.uint8))[1:4]
+    b'PNG'
     """
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 2:
         kind = getattr(image, "dtype", type(image).__name__)

@@ -202,7 +202,10 @@ def test_what_is_done_is_not_done_again(lab: Lab, monkeypatch: pytest.MonkeyPatc
 
 def test_nothing_but_records_and_networks_is_left(lab: Lab) -> None:
     names = sorted(path.name for path in lab.results.rglob("*") if path.is_file())
-    assert names == ["run-00.json"] * len(PIECES)
+    explained = [p for p in PIECES if (p.problem, p.size) == ("addition", 2)]
+    settings = {p.setting for p in explained if p.transform == "antipignistic"} - {"ablation"}
+    assert len(settings) == 2
+    assert names == ["cases-00.json"] * len(settings) + ["run-00.json"] * len(PIECES)
     suffixes = {path.suffix for path in lab.work.rglob("*") if path.is_file()}
     assert suffixes == {".safetensors", ".npy"}
 

@@ -59,7 +59,7 @@ def test_addition_with_a_network_that_is_sure(k: int, setting: str, errors: floa
     task = task_of(piece)
     rng = np.random.default_rng(k)
     read = np.where(rng.random(600) < errors, rng.integers(0, 10, 600), LABELS)
-    found = solve(task, piece, np.eye(10)[read[task.seen]], 600, Stopwatch())
+    found, *_ = solve(task, piece, np.eye(10)[read[task.seen]], 600, Stopwatch())
     assert found["right"] == rightly_added(read, task, k)
     assert found["ambiguous"] == 0
     assert found["accuracy"] == found["right"] / len(task.test)
@@ -73,14 +73,14 @@ def test_sudoku_with_a_network_that_is_sure(setting: str, errors: float) -> None
     task = task_of(piece)
     rng = np.random.default_rng(0)
     read = np.where(rng.random(600) < errors, rng.integers(0, 4, 600), LABELS)
-    found = solve(task, piece, np.eye(4)[np.minimum(read, 3)[task.seen]], 600, Stopwatch())
+    found, *_ = solve(task, piece, np.eye(4)[np.minimum(read, 3)[task.seen]], 600, Stopwatch())
     assert found["right"] == rightly_judged(read, task)
     assert (found["right"] == len(task.test)) == (errors == 0.0)
 
 
 def test_a_network_that_knows_nothing_is_ambiguous() -> None:
     task = task_of(PLAIN)
-    found = solve(task, PLAIN, np.full((len(task.seen), 10), 0.1), 600, Stopwatch())
+    found, *_ = solve(task, PLAIN, np.full((len(task.seen), 10), 0.1), 600, Stopwatch())
     assert (found["right"], found["ambiguous"]) == (0, len(task.test))
 
 
@@ -94,7 +94,7 @@ def test_the_transformation_is_that_of_the_piece() -> None:
         piece = replace(PLAIN, transform=way, setting="ablation")
         task = task_of(piece)
         tied = (np.eye(10)[LABELS] + np.eye(10)[(LABELS + 1) % 10]) / 2
-        solved = solve(task, piece, tied[task.seen], 600, Stopwatch())
+        solved, *_ = solve(task, piece, tied[task.seen], 600, Stopwatch())
         found[way], right[way] = solved["ambiguous"], solved["right"]
     assert right["antipignistic"] == 0 < right["minimum-specificity"]
     assert found == {"antipignistic": len(task.test), "minimum-specificity": 0}

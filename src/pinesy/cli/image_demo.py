@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy._files import writing
-from pinesy.cli.demo_cases import Case, find_cases
 from pinesy.cli.demo_page import COLUMNS, demo_page
 from pinesy.cli.show import new_table
 from pinesy.datasets import addition_samples, digits, sudoku_samples
+from pinesy.experiments.cases import Case, find_cases
 from pinesy.neurosymbolic import NeuroSymbolic
 from pinesy.problems import addition, addition_labels, sudoku
 
@@ -67,11 +67,11 @@ def run_image_demo(console: Console, page: Path) -> None:
         table.add_row(*row)
     console.print(table)
     console.rule("3. Two sums, looked at closely")
-    cases = find_cases(models[2], *unseen.sums(2))
+    cases = _cases(models[2], *unseen.sums(2))
     for case in cases:
         _closely(console, case)
     with writing(page) as stream:
-        stream.write(demo_page([trained, read], rows, cases))
+        stream.write(demo_page([trained, read], rows, [case.to_dict() for case in cases]))
     console.print(Text(f"All this with pictures: {page.absolute()}"))
 
 
@@ -123,6 +123,13 @@ def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the probabilities of 0 to 3, knowing that it is one of them."""
     four = p[:, :4] + 1e-12
     return np.asarray(four / four.sum(axis=1, keepdims=True))
+
+
+def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[Case]:
+    columns = np.split(model.evidence(x), len(model.cascade.inputs), axis=1)
+    evidence = {a.name: part for a, part in zip(model.cascade.inputs, columns, strict=True)}
+    images = {a.name: x[:, i] for i, a in enumerate(model.inputs)}
+    return find_cases(model.cascade, evidence, images, labels)
 
 
 def _closely(console: Console, case: Case) -> None:

@@ -63,6 +63,7 @@ def report(results: Results = RESULTS, form: Form = None, output: OutputFile = N
     # Here, because other commands need not wait for it.
     from pinesy.experiments.html import page
     from pinesy.experiments.report import markdown, print_report, read_report
+    from pinesy.experiments.store import Store
 
     chosen = form or _form_of(output)
     made = read_report(results)
@@ -70,7 +71,8 @@ def report(results: Results = RESULTS, form: Form = None, output: OutputFile = N
         if chosen is ReportFormat.TABLE:
             print_report(made, _screen(stream))
         else:
-            stream.write(markdown(made) if chosen is ReportFormat.MARKDOWN else page(made))
+            is_page = chosen is ReportFormat.HTML
+            stream.write(page(made, Store(results).cases()) if is_page else markdown(made))
 
 
 def _screen(stream: TextIO) -> Screen:

@@ -2,7 +2,12 @@
 
 from typing import Any, Final
 
+import numpy as np
+
+from pinesy._validation import FloatArray
+from pinesy.cascade import Cascade
 from pinesy.experiments.addition import addition_task
+from pinesy.experiments.cases import find_cases
 from pinesy.experiments.measuring import Stopwatch, environment, peak_memory
 from pinesy.experiments.networks import Networks, Seen
 from pinesy.experiments.pieces import Piece
@@ -17,6 +22,8 @@ __all__ = ["SUPERVISION", "SYMBOLIC", "TIMED", "Bench"]
 SUPERVISION: Final = "every image labelled"
 #: The parts of a piece's time that are not the network's, and all of them.
 SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
+#: The problem, size, transformation and run of which single samples are explained.
+EXPLAINED: Final = ("addition", 2, "antipignistic", 0)
 TIMED: Final = ("training", "prediction", "samples", *SYMBOLIC)
 
 
@@ -36,7 +43,7 @@ class Bench:
         self._is_warm = False
 
     def record(self, piece: Piece) -> dict[str, Any]:
-        """Do a piece, and return its record.
+        """Do a piece, and return its record, and under ``"cases"`` explained samples, if any.
 
         Raises
         ------
@@ -53,8 +60,10 @@ class Bench:
             self._is_warm = True
         watch.add("training", seen.training)
         watch.add("prediction", seen.prediction)
-        solved = solve(task, piece, seen.probabilities, len(self._images.labels), watch)
+        n_images = len(self._images.labels)
+        solved, cascade, inputs = solve(task, piece, seen.probabilities, n_images, watch)
         return {
+            "cases": self._cases(piece, task, cascade, inputs),
             **self._scale.marks,
             "supervision": SUPERVISION,
             "samples": {name: len(getattr(task, name)) for name in PARTS},
@@ -65,6 +74,20 @@ class Bench:
             "network": seen.network,
             "environment": environment(self._threads),
         }
+
+    def _cases(
+        self, piece: Piece, task: Task, cascade: Cascade, inputs: FloatArray
+    ) -> list[dict[str, Any]]:
+        """Return a right and a wrong sample, explained, of the pieces that have some."""
+        which = piece.problem, piece.size, piece.transform, piece.run
+        if which != EXPLAINED or piece.setting == "ablation":
+            return []
+        parts = np.split(inputs, len(cascade.inputs), axis=1)
+        evidence = {a.name: part for a, part in zip(cascade.inputs, parts, strict=True)}
+        pixels = self._images.pixels[task.test.images]
+        images = {name: pixels[:, column] for name, column in task.columns.items()}
+        found = find_cases(cascade, evidence, images, task.test.targets)
+        return [case.to_dict() for case in found]
 
     def _task(self, piece: Piece) -> Task:
         make = addition_task if piece.problem == "addition" else sudoku_task

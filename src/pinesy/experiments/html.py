@@ -1,14 +1,15 @@
 """The report as one HTML page that needs nothing else: no script, no file, no network."""
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from pinesy.experiments.plots import Plot, can_plot, make_plots
 from pinesy.experiments.report import Report, Section
 from pinesy.experiments.tables import Row, Table
 
-__all__ = ["html_table", "page", "whole_page"]
+__all__ = ["case_html", "html_table", "page", "whole_page"]
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1d22; --paper: #fff; --line: #c9ccd3;
@@ -35,6 +36,8 @@ svg { width: 100%; height: auto; }
 nav ul { columns: 16rem; padding-left: 1.2rem; }
 nav a { color: inherit; }
 .note { color: var(--soft); }
+.digits img { width: 4.5rem; height: 4.5rem; image-rendering: pixelated; margin-right: .4rem; }
+pre { white-space: pre-wrap; max-width: 60rem; }
 """
 NO_PLOTS: Final = (
     "There are no plots, because matplotlib was not installed where this page was made; "
@@ -42,14 +45,41 @@ NO_PLOTS: Final = (
 )
 
 
-def page(report: Report) -> str:
-    """Return the report as a page; without matplotlib, one without plots that says so."""
+def page(report: Report, cases: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the report as a page; without matplotlib, one without plots that says so.
+
+    Parameters
+    ----------
+    cases : single samples, explained, as `Case.to_dict` gives them
+    """
     plotted = bool(report.groups) and can_plot()
     figures = [_figure(plot) for plot in make_plots(report.groups)] if plotted else []
     if report.groups and not plotted:
         figures = [f'<p class="note">{escape(NO_PLOTS, quote=False)}</p>']
     sections = [_section(section, i) for i, section in enumerate(report.sections)]
-    return whole_page(report.title, [_contents(report), sections[0], *figures, *sections[1:]])
+    explained = list(map(case_html, cases))
+    parts = [_contents(report), sections[0], *figures, *explained, *sections[1:]]
+    return whole_page(report.title, parts)
+
+
+def case_html(case: Mapping[str, Any]) -> str:
+    """Return an explained case as HTML: its images, what was inferred, why, and a picture."""
+    images = "".join(
+        f'<img src="{escape(image)}" alt="the image of {escape(name)}">'
+        for name, image in case["images"].items()
+    )
+    lines = [
+        f"<section>\n<h2>{escape(case['title'])}</h2>",
+        f'<p class="digits">{images}</p>',
+        f"<p>{escape(case['summary'])}</p>",
+        f"<pre>{escape(case['explanation'])}</pre>",
+    ]
+    if case["why_not"]:
+        lines.append(f"<h3>Why not the true digit</h3>\n<pre>{escape(case['why_not'])}</pre>")
+    # An image may hold no script that runs, whoever wrote the file it is from.
+    source = b64encode(case["picture"].encode()).decode("ascii")
+    drawn = f'<img src="data:image/svg+xml;base64,{source}" alt="the explanation as a picture">'
+    return "\n".join([*lines, f'<div class="scroll" tabindex="0">{drawn}</div>\n</section>'])
 
 
 def whole_page(title: str, parts: Sequence[str]) -> str:

@@ -26,8 +26,10 @@ def candidate_power(setting: str) -> int:
 
 def solve(
     task: Task, piece: Piece, probabilities: FloatArray, n_images: int, watch: Stopwatch
-) -> dict[str, Any]:
-    """Learn the rules' parameters, infer the samples for test, and return what a record says.
+) -> tuple[dict[str, Any], Cascade, FloatArray]:
+    """Learn the rules' parameters and infer the samples for test.
+
+    Return what a record says, the rules with their parameters, and the inputs for test.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def solve(
         cascade.compile()
     with watch("inference"):
         outcome = _judged(cascade, inputs["test"], task.test.targets)
-    return {**outcome, **learned}
+    return {**outcome, **learned}, cascade, inputs["test"]
 
 
 def _searched(

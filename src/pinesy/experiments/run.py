@@ -152,6 +152,9 @@ class _Loop:
             except BusyError:
                 return False
             self._store.sweep(piece)
+            # First, because whoever sees the record takes the piece for done.
+            if cases := record.pop("cases"):
+                self._store.write_cases(piece, cases)
             self._store.write(piece, record)
         self._records.append(record)
         self._say(_line(piece, record))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,10 @@ from pinesy.experiments.pieces import Piece
 __all__ = ["Store"]
 
 FORMAT: Final = "pinesy.record/1"
+CASES: Final = "pinesy.cases/1"
+#: What an explained sample has.
+CASE: Final = ("title", "summary", "explanation", "why_not", "picture", "images")
+EMBEDDED: Final = "data:image/png;base64,"
 CURE: Final = "delete it, or move it elsewhere, and run pinesy reproduce again"
 
 
@@ -68,6 +72,20 @@ class Store:
         with writing(path) as stream:
             stream.write(text + "\n")
 
+    def write_cases(self, piece: Piece, cases: Sequence[Mapping[str, Any]]) -> None:
+        """Write explained samples of a piece, beside its record."""
+        path = self.path(piece)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        titled = [{**case, "title": f"{piece}: {case['title']}"} for case in cases]
+        with writing(path.with_name(f"cases-{piece.run:02d}.json")) as stream:
+            stream.write(json.dumps({"format": CASES, "cases": titled}, indent=1) + "\n")
+
+    def cases(self) -> list[dict[str, Any]]:
+        """Return all explained samples in the directory and below it."""
+        return [
+            case for path in sorted(self.directory.rglob("cases-*.json")) for case in _cases(path)
+        ]
+
     def lock(self, piece: Piece) -> AbstractContextManager[bool]:
         """Give in a block whether this process is the one that works on a piece."""
         path = self.path(piece)
@@ -86,6 +104,21 @@ class Store:
         """Return all records in the directory and below it, those of trials too."""
         files = sorted(self.directory.rglob("run-*.json"))
         return [_record(path) for path in files]
+
+
+def _cases(path: Path) -> list[dict[str, Any]]:
+    """Return the explained samples in a file, if it holds some."""
+    try:
+        content = json.loads(read_text(path))
+        if content["format"] != CASES:
+            raise ValueError(f"its format is {content['format']!r:.60}")
+        cases = [{key: case[key] for key in CASE} for case in content["cases"]]
+        for case in cases:
+            if not all(image.startswith(EMBEDDED) for image in case["images"].values()):
+                raise ValueError("an image of it is elsewhere")
+        return cases
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: not a file of explained samples ({error}); {CURE}") from None
 
 
 def _record(path: Path, piece: Piece | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Single sums of the demo, explained: what came out, why, and what would change it."""
+"""Single sums, explained: what came out, why, and what would change it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._png import data_uri
+from pinesy._validation import FloatArray
+from pinesy.cascade import Cascade
 from pinesy.changes import margin, why_not
-from pinesy.explanations import Explanation, Label, explain
-from pinesy.neurosymbolic import NeuroSymbolic
+from pinesy.explanations import Explanation, Label, explain, picture
 
 __all__ = ["Case", "find_cases"]
 
@@ -47,18 +49,35 @@ class Case:
             f"of an input moves by {self.margin:.3g} or more, {digit} stays what it is."
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that is shown of it, as texts."""
+        return {
+            "title": self.title,
+            "summary": self.summary,
+            "explanation": str(self.explanation),
+            "why_not": self.why_not,
+            "picture": picture(self.explanation, self.images),
+            "images": {name: data_uri(image) for name, image in self.images.items()},
+        }
 
-def find_cases(model: NeuroSymbolic, images: Images, labels: Mapping[str, Any]) -> list[Case]:
-    """Return the least certain right sum, and a wrong one if there is any.
+
+def find_cases(
+    cascade: Cascade,
+    evidence: Mapping[str, FloatArray],
+    images: Mapping[str, Images],
+    labels: Mapping[str, Any],
+) -> list[Case]:
+    """Return the right sum that is the least certain, and the wrong one that is the most certain.
 
     Parameters
     ----------
-    model : adds numbers
-    images : array (n, 2k, 28, 28)
-    labels : the true digits ``y_0, ..., y_k`` of the sums
+    cascade : the rules of Addition-k
+    evidence : by input, its possibilities (n, 10)
+    images : by input, in the order to show them, its images (n, 28, 28)
+    labels : the true digits ``y_0, ..., y_k`` of the sums, among others
     """
     names = sorted((name for name in labels if name.startswith("y_")), key=_number)
-    results = model.predict_possibility(images)
+    results = cascade.infer(evidence, names)
     certain = np.stack([results[name].certainty for name in names])
     right = np.stack([np.asarray(results[name].best) == labels[name] for name in names])
     whole = right.all(axis=0)
@@ -70,7 +89,13 @@ def find_cases(model: NeuroSymbolic, images: Images, labels: Mapping[str, Any]) 
         worst = np.where(right, -1.0, certain).max(axis=0)
         chosen.append(("The wrong sum that is the most certain", int(worst.argmax())))
     return [
-        _case(title, model, images[i], names, {n: labels[n][i] for n in names}, certain[:, i])
+        _case(
+            title,
+            cascade,
+            {name: rows[i] for name, rows in evidence.items()},
+            {name: rows[i] for name, rows in images.items()},
+            {name: int(labels[name][i]) for name in names},
+        )
         for title, i in chosen
     ]
 
@@ -81,30 +106,23 @@ def _number(name: str) -> int:
 
 def _case(
     title: str,
-    model: NeuroSymbolic,
-    images: Images,
-    names: Sequence[str],
-    true: Mapping[str, Any],
-    certain: npt.NDArray[np.float64],
+    cascade: Cascade,
+    evidence: Mapping[str, FloatArray],
+    images: Mapping[str, Images],
+    true: Mapping[str, int],
 ) -> Case:
-    sides = np.cumsum([len(a.domain) for a in model.cascade.inputs])[:-1]
-    parts = np.split(model.evidence(images[None])[0], sides)
-    evidence = dict(zip((a.name for a in model.cascade.inputs), parts, strict=True))
-    found = model.cascade.infer(evidence)
-    best = {name: found[name].best for name in names}
-    wrong = [name for name in names if best[name] != true[name]]
-    digit = wrong[0] if wrong else names[int(certain.argmin())]
-    reasons = ""
-    if wrong:
-        reasons = str(why_not(model.cascade, evidence, int(true[digit]), digit))
+    found = cascade.infer(evidence, list(true))
+    best = {name: found[name].best for name in true}
+    wrong = [name for name in true if best[name] != true[name]]
+    digit = wrong[0] if wrong else min(true, key=lambda name: float(found[name].certainty))
     return Case(
         title,
-        dict(zip([a.name for a in model.inputs], images, strict=True)),
-        "".join(str(best[name]) for name in names),
-        "".join(str(true[name]) for name in names),
-        explain(model.cascade, evidence, digit, labels=_labels(names)),
-        float(margin(model.cascade, evidence, digit)),
-        reasons,
+        images,
+        "".join(str(best[name]) for name in true),
+        "".join(str(true[name]) for name in true),
+        explain(cascade, evidence, digit, labels=_labels(list(true))),
+        float(margin(cascade, evidence, digit)),
+        str(why_not(cascade, evidence, true[digit], digit)) if wrong else "",
     )
 
 
