@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, Trace
+from pinesy.exceptions import DegreeError
 from pinesy.problems import addition
 from strategies import (
     DEGREES,
@@ -442,3 +443,32 @@ def test_inputs_may_be_read_only(n: int) -> None:
     x.setflags(write=False)
     assert rules.infer({"a": x}).degrees.tolist() == x.tolist()
     assert rules.infer({"a": x[0]}).degrees.tolist() == [1.0, 0.25]
+
+
+@given(case=batches())
+def test_inputs_that_lie_column_by_column(case: BatchCase) -> None:
+    """As results of another program do; they are not turned around twice."""
+    program = case.cascade.compile()
+    rows = np.concatenate([case.evidence[a.name] for a in program.inputs], axis=1)
+    whole = np.vstack([rows.T[::-1], np.full((3, len(rows)), 7.0), rows.T])
+    sizes = np.array([len(a.domain) for a in program.inputs])
+    ends = (len(whole) - sizes.sum() + sizes.cumsum()).tolist()
+    views = {
+        a.name: whole[end - len(a.domain) : end].T
+        for a, end in zip(program.inputs, ends, strict=True)
+    }
+    expected = program.infer(rows)
+    for found in (program.infer(np.asfortranarray(rows)), program.infer(views)):
+        for name, pi in expected.items():
+            assert (found[name].degrees == pi.degrees).all()
+
+
+@pytest.mark.parametrize("n", [2, 127, 300])
+def test_wrong_inputs_that_lie_column_by_column(n: int) -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+    rules = Cascade(RuleSet([If(a.isin({0})).then(b.isin({0}))]))
+    for wrong in ([0.5, 0.9], [1.0, -0.1], [1.0, np.nan], [1.5, 1.0]):
+        rows = np.ones((n, 2))
+        rows[n - 1] = wrong
+        with pytest.raises(DegreeError, match=f"row {n - 1}"):
+            rules.infer(np.asfortranarray(rows))

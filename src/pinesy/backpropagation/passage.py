@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pinesy._kept import kept
 from pinesy._notice import notice
 from pinesy._validation import FloatArray
 from pinesy.backpropagation.reversal import Reversal
@@ -145,26 +146,18 @@ class Passage:
 
     def _run(self, code: Code, arrays: Arrays) -> Results:
         parts = [arrays[a.name] for a in code.inputs]
-        rows = Rows(code.inputs, _together(parts), len(parts[0]), True)
+        rows = Rows(code.inputs, parts, len(parts[0]), True)
         return Results(code, run(code, rows))
 
 
-def _together(parts: list[FloatArray]) -> list[FloatArray]:
-    """Bring results of an earlier run, which lie column by column, together as they lie."""
-    if parts[0].flags.c_contiguous:
-        return parts
-    columns = np.empty((sum(part.shape[1] for part in parts), len(parts[0])))
-    first = 0
-    for part in parts:
-        columns[first : first + part.shape[1]] = part.T
-        first += part.shape[1]
-    return [columns.T]
-
-
 def passage_of(rules: RuleSet | Cascade, cascade: Cascade, targets: Sequence[str]) -> Passage:
-    """Return the programs for some targets, kept with the rules that they belong to."""
-    kept: dict[tuple[str, ...], Passage] = vars(rules).setdefault("_passages", {})
-    key = tuple(targets)
-    if key not in kept:
-        kept[key] = Passage(cascade, key)
-    return kept[key]
+    """Return the programs for some targets, kept as long as the rules that they belong to."""
+    known, key = _passages(rules), tuple(targets)
+    if key not in known:
+        known[key] = Passage(cascade, key)
+    return known[key]
+
+
+@kept
+def _passages(_rules: RuleSet | Cascade) -> dict[tuple[str, ...], Passage]:
+    return {}

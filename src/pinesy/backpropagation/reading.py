@@ -56,8 +56,23 @@ def read_targets(
         for name, content in given.items()
     }
     _check_numbers(found)
-    # Column by column, as results come: so they are quickly compared.
-    return {n: np.asfortranarray(one.distributions) for n, one in found.items()}, is_batch
+    return _by_column(found), is_batch
+
+
+def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
+    """Return the targets column by column, as results come: so they are quickly compared."""
+    sizes = [len(one.attribute.domain) for one in targets.values()]
+    n = len(next(iter(targets.values())))
+    whole, samples = np.zeros((sum(sizes), n)), np.arange(n)
+    ends = np.cumsum(sizes).tolist()
+    found = {}
+    for (name, one), size, end in zip(targets.items(), sizes, ends, strict=True):
+        found[name] = whole[end - size : end].T
+        if one.is_graded:
+            found[name][...] = one.degrees
+        else:
+            whole[end - size + one.labels.astype(np.intp), samples] = 1.0
+    return found
 
 
 def _target(content: Any, attribute: Attribute, is_batch: bool) -> Target:

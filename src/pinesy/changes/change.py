@@ -1,6 +1,6 @@
 """The smallest change of the inputs that makes a value win."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
@@ -20,7 +20,22 @@ from pinesy.rules.attribute import Attribute
 from pinesy.rules.writing import format_name, show_value
 from pinesy.transforms import antipignistic_inverse
 
-__all__ = ["Change", "smallest_change"]
+__all__ = ["SHOWN", "Change", "shortened", "smallest_change"]
+
+#: Of more values or rules than this, a text says how many more there are.
+SHOWN = 5
+
+
+def shortened(texts: Sequence[str], what: str) -> list[str]:
+    """Return the first texts, and how many more there are.
+
+    Examples
+    --------
+    >>> shortened(list("abcdefg"), "values")[-2:]
+    ['e', '2 more values']
+    """
+    left = len(texts) - SHOWN
+    return [*texts[:SHOWN], *([f"{left} more {what}"] if left > 0 else [])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,8 +93,8 @@ class Change:
         old = self.old[name]
         best = old.degrees == old.degrees.max()
         before = [v for v, top in zip(old.attribute.domain, best, strict=True) if top]
-        rather = " or ".join(show_value(v) for v in before[:4] if v != value)
-        rather = f" rather than {rather}" if rather else ""
+        others = [show_value(v) for v in before if v != value]
+        rather = f" rather than {' or '.join(shortened(others, 'values'))}" if others else ""
         degrees = f"possibility {old[value]:.4g} -> {self.new[name][value]:.4g}"
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 

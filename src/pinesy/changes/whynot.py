@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pinesy.cascade import Cascade
-from pinesy.changes.change import Change, smallest_change
+from pinesy.changes.change import SHOWN, Change, shortened, smallest_change
 from pinesy.changes.decisions import Decision
 from pinesy.changes.holding import Hold, Reason, held_down
 from pinesy.changes.readings import Measure
@@ -15,9 +15,6 @@ from pinesy.rules.attribute import Attribute
 from pinesy.rules.writing import format_name, show_value
 
 __all__ = ["WhyNot", "why_not"]
-
-#: The most rules, and the most inputs, that the text names.
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +53,7 @@ class WhyNot:
 
     def _lines(self) -> Iterator[str]:
         name = format_name(self.attribute.name)
-        tops = " and ".join(map(show_value, self.winners[:SHOWN]))
+        tops = " and ".join(shortened([show_value(v) for v in self.winners], "values"))
         top = float(self.result.degrees.max())
         yield (
             f"{name} = {show_value(self.value)} has possibility {self.degree:.4g}; "

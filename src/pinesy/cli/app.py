@@ -11,12 +11,16 @@ from typer.core import TyperGroup
 
 import pinesy
 from pinesy.cli.auditing import WRITERS, print_audit, write_audit
+from pinesy.cli.backpropagating import backprop
 from pinesy.cli.demo import run_demo
 from pinesy.cli.experiments import REPRODUCE_HELP, Several, reproduce
+from pinesy.cli.explaining import explain
 from pinesy.cli.help import (
     AUDIT_HELP,
+    BACKPROP_HELP,
     CHECK_HELP,
     DEMO_HELP,
+    EXPLAIN_HELP,
     HELP,
     INFER_HELP,
     LEARN_HELP,
@@ -29,6 +33,7 @@ from pinesy.cli.options import (
     BatchSize,
     Cells,
     DataFile,
+    DemoPage,
     Earlier,
     FormatName,
     Groups,
@@ -61,9 +66,10 @@ from pinesy.cli.report import REPORT_HELP, report
 from pinesy.cli.results import Format, writer
 from pinesy.cli.show import Page, counted
 from pinesy.cli.training import Training, learned_text, plain, provenance
+from pinesy.cli.values import source_of
 from pinesy.exceptions import PinesyError
 from pinesy.learning import load_model, save_model
-from pinesy.samples import Source, read_samples
+from pinesy.samples import read_samples
 
 __all__ = ["app", "main"]
 
@@ -171,7 +177,7 @@ def infer(
     form = form or _format_of(output)
     cascade = pinesy.load(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
-    source, size = _source(data)
+    source, size = source_of(data)
     known = [*cascade.inputs, *(s.output for s in cascade.order)]  # a file may have targets too
     batches = read_samples(
         source, program.inputs, known=known, transform=transform.function, batch=batch
@@ -184,6 +190,9 @@ def infer(
             results.add(program.infer(samples.evidence))
             advance(len(samples), samples.position)
         results.finish()
+
+
+app.command(help=EXPLAIN_HELP)(explain)
 
 
 @app.command(help=LEARN_HELP)
@@ -248,8 +257,11 @@ def audit(
         write_audit(found, lines, output)
 
 
+app.command(help=BACKPROP_HELP)(backprop)
+
+
 @app.command(help=DEMO_HELP)
-def demo(tour: Tour = False) -> None:
+def demo(tour: Tour = False, output: DemoPage = Path("pinesy-demo.html")) -> None:
     """Show what it does, on images or in a tour of its parts."""
     missing = [name for name in ("torch", "safetensors", "mlxtend") if not find_spec(name)]
     if missing and not tour:
@@ -260,18 +272,11 @@ def demo(tour: Tour = False) -> None:
     if missing or tour:
         run_demo(Screen())
     else:
-        run_image_demo(Screen())
+        run_image_demo(Screen(), output)
 
 
 app.command(cls=Several, help=REPRODUCE_HELP)(reproduce)
 app.command(help=REPORT_HELP)(report)
-
-
-def _source(data: Path) -> tuple[Source, int | None]:
-    """Return what to read, and its size if it is a file."""
-    if str(data) == "-":
-        return sys.stdin.buffer, None
-    return data, data.stat().st_size if data.is_file() else None
 
 
 def _format_of(output: Path | None) -> Format:

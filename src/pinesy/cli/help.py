@@ -1,8 +1,18 @@
 """What ``--help`` says, in Rich's markup."""
 
-__all__ = ["AUDIT_HELP", "CHECK_HELP", "DEMO_HELP", "HELP", "INFER_HELP", "LEARN_HELP", "SHOW_HELP"]
+__all__ = [
+    "AUDIT_HELP",
+    "BACKPROP_HELP",
+    "CHECK_HELP",
+    "DEMO_HELP",
+    "EXPLAIN_HELP",
+    "HELP",
+    "INFER_HELP",
+    "LEARN_HELP",
+    "SHOW_HELP",
+]
 
-HELP = """Possibilistic reasoning with rules: check them, infer from data, learn, audit.
+HELP = """Possibilistic reasoning with rules: check them, infer from data, explain, learn, audit.
 
 [bold]Exit codes[/bold]
   0  fine
@@ -90,6 +100,50 @@ The worst samples are printed; -o writes all of them, worst first, to a .csv,
 [bold]Examples[/bold]
   pinesy audit sum.rules train.csv
   pinesy audit model.json train.csv --worst 50 -o audit.csv
+"""
+
+EXPLAIN_HELP = """Explain the result of one sample: why a value is as possible and as certain.
+
+The rules that set its possibility, what these rest on, down to the inputs;
+then what else is possible, which bounds its certainty. The margin tells how
+far the inputs may move before the most possible value can change. Data is as
+for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
+
+[bold]Formats[/bold]
+text  plain English, down 4 rule sets; the first 5 of many values, rules or
+      propositions, those that decide first
+json  an object: "sample" (its line), "explanation", "margin" (null where it
+      has no limit) and "why_not" (null unless asked for); the first 20 of
+      each, 500 values in all
+svg   a picture of the tree; the first 3 of each, 60 boxes of values in all
+What is left out is counted; --limit sets how many, --all leaves out nothing.
+
+[bold]Examples[/bold]
+  pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
+  pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
+  pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
+"""
+
+BACKPROP_HELP = """Find what the inputs should have been, from what should have been inferred.
+
+Data is as for pinesy learn: inputs, and targets for attributes that rules
+conclude on. --target NAME=VALUE sets a target for all samples instead.
+
+For each sample: the least specific inputs that give the target; whether they
+reproduce it, bit for bit, or at which distance they miss it, and which rules
+are in conflict; and how far the degrees of the actual inputs are from them
+(distance), or above them (excess: at 0 they are within). With --belief: the
+most possible inputs that fit the target, given the actual ones.
+
+[bold]Results[/bold]
+json   JSON Lines, an object a sample; degrees of 0 are left out, and rules
+       of more than 160 characters are shortened (--all: not)
+table  for reading: six digits, the first 20 samples (--all: all)
+
+[bold]Examples[/bold]
+  pinesy backprop examples/weather.rules examples/weather_train.jsonl
+  pinesy backprop sum.rules digits.jsonl --target total=12
+  pinesy backprop sum.rules train.jsonl --target total --belief -o fit.jsonl
 """
 
 DEMO_HELP = """See it work on real images: a network learns to read digits, rules add numbers

@@ -110,6 +110,9 @@ Earlier = Annotated[
         "needed; an error then says so.",
     ),
 ]
+DemoPage = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="The page with what came out.")
+]
 Tour = Annotated[
     bool, typer.Option("--tour", help="The paper's example and an addition, step by step.")
 ]

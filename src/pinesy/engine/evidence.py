@@ -92,6 +92,24 @@ class Rows:
         rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # in C order always
         return np.concatenate(parts, axis=1, out=rows)
 
+    @property
+    def columns(self) -> tuple[FloatArray, npt.NDArray[np.uint32]] | None:
+        """An array that holds the inputs column by column, and which of its rows they are.
+
+        None if they do not lie so in memory. Results of other programs do.
+        """
+        if not self.arrays or self.n < 2:
+            return None
+        if len(self.arrays) == 1 and self.arrays[0].flags.f_contiguous:
+            whole: Any = self.arrays[0].T
+            places = [np.arange(len(whole), dtype=np.uint32)]
+        else:
+            whole = self.arrays[0].base
+            places = [_places(array, whole, self.n) for array in self.arrays]
+        if whole is None or whole.dtype != np.float64 or any(place is None for place in places):
+            return None
+        return whole, np.concatenate(places)
+
     def refuse(self, row: int) -> None:
         """Raise the error that says what is wrong with the distributions of sample `row`."""
         degrees = self.block(row, row + 1)[0]
@@ -101,6 +119,18 @@ class Rows:
             stop = start + len(attribute.domain)
             check_distribution(degrees[start:stop], attribute.domain, where)
             start = stop
+
+
+def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:
+    """Return which rows of a whole the columns of an array are, or None if they are not."""
+    if not isinstance(whole, np.ndarray) or array.base is not whole:
+        return None
+    if whole.ndim != 2 or whole.shape[1] != n:
+        return None
+    if not whole.flags.c_contiguous or array.strides != whole.strides[::-1]:
+        return None
+    place = (array.ctypes.data - whole.ctypes.data) // whole.strides[0]
+    return np.arange(place, place + array.shape[1], dtype=np.uint32)
 
 
 def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attribute]) -> None:

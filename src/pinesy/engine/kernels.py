@@ -6,6 +6,7 @@ it, and only when first needed, so that importing pinesy does not load Numba.
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 import numba
+import numpy as np
 from numba.core import types
 
 from pinesy._jit import compiled, machine_max, machine_min
@@ -127,6 +128,57 @@ def turn(x, first, lanes, work, base, bounds, least):
     return bad
 
 
+@compiled(
+    types.int64(GIVEN, INTS, types.int64, types.int64, TABLE, types.int64, INTS, _NUMBERS, _NUMBERS)
+)
+def _copy(columns, where, first, lanes, work, base, bounds, least, top):
+    """Copy samples ``first ..`` of inputs that lie column by column; else as `turn`."""
+    bad = lanes
+    for a in range(bounds.shape[0] - 1):
+        top[:lanes] = 0.0
+        for c in range(bounds[a], bounds[a + 1]):
+            row, given = work[base + c], columns[where[c], first:]
+            for i in range(lanes):
+                row[i] = given[i] + 0.0  # -0.0 becomes 0.0
+                top[i] = machine_max(top[i], _checked(given[i]))
+        for i in range(lanes):
+            if (top[i] < least[a]) | (top[i] > 1.0):
+                bad = min(bad, i)
+    return bad
+
+
+@compiled(types.void(INTS, INTS, INTS, INTS, TABLE, types.int64, TABLE, types.int64))
+def _execute(ops, targets, starts, args, work, lanes, out, start):
+    """Run the instructions on a block, and store its results from column `start` on."""
+    for i in range(ops.shape[0]):
+        begin, end = starts[i], starts[i + 1]
+        if ops[i] < STORE:
+            fold(work, targets[i], lanes, ops[i], args, begin, end)
+        else:
+            out[targets[i], start : start + lanes] = work[args[begin], :lanes]
+
+
+@compiled(types.int64(GIVEN, INTS, types.int64, types.int64, TABLE, *PROGRAM, TABLE))
+def run_columns(
+    columns, where, begin, end, out, bounds, least, ops, targets, starts, args, constants, work
+):
+    """Run the program on the samples from `begin` to `end` of ``columns[where]`` (inputs, n).
+
+    Results go to the same columns of `out`. Returns -1, or the first sample found whose input is
+    not a normalised distribution.
+    """
+    for c in range(constants.shape[0]):
+        work[c, :] = constants[c]
+    base, top = constants.shape[0], np.empty(work.shape[1])
+    for first in range(begin, end, work.shape[1]):
+        lanes = min(work.shape[1], end - first)
+        bad = _copy(columns, where, first, lanes, work, base, bounds, least, top)
+        if bad < lanes:
+            return first + bad
+        _execute(ops, targets, starts, args, work, lanes, out, first)
+    return -1
+
+
 @compiled(types.int64(GIVEN, TABLE, types.int64, *PROGRAM, TABLE))
 def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
@@ -142,13 +194,7 @@ def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constan
         bad = turn(x, first, lanes, work, base, bounds, least)
         if bad < lanes:
             return first + bad
-        for i in range(ops.shape[0]):
-            begin, end = starts[i], starts[i + 1]
-            if ops[i] < STORE:
-                fold(work, targets[i], lanes, ops[i], args, begin, end)
-            else:
-                start = shift + first
-                out[targets[i], start : start + lanes] = work[args[begin], :lanes]
+        _execute(ops, targets, starts, args, work, lanes, out, shift + first)
     return -1
 
 

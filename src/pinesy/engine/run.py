@@ -49,14 +49,16 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
     width = _width(code, rows.n)
     chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
-    run_blocks = kernels().run_blocks
-    local = threading.local()
+    run_blocks, run_columns = kernels().run_blocks, kernels().run_columns
+    columns, local = rows.columns, threading.local()
 
     def run_chunk(start: int) -> int:
         if not hasattr(local, "work"):
             local.work = np.empty((code.n_slots, width))
-        block = rows.block(start, min(start + chunk, rows.n))
-        bad = int(run_blocks(block, out, start, *code.program, local.work))
+        stop = min(start + chunk, rows.n)
+        if columns is not None:
+            return int(run_columns(*columns, start, stop, out, *code.program, local.work))
+        bad = int(run_blocks(rows.block(start, stop), out, start, *code.program, local.work))
         return bad if bad < 0 else start + bad
 
     bad = _map(run_chunk, starts, len(code.ops) * rows.n)

@@ -7,8 +7,8 @@ __all__ = ["escaped", "shortened", "text_width", "wrapped"]
 
 #: Widths in parts of the font's size, no less than those of the widest common sans-serif fonts.
 _WIDTHS = (
-    dict.fromkeys("ijl|!'.,:;", 0.4)
-    | dict.fromkeys(" ()[]{}frtI-/\\", 0.46)
+    dict.fromkeys("ijl|!'.,:;", 0.41)
+    | dict.fromkeys(" ()[]frtI-/\\", 0.46)
     | dict.fromkeys("mMW@%", 1.02)
     | dict.fromkeys("w", 0.86)
 )
@@ -31,10 +31,8 @@ def _width(character: str) -> float:
     known = _WIDTHS.get(character)
     if known is not None:
         return known
-    if unicodedata.combining(character):
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.05
+    if not character.isascii():  # of any script
+        return 0.0 if unicodedata.combining(character) else 1.08
     return 0.66 if character.islower() or character.isdigit() else 0.84
 
 
@@ -61,7 +59,7 @@ def wrapped(text: str, width: float, size: float, lines: int) -> list[str]:
     Examples
     --------
     >>> wrapped("it is a long day", 45.0, 10.0, 3), wrapped("it is a long day", 45.0, 10.0, 2)
-    (['it is a', 'long', 'day'], ['it is a', 'long d…'])
+    (['it is a', 'long', 'day'], ['it is a', 'long…'])
     """
     found: list[str] = []
     words = text.split()

@@ -6,6 +6,7 @@ to, and no two boxes overlap.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 
 __all__ = ["Place", "tidy"]
@@ -88,7 +89,7 @@ def _lefts(
     widths = [0.0] * (max(columns.values()) + 1)
     for box, column in columns.items():
         widths[column] = max(widths[column], sizes[box][0])
-    return [sum(widths[:i], i * gap) for i in range(len(widths))]
+    return list(accumulate((width + gap for width in widths[:-1]), initial=0.0))
 
 
 def _tops(
@@ -99,34 +100,32 @@ def _tops(
 ) -> dict[K, float]:
     """Return the upper edges: children first, then each beside their middle.
 
-    Where a box does not fit there, it moves down with all that hangs on it.
+    Where a box does not fit there, it moves down with all that hangs on it: these are the boxes
+    placed last, so below them all is free.
     """
     tops: dict[K, float] = {}
     free: dict[int, float] = {}  # of each column, where the next box may begin
-    for box, below in _with_below(tree):
-        height, least = sizes[box][1], free.get(columns[box], 0.0)
-        own = tree[box]
+    order = _children_first(tree)
+    hanging: dict[K, int] = {}  # how many boxes, with the box itself
+    for number, box in enumerate(order, 1):
+        own, least = tree[box], free.get(columns[box], 0.0)
+        hanging[box] = 1 + sum(hanging[child] for child in own)
         ends = [tops[c] + sizes[c][1] / 2 for c in (own[0], own[-1])] if own else []
-        tops[box] = sum(ends) / 2 - height / 2 if ends else least
+        tops[box] = sum(ends) / 2 - sizes[box][1] / 2 if ends else least
         shift = max(0.0, least - tops[box])
-        for one in (box, *below):
+        for one in order[number - hanging[box] : number] if shift else [box]:
             tops[one] += shift
             bottom = tops[one] + sizes[one][1] + gap
             free[columns[one]] = max(free.get(columns[one], 0.0), bottom)
     return tops
 
 
-def _with_below(
-    tree: Mapping[K, Sequence[K]],
-) -> list[tuple[K, list[K]]]:
-    """Return each box after its children, with all that hangs on it."""
+def _children_first(tree: Mapping[K, Sequence[K]]) -> list[K]:
+    """Return the boxes so that each comes right after all that hangs on it."""
     order: list[K] = []
     waiting = [next(iter(tree))]
     while waiting:
         box = waiting.pop()
         order.append(box)
         waiting.extend(tree[box])
-    below: dict[K, list[K]] = {}
-    for box in reversed(order):
-        below[box] = [one for child in tree[box] for one in (child, *below[child])]
-    return [(box, below[box]) for box in below]
+    return order[::-1]

@@ -1,0 +1,291 @@
+"""`pinesy explain`: what the library says of one sample, as text, data or a picture."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import pinesy as library
+from cli.weather import EXAMPLES, told
+from explanations.json_schema import problems
+from pinesy.changes import input_margins, is_coherent, margin, why_not
+from pinesy.explanations import explain, schema
+
+Run = Callable[..., Any]
+
+GLUCOSE = EXAMPLES / "blood_glucose.rules"
+SAMPLES = EXAMPLES / "blood_glucose.jsonl"
+LINE = '{"left": {"1": 1, "2": 0.4}, "right": {"2": 1, "3": 0.25}}'
+EVIDENCE = {"left": {1: 1.0, 2: 0.4}, "right": {2: 1.0, 3: 0.25}}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.jsonl"
+    path.write_text(f'{LINE}\n\n{{"left": 0, "right": 0}}\n')
+    return path
+
+
+def test_text_is_the_library_s(pinesy: Run, rules: Path, data: Path) -> None:
+    cascade = library.load(rules)
+    result = pinesy("explain", rules, data, "--attribute", "total")
+    assert result.exit_code == 0
+    why, far = result.stdout.split("\n\n")
+    assert why == explain(cascade, EVIDENCE, "total").text()
+    assert margin(cascade, EVIDENCE, "total") == 0.6
+    assert far == (
+        "Margin: 0.6. While all input degrees move by less, total keeps its most possible value; "
+        "moves of just as much can change it. Inputs that can change it alone: left (0.6) and "
+        "right (0.75).\n"
+    )
+
+
+def test_the_examples_of_the_help(pinesy: Run) -> None:
+    result = pinesy("explain", GLUCOSE, SAMPLES)
+    assert result.exit_code == 0
+    assert "It is certain at 0.7 that future-blood-glucose is high" in result.stdout
+    assert "Margin: 0.7." in result.stdout
+    other = pinesy("explain", GLUCOSE, SAMPLES, "--sample", 2)
+    assert "It is certain that future-blood-glucose is low" in other.stdout
+
+
+def test_a_value_and_why_not_another(pinesy: Run, rules: Path, data: Path) -> None:
+    options = ["--attribute", "total", "--value", "4", "--why-not", "5"]
+    result = pinesy("explain", rules, data, *options)
+    cascade = library.load(rules)
+    total = cascade["total"].output
+    assert result.stdout.startswith(explain(cascade, EVIDENCE, total.isin({4})).text())
+    expected = why_not(cascade, EVIDENCE, 5, "total")
+    assert result.stdout.endswith(f"Why not 5?\n{expected}\n")
+    assert "would be 5" in result.stdout
+
+
+def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
+    options = ["--attribute", "total", "--why-not", "5", "--format", "json"]
+    found = json.loads(pinesy("explain", rules, data, *options).stdout)
+    cascade = library.load(rules)
+    explanation = explain(cascade, EVIDENCE, "total")
+    assert list(found) == ["sample", "explanation", "margin", "why_not"]
+    assert found["sample"] == 1
+    assert found["explanation"] == explanation.to_dict()
+    assert problems(found["explanation"], schema(), schema()) == []
+    assert found["margin"] == {
+        "all": 0.6,
+        "exact": is_coherent(cascade, "total"),
+        "inputs": input_margins(cascade, EVIDENCE, "total"),
+    }
+    expected = why_not(cascade, EVIDENCE, 5, "total")
+    why = found["why_not"]
+    assert (why["value"], why["possibility"], why["winners"]) == (5, 0.25, [3])
+    assert [h["rule"] for h in why["holds"]] == [h.number for h in expected.holds]
+    assert {h["by"] for h in why["holds"]} == {"premise"}
+    assert why["bottlenecks"] == [{"attribute": "right", "value": 3, "possibility": 0.25}]
+    assert (why["holds_omitted"], why["bottlenecks_omitted"], why["obstacle"]) == (0, 0, None)
+    assert expected.change is not None
+    assert why["change"]["readings"] == expected.change.readings == {"left": 2, "right": 3}
+    assert (why["change"]["size"], why["change"]["exact"]) == (0.75, True)
+    assert why["change"]["old"] == {"left": {"1": 1.0, "2": 0.4}, "right": {"2": 1.0, "3": 0.25}}
+    assert why["change"]["new"]["right"] == {"2": 0.9, "3": 1.0}
+
+
+def test_limits_are_kept_and_what_is_left_out_is_counted(
+    pinesy: Run, rules: Path, data: Path
+) -> None:
+    options = ["--attribute", "total", "--why-not", "5", "--format", "json"]
+    short = json.loads(pinesy("explain", rules, data, *options, "--limit", 1).stdout)
+    whole = json.loads(pinesy("explain", rules, data, *options, "--all").stdout)
+    assert short["explanation"]["limit"] == 1
+    assert whole["explanation"]["limit"] is None
+    assert len(short["why_not"]["holds"]) == 1
+    assert short["why_not"]["holds_omitted"] == len(whole["why_not"]["holds"]) - 1 > 0
+    assert whole["why_not"]["holds_omitted"] == 0
+
+
+def test_all_the_text_goes_down_to_the_inputs(pinesy: Run, tmp_path: Path) -> None:
+    sets = "\n".join(f"if v_{i} in {{1}} then v_{i + 1} in {{1}}" for i in range(9))
+    names = "\n".join(f"attribute v_{i} in {{0, 1}}" for i in range(10))
+    path = tmp_path / "chain.rules"
+    path.write_text(f"{names}\n{sets}")
+    shown = pinesy("explain", path, "-", input='{"v_0": 1}').stdout
+    assert "is not shown (depth 4)" in shown
+    assert "v_0" not in shown.split("\n\n")[0]
+    assert "v_0 is 1" in pinesy("explain", path, "-", "--all", input='{"v_0": 1}').stdout
+    less = pinesy("explain", path, "-", "--depth", 2, input='{"v_0": 1}').stdout
+    assert "is not shown (depth 2)" in less
+
+
+def test_a_picture(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "why.svg"
+    result = pinesy("explain", rules, data, "--attribute", "total", "-o", output)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert ElementTree.fromstring(output.read_text()).tag.endswith("svg")
+    printed = pinesy("explain", rules, data, "--attribute", "total", "--format", "svg").stdout
+    assert printed == output.read_text()
+    assert printed == explain(library.load(rules), EVIDENCE, "total").to_svg() + "\n"
+
+
+@pytest.mark.parametrize("suffix", ["txt", "json"])
+def test_the_output_s_name_says_the_format(
+    pinesy: Run, rules: Path, data: Path, tmp_path: Path, suffix: str
+) -> None:
+    output = tmp_path / f"why.{suffix}"
+    options = ["--attribute", "total"]
+    assert pinesy("explain", rules, data, *options, "-o", output).exit_code == 0
+    form = {"txt": "text", "json": "json"}[suffix]
+    assert output.read_text() == pinesy("explain", rules, data, *options, "--format", form).stdout
+
+
+def test_samples_are_found_by_line(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    options = ["--attribute", "total", "--format", "json"]
+    third = json.loads(pinesy("explain", rules, data, *options, "--sample", 3).stdout)
+    assert (third["sample"], third["explanation"]["proposition"]["values"]) == (3, [0])
+    table = tmp_path / "data.csv"
+    table.write_text("left,right\n1,2\n0,3\n")
+    second = json.loads(pinesy("explain", rules, table, *options, "--sample", 3).stdout)
+    first = json.loads(pinesy("explain", rules, table, *options).stdout)
+    assert first["sample"] == 2  # the header is line 1
+    assert second["explanation"]["values"] == first["explanation"]["values"]
+    assert second["sample"] == 3
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(2, "no sample in line (or row) 2; the nearest one is in 1"), (9, "the last one is in 3")],
+)
+def test_no_such_sample(pinesy: Run, rules: Path, data: Path, number: int, message: str) -> None:
+    result = pinesy("explain", rules, data, "--attribute", "total", "--sample", number)
+    assert result.exit_code == 3
+    assert message in result.stderr
+
+
+def test_standard_input_and_transform(pinesy: Run, rules: Path) -> None:
+    p = [0.5, 0.3, 0.2, 0.0]
+    line = json.dumps({"left": p, "right": 1, "size": "small"})
+    options = ["--attribute", "total", "--transform", "antipignistic"]
+    found = pinesy("explain", rules, "-", *options, input=line).stdout
+    evidence = {"left": library.antipignistic(np.array(p)), "right": {1: 1.0}}
+    assert found.startswith(explain(library.load(rules), evidence, "total").text())
+
+
+def test_a_model_is_explained(pinesy: Run, tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    train = EXAMPLES / "weather_train.jsonl"
+    assert pinesy("learn", EXAMPLES / "weather.rules", train, "-o", model).exit_code == 0
+    result = pinesy("explain", model, train, "--sample", 3)
+    assert result.exit_code == 0
+    assert "street is dry" in result.stdout
+
+
+# --- margins -----------------------------------------------------------------------------------
+
+
+def test_margins_in_words_and_in_json(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    tie = '{"left": {"1": 1, "2": 1}, "right": 0}'
+    shown = pinesy("explain", rules, "-", "--attribute", "total", input=tie).stdout
+    assert "Margin: 0. Several values of total are most possible" in shown
+    path = tmp_path / "fixed.rules"
+    path.write_text("attribute a in {0, 1}\nattribute b in {0}\nif a in {0} then b in {0} [s=1]")
+    shown = pinesy("explain", path, "-", input='{"a": 0}').stdout
+    assert "Margin: unlimited. No inputs make another value of b most possible." in shown
+    found = json.loads(pinesy("explain", path, "-", "--format", "json", input='{"a": 0}').stdout)
+    assert (found["margin"]["all"], found["why_not"]) == (None, None)
+
+
+def test_inputs_that_change_nothing_alone(pinesy: Run, tmp_path: Path) -> None:
+    names = "\n".join(f"attribute a_{i} in {{0, 1}}" for i in range(5))
+    some = " and ".join(f"a_{i} in {{1}}" for i in range(5))
+    path = tmp_path / "five.rules"
+    path.write_text(f"{names}\nattribute all in {{0, 1}}\nif {some} then all in {{1}}")
+    line = json.dumps({f"a_{i}": 0 for i in range(5)})
+    shown = pinesy("explain", path, "-", input=line).stdout
+    assert shown.endswith("No input alone can change it.\n")
+    line = json.dumps({f"a_{i}": 1 for i in range(5)})
+    shown = pinesy("explain", path, "-", input=line).stdout
+    assert shown.endswith("alone: a_0 (1), a_1 (1), a_2 (1) and 2 more.\n")
+
+
+def test_a_margin_that_is_a_bound_says_so(pinesy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "clash.rules"
+    path.write_text(
+        "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute c in {0, 1}\n"
+        "if a in {1} then c in {1}\nif b in {1} then c in {0}"
+    )
+    line = '{"a": {"1": 1, "0": 0.25}, "b": {"0": 1, "1": 0.5}}'
+    shown = pinesy("explain", path, "-", input=line).stdout
+    assert "Margin: at least 0.375." in shown
+    assert "it may keep it beyond that." in shown
+
+
+def test_a_tuple_on_the_command_line(pinesy: Run, rules: Path, data: Path) -> None:
+    options = ["--attribute", "pair", "--value", "(2,3)"]
+    assert "left is 2 and right is 3" in pinesy("explain", rules, data, *options).stdout
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "the rules have 2 outputs (total, size); say which: --attribute NAME"),
+        (["--attribute", "totl"], "no rule set concludes on 'totl'; did you mean 'total'?"),
+        (["--attribute", "left"], "no rule set concludes on 'left'"),
+        (["--attribute", "total", "--value", "7"], "attribute 'total' has no value '7'; known: 0"),
+        (["--attribute", "size", "--value", "smal"], "no value 'smal'; did you mean 'small'?"),
+        (["--attribute", "size", "--why-not", "tiny"], "attribute 'size' has no value 'tiny'"),
+        (["--attribute", "total", "--why-not", "3"], "total = 3 wins already; ask of another"),
+        (["--attribute", "total", "--eta", "0"], "the threshold eta is 0; it must be above 0"),
+        (["--attribute", "total", "--eta", "2"], "the threshold eta is 2.0; it must be a number"),
+    ],
+)
+def test_bad_questions(
+    pinesy: Run, rules: Path, data: Path, options: list[str], message: str
+) -> None:
+    result = pinesy("explain", rules, data, *options)
+    assert result.exit_code == 3
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "why.pdf"], "why.pdf ends in none of .txt, .json, .svg; say which with --format"),
+        (["--why-not", "5", "--format", "svg"], "a picture does not show it; use --format text"),
+        (["--limit", "3", "--all"], "--all shows all; leave one of them out"),
+        (["--limit", "0"], "'--limit'"),
+        (["--sample", "0"], "'--sample'"),
+    ],
+)
+def test_wrong_usage(
+    pinesy: Run, rules: Path, data: Path, options: list[str], message: str
+) -> None:
+    result = pinesy("explain", rules, data, "--attribute", "total", *options)
+    assert result.exit_code == 2
+    assert message in told(result.stderr)
+
+
+def test_the_data_are_not_written_over(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.json"
+    data.write_text(LINE)
+    result = pinesy("explain", rules, data, "--attribute", "total", "-o", data)
+    assert result.exit_code == 2
+    assert "is read from too, and would be lost" in told(result.stderr)
+    assert data.read_text() == LINE
+
+
+def test_a_bad_sample_is_named(pinesy: Run, rules: Path) -> None:
+    line = '{"left": {"1": 0.5}, "right": 0}'
+    result = pinesy("explain", rules, "-", "--attribute", "total", input=line)
+    assert result.exit_code == 3
+    assert "line 1: attribute 'left': the distribution is not normalised" in result.stderr
+
+
+def test_help_shows_the_formats(pinesy: Run) -> None:
+    shown = pinesy("explain", "--help").stdout
+    assert "pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl" in shown
+    assert "explain" in pinesy("--help").stdout
