@@ -11,16 +11,21 @@ except ModuleNotFoundError as error:
 from pinesy.gradients.answers import Answered, train_from_answers
 from pinesy.gradients.layer import PossibilisticLayer
 from pinesy.gradients.losses import answer_loss, soft_label_loss
+from pinesy.gradients.soft_labels import soft_labels
+from pinesy.gradients.starts import Start, best_start
 from pinesy.gradients.transforms import antipignistic, antipignistic_inverse, minimum_specificity
 
 __all__ = [
     "Answered",
     "PossibilisticLayer",
+    "Start",
     "answer_loss",
     "antipignistic",
     "antipignistic_inverse",
+    "best_start",
     "minimum_specificity",
     "soft_label_loss",
+    "soft_labels",
     "train_from_answers",
 ]
 

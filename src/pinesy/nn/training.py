@@ -29,6 +29,8 @@ __all__ = ["History", "Objective", "run_training", "train"]
 #: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
 #: and how many are right.
 Objective = Callable[[nn.Module, Tensor, Tensor], tuple[Tensor, float]]
+#: How far the probabilities of a label may sum from 1.
+SUM_TOLERANCE = 1e-4
 #: So many images are enough for the statistics of batch normalisation of averaged weights.
 N_STATISTICS = 10_000
 
@@ -71,7 +73,7 @@ def train(
     ----------
     network : such as ``PaperCNN(10, seed=0)``
     images : uint8 array (n, 28, 28)
-    labels : integer array (n,) of classes, from 0
+    labels : integer array (n,) of classes, from 0; or float array (n, classes) of probabilities
     recipe : such as `PAPER`
     seed : of the order of images, of augmentation and of dropout
     checkpoint : a file, written after each epoch; if it is there, training goes on from it
@@ -103,7 +105,8 @@ def _classification(
     """Return the mean cross-entropy of a batch, and how many images of it are classified right."""
     wanted = classes[places].to(pixels.device)
     scores = network(pixels)
-    right = (scores.detach().argmax(dim=1) == wanted).sum().item()
+    likely = wanted.argmax(dim=1) if wanted.ndim > 1 else wanted
+    right = (scores.detach().argmax(dim=1) == likely).sum().item()
     return nn.functional.cross_entropy(scores, wanted), right
 
 
@@ -143,14 +146,19 @@ def run_training(
 
 def _check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
     """Return the labels as a tensor, or raise `DataError`."""
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu":
-        raise DataError(f"labels is {labels!r:.60}; give an array of integers")
-    if labels.shape != (len(pixels),):
+    is_soft = isinstance(labels, np.ndarray) and labels.dtype.kind == "f" and labels.ndim == 2
+    if not isinstance(labels, np.ndarray) or (labels.dtype.kind not in "iu" and not is_soft):
+        raise DataError(
+            f"labels is {labels!r:.60}; give an array of integers, or of probabilities (n, classes)"
+        )
+    if labels.ndim != 1 + is_soft or len(labels) != len(pixels):
         raise DataError(f"labels has shape {labels.shape}, and there are {len(pixels)} images")
     if len(labels) < 2:
         raise DataError(f"training needs at least 2 images; there are {len(labels)}")
     with torch.inference_mode():
         scores = network.eval()(pixels[:1].to(_device(network)))
+    if is_soft:
+        return _check_probabilities(labels, scores.shape[1])
     if labels.min() < 0 or labels.max() >= scores.shape[1]:
         wrong = int(np.flatnonzero((labels < 0) | (labels >= scores.shape[1]))[0])
         raise DataError(
@@ -158,6 +166,20 @@ def _check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
             f"{scores.shape[1] - 1}; give one with more classes, or other labels"
         )
     return torch.from_numpy(labels.astype(np.int64))
+
+
+def _check_probabilities(labels: npt.NDArray[Any], classes: int) -> Tensor:
+    """Return the probabilities of labels as a tensor, or raise `DataError`."""
+    if labels.shape[1] != classes:
+        raise DataError(f"labels has {labels.shape[1]} columns; the network has {classes} classes")
+    good = (labels >= 0).all(axis=1) & (np.abs(labels.sum(axis=1) - 1) < SUM_TOLERANCE)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise DataError(
+            f"the labels of image {row} are {labels[row]!r:.80}; they must be probabilities, which "
+            "sum to 1"
+        )
+    return torch.from_numpy(labels.astype(np.float32))
 
 
 def _device(network: nn.Module) -> torch.device:

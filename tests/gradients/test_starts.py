@@ -1,0 +1,105 @@
+"""Several starts, and labels that answers give to single images."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinesy.exceptions import DataError, DomainError
+from test_errors import raises_saying
+
+torch = pytest.importorskip("torch")
+
+from gradients.test_answers import RECIPE, drawn, network, samples  # noqa: E402
+from pinesy.gradients import Answered, best_start, soft_labels  # noqa: E402
+from pinesy.gradients import starts as module  # noqa: E402
+from pinesy.nn import Recipe, predict_proba, train  # noqa: E402
+
+
+def scored(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> list[int]:
+    """Let starts have given scores; return the list of seeds that are tried."""
+    tried: list[int] = []
+    monkeypatch.setattr(
+        module, "train_from_answers", lambda *_, **given: tried.append(given["seed"])
+    )
+    left = iter(scores)
+    monkeypatch.setattr(Answered, "score", lambda *_: next(left))
+    return tried
+
+
+def test_the_best_start_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = scored(monkeypatch, [0.3, 0.8, 0.5])
+    said: list[str] = []
+    found = best_start(network, samples(), samples(), RECIPE, seeds=[4, 7, 9], say=said.append)
+    assert (found.seed, found.score, tried) == (7, 0.8, [4, 7, 9])
+    assert said[1] == "start 7: 80.0 % of the answers for validation are right"
+
+
+def test_a_score_that_is_enough_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = scored(monkeypatch, [0.3, 0.95])
+    found = best_start(network, samples(), samples(), RECIPE, seeds=range(9), enough=0.9)
+    assert (found.seed, tried) == (1, [0, 1])
+
+
+def test_a_start_that_is_there_is_not_trained_again(tmp_path: Path) -> None:
+    given: Any = {"seeds": [0], "directory": tmp_path}
+    recipe = RECIPE.with_epochs(2)
+    first = best_start(network, samples(), samples(20, 1), recipe, **given)
+    again = best_start(network, samples(), samples(20, 1), recipe, **given)
+    assert (first.history.resumed, again.history.resumed) == (0, 2)
+    assert first.score == again.score
+
+
+def test_no_seeds() -> None:
+    with raises_saying(DomainError, "no seeds to start from"):
+        best_start(network, samples(), samples(), RECIPE, seeds=[])
+
+
+class Reader(torch.nn.Module):  # type: ignore[misc,name-defined]
+    """Reads bars by their brightness, and takes images that are marked for another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, pixels: Any) -> Any:
+        bars = [pixels[:, 0, 4 + 8 * i : 9 + 8 * i].mean(dim=(1, 2)) for i in range(3)]
+        return torch.stack(bars, dim=1) + self.weight
+
+
+def test_answers_correct_what_was_misread() -> None:
+    data = samples(40)
+    _, labels = drawn(80, 0)
+    flat = data.images.reshape(80, 28, 28)
+    flat[0, 4:25] = 100  # unclear: all values are about as possible as each other
+    flat[0, 12:17] += 5
+    found = soft_labels(Reader(), data)
+    assert found.shape == (80, 3)
+    assert found.sum(axis=1) == pytest.approx(np.ones(80))
+    assert labels[0] != 1, "else the test would show nothing"
+    assert predict_proba(Reader(), flat[:1]).argmax() == 1
+    assert (found.argmax(axis=1) == labels).all()
+
+
+def test_a_network_learns_from_soft_labels() -> None:
+    images, labels = drawn(60, 3)
+    soft = 0.9 * np.eye(3)[labels] + 0.1 / 3
+    net = network()
+    train(net, images, soft, Recipe("adamw", 5e-3, "constant", batch=16, epochs=8), seed=0)
+    unseen, truth = drawn(40, 4)
+    assert (predict_proba(net, unseen).argmax(axis=1) == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        (np.full((10, 4), 0.25), ["4 columns", "3 classes"]),
+        (np.full((10, 3), 0.5), ["labels of image 0", "sum to 1"]),
+        (np.full((9, 3), 1 / 3), ["shape (9, 3)", "10 images"]),
+        (np.full(10, 0.5), ["give an array of integers, or of probabilities (n, classes)"]),
+    ],
+)
+def test_soft_labels_that_are_none(labels: Any, says: list[str]) -> None:
+    with raises_saying(DataError, *says):
+        train(network(), drawn(10, 0)[0], labels, RECIPE, seed=0)
