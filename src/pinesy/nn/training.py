@@ -17,10 +17,11 @@ from torch import Tensor, nn
 
 from pinesy._progress import Bar
 from pinesy._progress import progress as progress_bar
-from pinesy.exceptions import DataError, DomainError, PinesyError
+from pinesy.exceptions import DomainError, PinesyError
 from pinesy.nn.augment import augment
 from pinesy.nn.checkpoints import HISTORY, Identity, resume, write_checkpoint
 from pinesy.nn.fingerprints import data_fingerprint
+from pinesy.nn.labels import check_labels, device_of
 from pinesy.nn.networks import preprocess
 from pinesy.nn.recipes import Recipe
 
@@ -29,8 +30,6 @@ __all__ = ["History", "Objective", "run_training", "train"]
 #: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
 #: and how many are right.
 Objective = Callable[[nn.Module, Tensor, Tensor], tuple[Tensor, float]]
-#: How far the probabilities of a label may sum from 1.
-SUM_TOLERANCE = 1e-4
 #: So many images are enough for the statistics of batch normalisation of averaged weights.
 N_STATISTICS = 10_000
 
@@ -93,7 +92,7 @@ def train(
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise DomainError(f"seed is {seed!r:.60}; it must be a whole number, at least 0")
     pixels = preprocess(images)
-    classes = _check_labels(labels, network, pixels)
+    classes = check_labels(labels, network, pixels)
     identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
     objective = partial(_classification, classes)
     return run_training(network, pixels, objective, identity, checkpoint, progress)
@@ -144,48 +143,6 @@ def run_training(
     return History(losses, accuracies, seconds, resumed)
 
 
-def _check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
-    """Return the labels as a tensor, or raise `DataError`."""
-    is_soft = isinstance(labels, np.ndarray) and labels.dtype.kind == "f" and labels.ndim == 2
-    if not isinstance(labels, np.ndarray) or (labels.dtype.kind not in "iu" and not is_soft):
-        raise DataError(
-            f"labels is {labels!r:.60}; give an array of integers, or of probabilities (n, classes)"
-        )
-    if labels.ndim != 1 + is_soft or len(labels) != len(pixels):
-        raise DataError(f"labels has shape {labels.shape}, and there are {len(pixels)} images")
-    if len(labels) < 2:
-        raise DataError(f"training needs at least 2 images; there are {len(labels)}")
-    with torch.inference_mode():
-        scores = network.eval()(pixels[:1].to(_device(network)))
-    if is_soft:
-        return _check_probabilities(labels, scores.shape[1])
-    if labels.min() < 0 or labels.max() >= scores.shape[1]:
-        wrong = int(np.flatnonzero((labels < 0) | (labels >= scores.shape[1]))[0])
-        raise DataError(
-            f"label {labels[wrong]} of image {wrong}: the network has the classes 0 to "
-            f"{scores.shape[1] - 1}; give one with more classes, or other labels"
-        )
-    return torch.from_numpy(labels.astype(np.int64))
-
-
-def _check_probabilities(labels: npt.NDArray[Any], classes: int) -> Tensor:
-    """Return the probabilities of labels as a tensor, or raise `DataError`."""
-    if labels.shape[1] != classes:
-        raise DataError(f"labels has {labels.shape[1]} columns; the network has {classes} classes")
-    good = (labels >= 0).all(axis=1) & (np.abs(labels.sum(axis=1) - 1) < SUM_TOLERANCE)
-    if not good.all():
-        row = int(np.argmin(good))
-        raise DataError(
-            f"the labels of image {row} are {labels[row]!r:.80}; they must be probabilities, which "
-            "sum to 1"
-        )
-    return torch.from_numpy(labels.astype(np.float32))
-
-
-def _device(network: nn.Module) -> torch.device:
-    return next(network.parameters()).device
-
-
 class _Run:
     """A training that is under way."""
 
@@ -227,7 +184,7 @@ class _Run:
         average = self._average_after(epoch + 1)
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
         self.network.train()
-        device = _device(self.network)
+        device = device_of(self.network)
         loss = right = 0.0
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             # Dropout draws from PyTorch's own generator.
@@ -301,7 +258,7 @@ def _set_statistics(network: nn.Module, pixels: Tensor, size: int) -> None:
         layer.momentum = None  # an equal average over the batches
         layer.train()
     for batch in _batches(torch.arange(len(pixels)), size) if layers else ():
-        network(pixels[batch].to(_device(network)))
+        network(pixels[batch].to(device_of(network)))
     network.eval()
 
 
