@@ -5,6 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, cast
 
+from pinesy._kept import kept
 from pinesy._validation import FloatArray, suggestion
 from pinesy.check import Report, check
 from pinesy.engine.evidence import Evidence
@@ -13,7 +14,7 @@ from pinesy.inference import Inference, Program, Trace
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 
-__all__ = ["Cascade", "declaration_order"]
+__all__ = ["Cascade", "as_cascade", "declaration_order"]
 
 
 class Cascade:
@@ -244,6 +245,21 @@ class Cascade:
             f"Cascade({len(self._rule_sets)} rule sets, {rules} rules: "
             f"{_names(self.inputs)} -> {_names(self.outputs)})"
         )
+
+
+@kept
+def _alone(rule_set: RuleSet) -> Cascade:
+    """Return a cascade of a copy of the set, so that what is kept does not keep the set."""
+    return Cascade(RuleSet(rule_set.rules))
+
+
+def as_cascade(rules: Cascade | RuleSet) -> Cascade:
+    """Return rules as a cascade; of one set always the same, as programs are kept with it."""
+    if isinstance(rules, RuleSet):
+        return _alone(rules)
+    if not isinstance(rules, Cascade):
+        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
+    return rules
 
 
 def _names(attributes: Sequence[Attribute]) -> str:

@@ -97,12 +97,12 @@ class UnknownAttributeError(CascadeError, KeyError):
 
 
 class UnreachableError(PinesyError):
-    """No change of the inputs makes a value win, or none was found.
+    """No change of the inputs, of the kind asked for, makes a value win, or none was found.
 
     Attributes
     ----------
     proven : bool
-        Whether there is none; if not, the search was given up.
+        Whether there is none of that kind; if not, the search was given up.
     """
 
     def __init__(self, message: str, proven: bool = True) -> None:

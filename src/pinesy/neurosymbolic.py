@@ -13,11 +13,10 @@ from pinesy import _saved_model
 from pinesy._fitting import Choice, Task
 from pinesy._pieces import Pieces, names
 from pinesy._validation import FloatArray, suggestion
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.inference import Inference
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy
-from pinesy.learning.learn import as_cascade
 from pinesy.learning.tolerances import Tolerance
 from pinesy.perception import views_of
 from pinesy.possibility import Possibility

@@ -26,6 +26,18 @@ class Premises(NamedTuple):
     up: list[Fraction]
     #: M box F^up, a cell each.
     reached: list[Fraction]
+    #: s_1, r_1, ..., s_n, r_n.
+    parameters: list[Fraction]
+
+    @property
+    def bounds(self) -> list[Fraction]:
+        """The degrees x for which max(parameter, x) <= max(parameter, up): no harm is done."""
+        return list(map(max, self.parameters, self.up))
+
+    @property
+    def grid(self) -> list[Fraction]:
+        """The degrees that tell solutions from others."""
+        return sorted({ZERO, ONE, *self.reached, *self.parameters})
 
 
 def premises(rule_set: RuleSet, target: Distribution) -> Premises:
@@ -45,7 +57,8 @@ def premises(rule_set: RuleSet, target: Distribution) -> Premises:
         for side in (True, False)
     ]
     reached = [min(max(m, x) for m, x in zip(row, up, strict=True)) for row in matrix]
-    return Premises([values for _, values in cells], o, down, up, reached)
+    parameters = [z for pair in zip(s, r, strict=True) for z in pair]
+    return Premises([values for _, values in cells], o, down, up, reached, parameters)
 
 
 def spread(system: Premises, degrees: Sequence[Fraction]) -> Pi:
@@ -65,7 +78,7 @@ def inputs_on(grid: Sequence[Fraction], attributes: Sequence[Attribute]) -> Iter
 
 
 def solutions(rule_set: RuleSet, target: Distribution, within: bool = True) -> list[dict[str, Pi]]:
-    """All inputs on the grid that give the target, `within` premise degrees of at most F^up.
+    """All inputs on the grid that give the target, `within` the bounds of their premise degrees.
 
     The target is the one that can be reached. A solution stays one if every degree is raised to
     the next on the grid of its degrees, so that none is missed.
@@ -74,10 +87,10 @@ def solutions(rule_set: RuleSet, target: Distribution, within: bool = True) -> l
     used = spread(first, first.reached)
     system = premises(rule_set, used)
     found = []
-    for known in inputs_on(sorted({ZERO, ONE, *used.values()}), rule_set.inputs):
+    for known in inputs_on(first.grid, rule_set.inputs):
         degrees = [oracles.premise_degrees(rule.premise, known) for rule in rule_set.rules]
         x = [d for pair in degrees for d in pair]
-        allowed = not within or all(d <= up for d, up in zip(x, system.up, strict=True))
+        allowed = not within or all(d <= up for d, up in zip(x, system.bounds, strict=True))
         if allowed and oracles.infer_rules(rule_set.rules, known) == used:
             found.append(known)
     return found
@@ -105,7 +118,7 @@ def greatest_without_choices(
                 behind.add(a.name)
                 pi = pis.setdefault(a.name, dict.fromkeys(a.domain, ONE))
                 for v in a.domain:
-                    inside = system.up[2 * j] if len(parts) == 1 else ONE
-                    bound = inside if v in part.values else system.up[2 * j + 1]
+                    inside = system.bounds[2 * j] if len(parts) == 1 else ONE
+                    bound = inside if v in part.values else system.bounds[2 * j + 1]
                     pi[v] = min(pi[v], bound)
     return {a.name: pis.get(a.name, dict.fromkeys(a.domain, ONE)) for a in cascade.inputs}

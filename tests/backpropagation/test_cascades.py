@@ -150,7 +150,10 @@ def test_values_that_no_rule_tells_apart_are_out_of_reach() -> None:
     assert not found.reproduced
     (conflict,) = found.conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("reach", "b", 1.0)
-    assert "2 gets 1, not 0" in conflict.message
+    assert conflict.message == (
+        "the greatest inputs give 2 of 'b' possibility 1, more than its target 0; no rule on 'b' "
+        "tells it from values whose target is higher"
+    )
 
 
 def test_targets_that_contradict_each_other() -> None:

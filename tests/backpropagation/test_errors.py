@@ -119,6 +119,11 @@ def test_what_is_of_one_sample_or_needs_inputs() -> None:
         batch.most_specific()
     with pytest.raises(DomainError, match="of a single sample already"):
         one.sample(0)
+    for row in (1, -2, 9, "0"):
+        with pytest.raises(
+            DomainError, match=rf"there is no sample {row!r}; the batch has 1, from"
+        ):
+            batch.sample(row)  # type: ignore[arg-type]
     for name in ("input_distance", "input_excess", "output_distance", "matches"):
         with pytest.raises(DegreeError, match="the actual inputs are not known; give them"):
             getattr(one, name)

@@ -92,10 +92,9 @@ def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, 
         top = {v: max(one[name][v] for one in expected) for v in inputs[name]}
         assert inputs[name] == top
     if expected:
-        grid = sorted({Fraction(0), Fraction(1), *used.values()})
         below = [
             known
-            for known in oracle.inputs_on(grid, rules.inputs)
+            for known in oracle.inputs_on(system.grid, rules.inputs)
             if all(known[n][v] <= inputs[n][v] for n in known for v in known[n])
             and oracles.infer_rules(rules.rules, known) == used
         ]
@@ -105,7 +104,7 @@ def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, 
 @settings(max_examples=60, deadline=None)
 @given(problems(conjunctions=True))
 def test_choices_find_a_solution_if_there_is_one(problem: tuple[RuleSet, Any]) -> None:
-    """One may be found where none keeps within F^up: a conjunction that does no harm may exceed."""
+    """One may be found where none keeps to the bounds: a harmless conjunction may exceed one."""
     rules, target = problem
     found = backpropagate(rules, target, limit=10_000)
     expected = oracle.solutions(rules, target_of(found))
@@ -149,7 +148,7 @@ def test_matching_inputs_are_the_solutions(
     }
     degrees = [oracles.premise_degrees(rule.premise, known) for rule in rules.rules]
     x = [d for pair in degrees for d in pair]
-    within = all(lo <= d <= up for lo, d, up in zip(system.down, x, system.up, strict=True))
+    within = all(lo <= d <= up for lo, d, up in zip(system.down, x, system.bounds, strict=True))
     assert found.matches == (within and system.reached == system.target)
     given_ = oracles.infer_rules(rules.rules, known)
     gaps = [

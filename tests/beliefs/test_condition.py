@@ -206,6 +206,9 @@ def test_contradictions_are_flagged() -> None:
     impossible = condition(rules, DIGITS, {"y_0": 1, "y_1": 0})
     assert impossible.compatibility == 0.0
     assert not impossible["a_1"].normalised
+    assert repr(impossible) == (
+        "Beliefs(a_1, a_2; compatibility 0: a contradiction, no distribution is left)"
+    )
     with raises_saying(DegreeError, "contradict", "compatibility 0", "leave out"):
         impossible.probabilities()
     batch = {
@@ -213,13 +216,20 @@ def test_contradictions_are_flagged() -> None:
     }
     found = condition(rules, batch, {"y_1": [2, 7, 0]})
     assert found.compatibility.tolist() == [0.4, 1.0, 0.0]
+    assert repr(found) == (
+        "Beliefs(3 samples of a_1, a_2; exact, 1 of compatibility 0 (contradictions))"
+    )
     with raises_saying(DegreeError, "row 2: ", "contradict"):
         found.probabilities()
 
 
 BAD: list[tuple[Any, Any, type[Exception], list[str]]] = [
     (DIGITS, {"y_9": 1}, UnknownAttributeError, ["no rule uses 'y_9'", "did you mean"]),
-    (DIGITS, {"y_1": 10}, DegreeError, ["'y_1'", "10"]),
+    (DIGITS, {"y_1": 10}, DomainError, ["'y_1' has no value 10"]),
+    (DIGITS, {"y_1": None}, DomainError, ["'y_1' has no value None"]),
+    (DIGITS, {"y_1": np.int64(12)}, DomainError, ["'y_1' has no value np.int64(12)"]),
+    (DIGITS, {"c_1": (1, 12, 0)}, DomainError, ["'c_1' has no value (1, 12, 0)"]),
+    (DIGITS, {"y_1": (1, 0, 1)}, DegreeError, ["'y_1' has 10 values", "got shape (3,)"]),
     (DIGITS, {"y_1": {3: 0.5}}, DegreeError, ["target of 'y_1'", "not normalised"]),
     (DIGITS, {"y_1": {13: 1.0}}, DomainError, ["'y_1' has no value 13"]),
     (DIGITS, 7, DataError, ["targets are a mapping", "7"]),

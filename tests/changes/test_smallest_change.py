@@ -178,7 +178,19 @@ def test_a_tie_is_broken_by_the_clearance() -> None:
     change = smallest_change(addition(1), tie, 2, "y_1", clearance=0.25)
     assert (change.readings, change.size) == ({"a_1": 8}, 0.25)
     assert change.winners == (2, 7)
-    assert "a_1 were read as 8 rather than 3 (possibility 1 -> 1)" in str(change)
+    assert "a_1 were read as 8 rather than 3 (possibility of 3: 1 -> 0.75)" in str(change)
+    unknown = {"a_1": [0.8] + [1.0] * 8 + [0.95], "a_2": {4: 1.0}}
+    assert str(smallest_change(addition(1), unknown, 2, "y_1")).endswith(
+        "(possibility of 1: 1 -> 0.9, of 2: 1 -> 0.9, of 3: 1 -> 0.9, of 4: 1 -> 0.9, "
+        "of 5: 1 -> 0.9, 3 more values), y_1 would be 2"
+    )
+
+
+def test_degrees_that_are_not_1_are_not_written_as_1() -> None:
+    nearly = {"a_1": {3: 1.0, 8: 0.99999999}, "a_2": {4: 1.0}}
+    change = smallest_change(addition(1), nearly, 2, "y_1", clearance=0.00001)
+    assert "(possibility more than 0.999 -> 1)" in str(change)
+    assert repr(change).startswith("Change(size less than 0.001: if a_1")
 
 
 def test_probabilities_before_and_after() -> None:
@@ -291,21 +303,3 @@ def test_bad_input() -> None:
         smallest_change(rules, DIGITS, 2, "y_1", measure="cost")  # type: ignore[arg-type]
     with raises_saying(DataError, "effort is 0"):
         smallest_change(rules, DIGITS, 2, "y_1", effort=0)
-
-
-def test_values_that_no_inputs_make_win() -> None:
-    a, b = Attribute("a", range(2)), Attribute("b", range(3))
-    twins = Cascade(RuleSet([If(a.isin({0})).then(b.isin({0}))]))
-    with raises_saying(UnreachableError, "b = 2 the only winner: no rule tells it from 1"):
-        smallest_change(twins, {"a": [1.0, 0.0]}, 2)
-    never = Cascade(RuleSet([If(a.isin({0, 1})).then(b.isin({0, 1}), r=0.3)]))
-    never = Cascade(RuleSet([*never.rule_sets[0].rules, If(a.isin({0})).then(b.isin({0}))]))
-    with raises_saying(
-        UnreachableError, "b = 2", "even if", "b = 2 is held at 0.3 by rule 1", "parameter r is 0.3"
-    ):
-        smallest_change(never, {"a": [1.0, 0.0]}, 2)
-    free = Cascade(
-        RuleSet([If(a.isin({0})).then(b.isin({0})), If(a.isin({1})).then(b.isin({0, 1}), s=1, r=1)])
-    )
-    with raises_saying(UnreachableError, "whatever the inputs are read as, another value"):
-        smallest_change(free, {"a": [1.0, 0.0]}, 1)

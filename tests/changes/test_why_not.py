@@ -128,6 +128,49 @@ def test_a_tie_is_not_held_by_rules() -> None:
     assert str(found).startswith("y_1 = 2 has possibility 1; the highest is 1, of 2 and 7\nif a_1")
 
 
+def test_degrees_that_differ_are_not_written_alike() -> None:
+    nearly = {"a_1": {3: 1.0, 8: 0.99999999}, "a_2": {4: 1.0}}
+    found = str(why_not(addition(1), nearly, 2, "y_1"))
+    assert found.startswith("y_1 = 2 has possibility more than 0.999; the highest is 1, of 7\n")
+    assert "y_1 = 2 is held at more than 0.999 by rule 3" in found
+    assert "  a_1 = 8 has possibility more than 0.999\n" in found
+    assert "possibility 1 " not in found
+    never = RuleSet(
+        [
+            If(A.isin({0, 1})).then(B.isin({0}), r=0.50001),
+            If(A.isin({0, 1})).then(B.isin({1}), r=0.50002),
+        ]
+    )
+    text = str(why_not(never, {"a": [1.0, 0.0]}, 1))
+    assert text.startswith("b = 1 has possibility 0.50001; the highest is 0.50002, of 0\n")
+
+
+def nine_by_nine() -> dict[str, Any]:
+    """A valid grid of 81 cells."""
+    return {f"a_{i + 1}_{j + 1}": np.eye(9)[(3 * i + i // 3 + j) % 9] for i, j in np.ndindex(9, 9)}
+
+
+def test_a_search_that_is_cut_says_so() -> None:
+    found = why_not(sudoku(9), nine_by_nine(), 0)
+    assert found.cut
+    assert len(found.holds) == MAX_HOLDS
+    assert "\n  and perhaps others: the search was cut after 1000 rules\nif " in str(found)
+    assert repr(found) == "WhyNot(c = 0: 1000 rules, cut)"
+    whole = why_not(addition(1), DIGITS, 2, "y_1")
+    assert not whole.cut
+    assert "cut" not in str(whole)
+
+
+def test_what_is_left_out_of_a_long_rule_is_counted() -> None:
+    [hold] = why_not(sudoku(9), nine_by_nine(), 0).rules
+    assert " and 807 more propositions then c in {1}): the negation" in str(hold)
+    long = Attribute("long", [f"value {i}" for i in range(100)])
+    rules = RuleSet([If(long.isin(long.domain[::2])).then(B.isin({0}))])
+    [hold] = why_not(rules, {"long": np.eye(100)[1]}, 0).rules
+    more = len(" ".join(str(hold.rule).split())) - 160
+    assert f"... and {more} more characters): its premise has possibility 0" in str(hold)
+
+
 def test_large_rules_and_many_of_them_are_cut() -> None:
     grid = np.array([[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]])
     sees = {f"a_{i + 1}_{j + 1}": np.eye(4)[grid[i, j]] for i, j in np.ndindex(4, 4)}

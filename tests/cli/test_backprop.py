@@ -148,6 +148,22 @@ def test_the_table(pinesy: Run) -> None:
     assert "  rule 1 on street: if rain in {light, heavy} then street in {wet}" in shown
 
 
+def test_actual_inputs_that_give_the_target_outside_the_bounds(pinesy: Run) -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    files = examples / "blood_glucose.rules", examples / "blood_glucose.jsonl"
+    options = ["--target", "future-blood-glucose=low"]
+    row = lines(pinesy("backprop", *files, *options))[1]
+    assert (row["reproduced"], row["matches"], row["output_distance"]) == (False, False, 0.0)
+    shown = pinesy("backprop", *files, *options, "--format", "table", env={"COLUMNS": "200"}).stdout
+    words = " ".join(shown.split())
+    assert (
+        "2 not reproduced, distance 0.3; not normalised; the actual inputs give the target" in words
+    )
+    assert "none within the bounds" in words
+    assert "contradict" not in words
+    assert "other inputs may still give the target" in words
+
+
 def test_the_table_of_beliefs(pinesy: Run) -> None:
     options = ["--belief", "--target", "street=wet", "--format", "table"]
     words = " ".join(pinesy("backprop", RULES, TRAIN, *options).stdout.split())

@@ -1,6 +1,7 @@
 """`pinesy explain`: what the library says of one sample, as text, data or a picture."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
     assert {h["by"] for h in why["holds"]} == {"premise"}
     assert why["bottlenecks"] == [{"attribute": "right", "value": 3, "possibility": 0.25}]
     assert (why["holds_omitted"], why["bottlenecks_omitted"], why["obstacle"]) == (0, 0, None)
+    assert why["cut"] is False
     assert expected.change is not None
     assert why["change"]["readings"] == expected.change.readings == {"left": 2, "right": 3}
     assert (why["change"]["size"], why["change"]["exact"]) == (0.75, True)
@@ -285,7 +287,15 @@ def test_a_bad_sample_is_named(pinesy: Run, rules: Path) -> None:
     assert "line 1: attribute 'left': the distribution is not normalised" in result.stderr
 
 
-def test_help_shows_the_formats(pinesy: Run) -> None:
-    shown = pinesy("explain", "--help").stdout
+def test_help_shows_the_formats(pinesy: Run, rules: Path, data: Path) -> None:
+    shown = " ".join(pinesy("explain", "--help").stdout.split())
     assert "pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl" in shown
+    options = ["--attribute", "total", "--format", "json"]
+    found = json.loads(pinesy("explain", rules, data, *options).stdout)
+    told_of_margin = shown.partition('"margin" has ')[2].partition(" svg ")[0]
+    assert set(re.findall(r'"(\w+)"', told_of_margin)) == set(found["margin"])
     assert "explain" in pinesy("--help").stdout
+
+
+def test_help_of_the_demo_names_what_to_install(pinesy: Run) -> None:
+    assert "'pinesy[nn,data]'" in pinesy("demo", "--help").stdout

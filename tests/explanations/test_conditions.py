@@ -161,6 +161,14 @@ def test_texts() -> None:
     )
 
 
+def test_thresholds_are_written_in_full() -> None:
+    nearly = conditions(ONE, "yes", ">", 0.99999)
+    assert str(nearly) == "Pi(a in {3}) > 0.99999"
+    assert nearly.about == "Pi(b in {yes}) > 0.99999"
+    assert str(nearly.for_probabilities()).endswith(" > 0.99999")
+    assert str(conditions(ONE, "yes", ">=", 1)) == "Pi(a in {3}) >= 1"
+
+
 def test_texts_of_probabilities() -> None:
     yes = conditions(ONE, "yes", ">", 0.5).for_probabilities()
     assert str(yes) == "sum_w min(p(a = 3), p(a = w)) > 0.5"
@@ -207,7 +215,7 @@ def test_bad_questions() -> None:
         conditions(rules, 7, ">", 0.5)
     with raises_saying(CascadeError, "more than 20 parts", "raise max_size"):
         conditions(rules, rules["y_1"].output.isin({7}), ">", 0.5, max_size=20)
-    with raises_saying(CascadeError, "give a cascade or a rule set"):
+    with raises_saying(CascadeError, "rules are a RuleSet or a Cascade"):
         conditions("rules", 7, ">", 0.5)  # type: ignore[arg-type]
 
 
@@ -219,6 +227,11 @@ def test_bad_evidence() -> None:
         formula.holds({"a": [[1.0] * 12, [0.5] * 12]})
     with raises_saying(CascadeError, "no distribution is given for a"):
         formula.holds({})
+    spoken = formula.for_probabilities()
+    with raises_saying(DegreeError, "attribute 'a': the probabilities sum to 0.5"):
+        spoken.holds({"a": {3: 0.5}})
+    with raises_saying(DegreeError, "attribute 'a': row 1: the probabilities sum to 0.5"):
+        spoken.holds({"a": np.eye(12)[:2] * [[1.0], [0.5]]})
     with raises_saying(CascadeError, "speak of probabilities already"):
         formula.for_probabilities().for_probabilities()
 

@@ -25,7 +25,7 @@ GOOD = {"a": [0.0, 1.0, 0.2]}
 Y1 = ADDITION["y_1"].output
 
 CASES: list[tuple[Any, Any, Any, dict[str, Any], type[PinesyError], list[str]]] = [
-    ("x", GOOD, None, {}, CascadeError, ["give a cascade or a rule set; got 'x'"]),
+    ("x", GOOD, None, {}, CascadeError, ["rules are a RuleSet or a Cascade; got 'x'"]),
     (RULES, GOOD, 7, {}, DomainError, ["cannot explain 7", "attribute.isin({value})"]),
     (RULES, GOOD, B.isin([]), {}, DomainError, ["has no values", "nothing to explain"]),
     (RULES, GOOD, A.isin({1}), {}, CascadeError, ["'a' is an input", "perceived", "such as 'b'"]),

@@ -1,7 +1,7 @@
 """Backpropagation: from target outputs back to target inputs, exactly."""
 
 from pinesy.backpropagation.backpropagate import LIMIT, backpropagate
-from pinesy.backpropagation.conflicts import Conflict
+from pinesy.backpropagation.conflict import Conflict
 from pinesy.backpropagation.premises import PremiseSystem, premise_equations
 from pinesy.backpropagation.result import Backpropagation
 

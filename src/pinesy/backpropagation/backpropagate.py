@@ -6,9 +6,9 @@ import numpy as np
 
 from pinesy.backpropagation.found import Actual, Arrays, find
 from pinesy.backpropagation.passage import Passage, passage_of
-from pinesy.backpropagation.reading import as_cascade, named_targets, read_inputs, read_targets
+from pinesy.backpropagation.reading import named_targets, read_inputs, read_targets
 from pinesy.backpropagation.result import Backpropagation
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.rule_set import RuleSet
@@ -25,9 +25,11 @@ def backpropagate(
     """Find target inputs from which the rules infer a target output.
 
     A target output sets equations ``O = M box X`` for the premise degrees `X`; every `X` from
-    ``F^down`` to ``F^up`` solves them if any does. The greatest inputs that keep all premise
-    degrees within ``F^up`` are inferred from the target by the rules read backwards, set by set
-    down to the inputs of the cascade; what they give by inference is compared with the target.
+    ``F^down`` to ``F^up`` solves them if any does, and a rule's degree may rise to its parameter
+    besides. The greatest inputs that keep all premise degrees within ``max(F^up, parameters)`` are
+    inferred from the target by the rules read backwards, set by set down to the inputs of the
+    cascade; what they give by inference is compared with the target. These bounds are sufficient,
+    not necessary: where no inputs keep to all of them, others may still give the target.
 
     Parameters
     ----------

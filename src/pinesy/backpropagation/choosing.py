@@ -163,21 +163,22 @@ class _Block:
 
 
 def upper_bounds(passage: Passage, found: Results) -> dict[RuleKey, FloatArray]:
-    """Return ``lambda_up`` of each conjunction for each sample; the last rules first."""
+    """Return ``max(s, lambda_up)`` of each conjunction for each sample; the last rules first."""
     back = passage.reversal
     sources = back.sources
     bounds = {}
     for name, number in reversed(back.choices):
-        mask = back.sets[name].rules[number - 1].conclusion.mask
+        rule = back.sets[name].rules[number - 1]
+        mask = rule.conclusion.mask
         inside = [i for i in range(len(sources[name].domain)) if mask >> i & 1]
-        bounds[name, number] = found.degrees(sources[name])[:, inside].max(axis=1)
+        bounds[name, number] = found.degrees(sources[name])[:, inside].max(axis=1, initial=rule.s)
     return bounds
 
 
 def exceeding(
     passage: Passage, bounds: Mapping[RuleKey, FloatArray], inferred: Results
 ) -> dict[RuleKey, npt.NDArray[np.bool_]]:
-    """Return for each conjunction the samples where ``lambda > lambda_up``."""
+    """Return for each conjunction the samples where ``lambda > max(s, lambda_up)``."""
     inside = passage.reversal.inferred
     lambdas = {name: inferred.premises(inside[name])[0] for name, _ in bounds}
     return {key: lambdas[key[0]][:, key[1] - 1] > bound for key, bound in bounds.items()}

@@ -1,57 +1,20 @@
-"""Why a target cannot be reached: the attributes, bounds and rules that clash."""
+"""Why a target is not reached: the attributes, bounds and rules that clash."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from pinesy._validation import FloatArray
 from pinesy.backpropagation.choosing import Choice
+from pinesy.backpropagation.conflict import Conflict
 from pinesy.backpropagation.passage import Results
 from pinesy.backpropagation.premises import PremiseSystem
 from pinesy.backpropagation.reversal import Bound, Reversal
+from pinesy.rules.attribute import Proposition
 from pinesy.rules.writing import show_value
 
-__all__ = ["Conflict", "find_conflicts"]
-
-#: Rules and values that a message shows.
-SHOWN = 4
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Something that keeps a target from being reached.
-
-    Attributes
-    ----------
-    kind : ``"target"``: no premise degrees at all give the target; ``"height"``: the rules leave
-        no value of `attribute` at 1; ``"lower"``: a premise degree must be higher than the rules
-        let it be; ``"reach"``: the rules before `attribute` give more than its target;
-        ``"conjunction"``: no proposition that was tried lowers the premise of a rule;
-        ``"targets"``: the targets of two attributes, one inferred from the other, contradict
-    attribute : the name of the attribute that the conflict is on
-    rules : the rules that clash: output attribute, number counted from 1, text
-    distance : how far it is from what was asked
-    message : all of it in words
-    row : the sample, for a batch
-    """
-
-    kind: str
-    attribute: str
-    rules: tuple[tuple[str, int, str], ...]
-    distance: float
-    message: str
-    row: int | None = None
-
-    def at(self, row: int) -> "Conflict":
-        """Return the conflict as one of a sample of a batch."""
-        return replace(self, row=row)
-
-    def __str__(self) -> str:
-        where = "" if self.row is None else f"row {self.row}: "
-        lines = [f"  rule {number} on {output}: {text}" for output, number, text in self.rules]
-        more = [f"  and {len(lines) - SHOWN} more rules"] * (len(lines) > SHOWN)
-        return "\n".join([f"{where}{self.message}", *lines[:SHOWN], *more])
+__all__ = ["Finding", "find_conflicts"]
 
 
 @dataclass(frozen=True)
@@ -72,14 +35,26 @@ class Finding:
         """Return what the inputs that were found give."""
         return self.results.first(self.back.inferred[name])
 
-    def holders(self, name: str, values: Iterable[int]) -> list[Bound]:
+    def holds(self, part: Proposition) -> float:
+        """Return how possible a proposition is by the inputs that were found."""
+        attribute = self.back.inferred.get(part.attribute.name, part.attribute)
+        return _possibility(self.results.first(attribute), part)
+
+    def targets_below(self, parts: Iterable[Proposition], degree: float) -> list[str]:
+        """Return the targets that leave one of some propositions below a degree."""
+        given = [p for p in parts if p.attribute.name in self.back.targets]
+        low = [p for p in given if _possibility(self.target(p.attribute.name), p) < degree]
+        return list(dict.fromkeys(p.attribute.name for p in low))
+
+    def holders(self, name: str, values: Iterable[int]) -> list[tuple[str, int]]:
         """Return, for each value of an attribute, the first rule that bounds it most."""
         bounds = self.back.bounds.get(name, [])
         found = []
         for value in values:
             limits = [self._limit(bound, value) for bound in bounds]
             if limits and min(limits) < 1.0:
-                found.append(bounds[int(np.argmin(limits))])
+                bound = bounds[int(np.argmin(limits))]
+                found.append((bound.output, bound.number))
         return list(dict.fromkeys(found))
 
     def _limit(self, bound: Bound, value: int) -> float:
@@ -107,14 +82,13 @@ def _targets(finding: Finding) -> Iterator[Conflict]:
         system = finding.systems[name]
         if not system.is_consistent:
             cell = int(np.argmax(system.reached - system.target))
-            sides = np.where(system.partition.signs[cell], *_sides(system))
             value = finding.back.sets[name].output.domain[
                 int(np.argmax(system.partition.cell_of == cell))
             ]
             yield Conflict(
                 "target",
                 name,
-                (_rule(finding.back, name, int(np.argmin(sides)) + 1),),
+                tuple(finding.back.clashing(name, j + 1) for j in _to_blame(system, cell)),
                 system.distance,
                 f"the target of {name!r} cannot be inferred from any premise degrees: its "
                 f"distance from those that can be is {system.distance:g}; {show_value(value)} "
@@ -122,7 +96,23 @@ def _targets(finding: Finding) -> Iterator[Conflict]:
             )
 
 
-def _sides(system: PremiseSystem) -> tuple[FloatArray, FloatArray]:
+def _to_blame(system: PremiseSystem, cell: int) -> list[int]:
+    """Return the rules whose own parameter alone keeps a cell above its target.
+
+    If there are none, the premises do it, and these are the rules that leave it lowest.
+    """
+    signs, up, wanted = system.partition.signs[cell], system.greatest_solution, system.target[cell]
+    parameters = np.where(signs, system.lambdas, system.rhos)
+    uppers = np.where(signs, up[0::2], up[1::2])
+    blamed = np.flatnonzero((parameters > wanted) & (uppers <= wanted))
+    if not len(blamed):
+        blamed = np.flatnonzero(np.maximum(parameters, uppers) == system.reached[cell])
+    found: list[int] = blamed.tolist()
+    return found
+
+
+def _bounds(system: PremiseSystem) -> tuple[FloatArray, FloatArray]:
+    """Return ``max(s, lambda_up)`` and ``max(r, rho_up)`` of the rules."""
     up = system.greatest_solution
     return np.maximum(system.lambdas, up[0::2]), np.maximum(system.rhos, up[1::2])
 
@@ -137,10 +127,11 @@ def _heights(finding: Finding) -> Iterator[Conflict]:
             yield Conflict(
                 "height",
                 attribute.name,
-                tuple(_rule(back, b.output, b.number) for b in clash),
+                tuple(back.clashing(*key) for key in clash),
                 1.0 - float(pi.max()),
                 f"the rules leave no value of {attribute.name!r} possible at 1 (at most "
-                f"{pi.max():g}): their conditions contradict each other",
+                f"{pi.max():g}): their bounds (F^up) cannot all be kept; other inputs may still "
+                "give the target",
             )
 
 
@@ -157,35 +148,37 @@ def _lower(finding: Finding) -> Iterator[Conflict]:
 def _too_low(
     finding: Finding, name: str, j: int, side: int, wanted: float, have: float
 ) -> Conflict:
-    rule = finding.back.sets[name].rules[j]
-    holders = []
-    for part in rule.premise.propositions:
-        mask = part.mask if side == 0 else part.complement.mask
-        size = len(part.attribute.domain)
-        holders += finding.holders(part.attribute.name, [i for i in range(size) if mask >> i & 1])
-    rules = dict.fromkeys([(name, j + 1), *((b.output, b.number) for b in holders)])
+    parts = [p if side == 0 else ~p for p in finding.back.sets[name].rules[j].premise.propositions]
+    low = [p for p in parts if finding.holds(p) < wanted]
+    targets = finding.targets_below(low, wanted)
+    others = dict.fromkeys(
+        key for p in low for key in finding.holders(p.attribute.name, _places(p))
+    )
+    others.pop((name, j + 1), None)
+    who = [f"the target of {given!r}" for given in targets] + ["other rules"] * bool(others)
+    leaves = "leaves" if len(who) == len(targets) == 1 else "leave"
+    text = f"{' and '.join(who)} {leaves}" if who else "the inputs that were found leave"
     what = "its premise" if side == 0 else "the negation of its premise"
     return Conflict(
-        "lower",
+        "targets" if targets else "lower",
         name,
-        tuple(_rule(finding.back, *key) for key in rules),
+        tuple(finding.back.clashing(*key) for key in ((name, j + 1), *others)),
         wanted - float(have),
-        f"rule {j + 1} on {name!r} needs {what} possible at {wanted:g}; other rules leave {have:g}",
+        f"rule {j + 1} on {name!r} needs {what} possible at {wanted:g}; {text} {have:g}",
     )
 
 
 def _upper(finding: Finding) -> Iterator[Conflict]:
-    """Yield the premise degrees that stay above ``F^up``, but for what `_reach` tells."""
+    """Yield the premise degrees that stay above their bounds, but for what `_reach` tells."""
     back = finding.back
     for name, system in finding.used.items():
-        uppers = system.greatest_solution
-        for side, degrees in enumerate(finding.results.premises(back.inferred[name])):
-            for j in np.flatnonzero(degrees[0] > uppers[side::2]).tolist():
+        premises = finding.results.premises(back.inferred[name])
+        for side, (degrees, bounds) in enumerate(zip(premises, _bounds(system), strict=True)):
+            for j in np.flatnonzero(degrees[0] > bounds).tolist():
                 parts = back.sets[name].rules[j].premise.propositions
                 given = [p.attribute.name for p in parts if p.attribute.name in back.targets]
                 if given or (side == 0 and (name, j + 1) in back.choices):
-                    upper = float(uppers[2 * j + side])
-                    yield _too_high(finding, name, j, given, upper, float(degrees[0, j]))
+                    yield _too_high(finding, name, j, given, float(bounds[j]), degrees[0, j].item())
 
 
 def _too_high(
@@ -200,30 +193,61 @@ def _too_high(
             f"needs one proposition of its premise possible at most at {upper:g}, and no choice "
             f"that was tried reaches the target (it is {have:g})"
         )
-    rules = (_rule(finding.back, name, j + 1),)
+    rules = (finding.back.clashing(name, j + 1),)
     return Conflict(kind, name, rules, have - upper, f"rule {j + 1} on {name!r} {text}")
 
 
 def _reach(finding: Finding) -> Iterator[Conflict]:
-    """Yield the attributes on the way that come out higher than their targets."""
+    """Yield the attributes on the way that come out higher than their targets.
+
+    Where the rules on an attribute could give its target, what is behind them is to blame, and is
+    told of instead.
+    """
     back = finding.back
     for attribute in back.between:
         name = attribute.name
-        wanted, have = finding.target(name), finding.inferred(name)
-        worst = int(np.argmax(have - wanted))  # by value: no rule need tell two values apart
-        if have[worst] > wanted[worst]:
+        wanted, have, system = finding.target(name), finding.inferred(name), finding.used[name]
+        reached = system.reached
+        own = reached[system.partition.cell_of] > wanted  # no rule need tell values apart
+        above = np.where(own, have - wanted, 0.0)
+        worst = int(np.argmax(above))
+        if above[worst] > 0.0:
+            asks = finding.holders(name, [worst])
+            rules = dict.fromkeys([*asks, *_leaving(finding, name, worst)])
+            cell = int(system.partition.cell_of[worst])
             yield Conflict(
                 "reach",
                 name,
-                (),
-                float(have[worst] - wanted[worst]),
-                f"the rules on {name!r} cannot give its target: "
-                f"{show_value(attribute.domain[worst])} gets {have[worst]:g}, not "
-                f"{wanted[worst]:g} (distance of its equations "
-                f"{finding.systems[name].distance:g}); no distributions of the inputs, each on its "
-                "own, say this: belief in the actual inputs can choose among them",
+                tuple(back.clashing(*key) for key in rules),
+                float(above[worst]),
+                f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
+                f"possibility {have[worst]:g}, more than its target {wanted[worst]:g}; "
+                f"{_way_out(name, bool(reached[cell] == system.target[cell]))}",
             )
 
 
-def _rule(back: Reversal, name: str, number: int) -> tuple[str, int, str]:
-    return name, number, str(back.sets[name].rules[number - 1])
+def _leaving(finding: Finding, name: str, value: int) -> list[tuple[str, int]]:
+    """Return the rules that conclude on a value and leave it no more possible than all do."""
+    system = finding.used[name]
+    signs = system.partition.signs[system.partition.cell_of[value]]
+    lambdas = finding.results.premises(finding.back.inferred[name])[0][0]
+    sides = np.maximum(system.lambdas, lambdas)
+    tied = np.flatnonzero(signs & (sides == finding.inferred(name)[value]))
+    return [(name, j + 1) for j in tied.tolist()]
+
+
+def _way_out(name: str, cell_is_reached: bool) -> str:
+    if cell_is_reached:
+        return f"no rule on {name!r} tells it from values whose target is higher"
+    return (
+        "more specific inputs may give it: belief in the actual inputs chooses some, see "
+        "pinesy.condition (--belief)"
+    )
+
+
+def _places(part: Proposition) -> list[int]:
+    return [i for i in range(len(part.attribute.domain)) if part.mask >> i & 1]
+
+
+def _possibility(pi: FloatArray, part: Proposition) -> float:
+    return float(pi[_places(part)].max(initial=0.0))

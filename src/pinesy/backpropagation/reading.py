@@ -8,22 +8,12 @@ import numpy as np
 from pinesy._validation import FloatArray, suggestion
 from pinesy.cascade import Cascade
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError, placed
+from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.possibility import Possibility
-from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
 
-__all__ = ["as_cascade", "named_targets", "read_inputs", "read_targets"]
-
-
-def as_cascade(rules: RuleSet | Cascade) -> Cascade:
-    """Return the rules as a cascade."""
-    if isinstance(rules, RuleSet):
-        return Cascade(rules)
-    if not isinstance(rules, Cascade):
-        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
-    return rules
+__all__ = ["named_targets", "read_inputs", "read_targets"]
 
 
 def named_targets(cascade: Cascade, target: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._validation import FloatArray
-from pinesy.backpropagation.conflicts import Conflict, find_conflicts
+from pinesy.backpropagation.conflict import Conflict
+from pinesy.backpropagation.conflicts import find_conflicts
 from pinesy.backpropagation.found import Actual, Arrays, Found
 from pinesy.backpropagation.premises import PremiseSystem
 from pinesy.backpropagation.specific import check_parameters, lower
@@ -45,6 +46,7 @@ class Backpropagation:
     def inputs(self) -> Distributions:
         """The greatest (least specific) target inputs, by name.
 
+        They keep the premise degrees of every rule within ``max(F^up, parameter)``.
         Inputs that the targets do not depend on have degree 1 everywhere.
         """
         found, n = self._found.inputs, len(self._found)
@@ -156,7 +158,8 @@ class Backpropagation:
         """Whether the actual inputs are target inputs: within the greatest, and they give `O`.
 
         For premises of one proposition in a single rule set this means that their premise degrees
-        lie between ``F^down`` and ``F^up``.
+        lie between ``F^down`` and ``F^up`` or the rules' parameters, whichever is higher. Others
+        may give `O` as well: then `output_distance` is 0.
         """
         within = [
             (actual <= self._found.inputs[name]).all(axis=1)
@@ -171,7 +174,10 @@ class Backpropagation:
         """Return the result of one sample of a batch."""
         if not self.is_batch:
             raise DomainError("this is of a single sample already; sample() is for batches")
-        return Backpropagation(self._found.pick(range(len(self._found))[row]), False)
+        n = len(self._found)
+        if not isinstance(row, int | np.integer) or not -n <= row < n:
+            raise DomainError(f"there is no sample {row!r:.60}; the batch has {n}, from 0 on")
+        return Backpropagation(self._found.pick(range(n)[row]), False)
 
     @property
     def premises(self) -> dict[str, PremiseSystem]:
@@ -198,7 +204,9 @@ class Backpropagation:
             return repr(self)
         lines = [repr(self), *(f"  {pi!r}" for pi in list(self.inputs.values())[:SHOWN])]
         lines += [f"  and {len(self.inputs) - SHOWN} more inputs"] * (len(self.inputs) > SHOWN)
-        return "\n".join([*lines, *map(str, self.conflicts[:SHOWN])])
+        lines += map(str, self.conflicts[:SHOWN])
+        left = len(self.conflicts) - SHOWN
+        return "\n".join([*lines, *[f"and {left} more conflicts"] * (left > 0)])
 
     def __repr__(self) -> str:
         names = list(self._found.targets)
@@ -209,13 +217,17 @@ class Backpropagation:
     def _state(self) -> str:
         if self.is_batch:
             return f"{int(self.reproduced.sum())} of {len(self._found)} samples reproduced"
-        if self.reproduced:
-            return "reproduced"
+        parts = ["reproduced"] if self.reproduced else self._shortcomings
+        if self._found.actual is not None and self.output_distance == 0.0:
+            parts.append("the actual inputs give the target")
+        return ", ".join(parts)
+
+    @property
+    def _shortcomings(self) -> list[str]:
         parts = ["not reproduced"] + ["not normalised"] * (not self.normalised)
         parts += [f"distance {self.distance:g}"]
         parts += ["the repaired target is"] * self.solved
-        parts += ["the search ended at its limit"] * self.exhausted
-        return ", ".join(parts)
+        return parts + ["the search ended at its limit"] * self.exhausted
 
     # --- parts ---------------------------------------------------------------------------------
 

@@ -1,15 +1,18 @@
 """Rules read backwards: what a target output allows of the attributes in the premises.
 
-A rule ``if a in P then b in Q`` lets ``pi_a(v)`` be at most ``lambda_up = Pi(Q)`` for `v` in `P`
-and ``rho_up = Pi(not Q)`` outside, which is what ``if b in Q then a in P`` infers with both
-parameters 0. Of a conjunction only the second bound is sure (``s = 1``); the first holds for the
-one proposition that is chosen to carry it, which a switch turns on.
+A rule ``if a in P then b in Q`` lets ``pi_a(v)`` be at most ``max(s, lambda_up)`` for `v` in `P`,
+with ``lambda_up = Pi(Q)``, and ``max(r, rho_up)`` outside, with ``rho_up = Pi(not Q)``: inference
+uses ``max(s, lambda)`` and ``max(r, rho)`` only, so a degree up to the parameter does no harm. This
+is what ``if b in Q then a in P`` infers with the same parameters. Of a conjunction only the second
+bound is sure (``s = 1``); the first holds for the one proposition that is chosen to carry it, which
+a switch turns on.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pinesy.backpropagation.conflict import Clashing
 from pinesy.cascade import Cascade
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Premise, Proposition
@@ -44,7 +47,7 @@ class Bound:
     def reverse(self, source: Attribute) -> Rule:
         """Return the rule from `source`, which stands for its output, back to the proposition."""
         back = Proposition(source, self.rule.conclusion.mask), self.proposition
-        s, r = (0.0, 0.0) if self.is_alone else (1.0, 0.0)
+        s, r = self.rule.s if self.is_alone else 1.0, self.rule.r
         if self.proposition.mask == 0:  # no rule may conclude on nothing: state it of the negations
             back, s, r = (~back[0], ~back[1]), r, s
         return Rule(Premise((back[0],)), back[1], s, r)
@@ -53,13 +56,14 @@ class Bound:
         """Return the rule that lets the proposition carry the degree where the switch is on."""
         assert self.switch is not None
         wrong = ~Proposition(source, self.rule.conclusion.mask)
-        return Rule(Premise((wrong, self.switch.isin([ON]))), ~self.proposition, 1.0, 0.0)
+        on = self.switch.isin([ON])
+        return Rule(Premise((wrong, on)), ~self.proposition, 1.0, self.rule.s)
 
     def at_most(self, value: int, inside: float, outside: float, chosen: bool) -> float:
         """Return the bound on one value, from ``lambda_up`` and ``rho_up`` of the rule."""
         if not self.proposition.mask >> value & 1:
-            return outside
-        return inside if self.is_alone or chosen else 1.0
+            return max(self.rule.r, outside)
+        return max(self.rule.s, inside) if self.is_alone or chosen else 1.0
 
 
 class Reversal:
@@ -70,6 +74,14 @@ class Reversal:
         self.targets = tuple(targets)
         self.sets = {s.output.name: s for s in _behind(cascade.order, self.targets)}
         self._names = set(cascade.attributes)
+        self._clashing: dict[tuple[str, int], Clashing] = {}
+
+    def clashing(self, name: str, number: int) -> Clashing:
+        """Return a rule as conflicts name it, always the same object."""
+        key = name, number
+        if key not in self._clashing:
+            self._clashing[key] = Clashing(name, number, self.sets[name].rules[number - 1])
+        return self._clashing[key]
 
     @cached_property
     def between(self) -> tuple[Attribute, ...]:

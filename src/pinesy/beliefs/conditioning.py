@@ -10,12 +10,13 @@ from pinesy._validation import FloatArray, suggestion
 from pinesy.beliefs.graph import Graph, graph_of
 from pinesy.beliefs.result import Beliefs
 from pinesy.beliefs.sweeping import forest_program, sweep_program
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.run import run
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.possibility import Possibility
+from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
 
@@ -30,7 +31,7 @@ Joint = tuple[FloatArray, dict[str, FloatArray]]
 
 
 def condition(
-    cascade: Cascade,
+    cascade: Cascade | RuleSet,
     inputs: Evidence,
     targets: Mapping[Any, Any],
     attributes: Iterable[str | Attribute] | None = None,
@@ -70,6 +71,7 @@ def condition(
     >>> given["a_1"], given["a_2"]
     (Possibility(a_1, {8: 1, 3: 0.5, ...}), Possibility(a_2, {4: 1, 9: 0.5, ...}))
     """
+    cascade = as_cascade(cascade)
     graph = graph_of(cascade)
     rows = _rows(cascade, inputs)
     wanted = _wanted(graph, cascade.inputs if attributes is None else attributes)

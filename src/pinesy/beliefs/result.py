@@ -26,7 +26,7 @@ class Beliefs(Mapping[str, Possibility]):
         or upper bounds of them where `exact` is False
     compatibility : how possible it is that beliefs, rules and targets hold together: the largest
         degree of the joint (or an upper bound); 0 is a contradiction, of which no distribution
-        is left
+        is left: all degrees are 0, and `best` means nothing
     exact : whether the graph of rules has no loop, so that the above are exact
     """
 
@@ -75,5 +75,9 @@ class Beliefs(Mapping[str, Possibility]):
         kind = "exact" if self.exact else "upper bounds"
         names = ", ".join(list(self)[:4]) + ", ..." * (len(self) > 4)
         if np.ndim(self.compatibility):
+            lost = int(np.count_nonzero(self.compatibility == 0.0))
+            kind += f", {lost} of compatibility 0 (contradictions)" * (lost > 0)
             return f"Beliefs({len(self.compatibility)} samples of {names}; {kind})"
+        if self.compatibility == 0.0:
+            return f"Beliefs({names}; compatibility 0: a contradiction, no distribution is left)"
         return f"Beliefs({names}; compatibility {self.compatibility:.4g}, {kind})"

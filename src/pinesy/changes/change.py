@@ -1,6 +1,6 @@
 """The smallest change of the inputs that makes a value win."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
@@ -10,32 +10,20 @@ import numpy as np
 from pinesy._validation import FloatArray, check_degree
 from pinesy.cascade import Cascade
 from pinesy.changes.decisions import Decision
-from pinesy.changes.holding import never
+from pinesy.changes.holding import shortened
+from pinesy.changes.obstacles import never
 from pinesy.changes.readings import Measure, Readings
 from pinesy.changes.searching import Search
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError, UnreachableError
+from pinesy.explanations.labels import number_text, number_texts
 from pinesy.possibility import Possibility
+from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.writing import format_name, show_value
 from pinesy.transforms import antipignistic_inverse
 
-__all__ = ["SHOWN", "Change", "shortened", "smallest_change"]
-
-#: Of more values or rules than this, a text says how many more there are.
-SHOWN = 5
-
-
-def shortened(texts: Sequence[str], what: str) -> list[str]:
-    """Return the first texts, and how many more there are.
-
-    Examples
-    --------
-    >>> shortened(list("abcdefg"), "values")[-2:]
-    ['e', '2 more values']
-    """
-    left = len(texts) - SHOWN
-    return [*texts[:SHOWN], *([f"{left} more {what}"] if left > 0 else [])]
+__all__ = ["Change", "smallest_change"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,11 +83,25 @@ class Change:
         before = [v for v, top in zip(old.attribute.domain, best, strict=True) if top]
         others = [show_value(v) for v in before if v != value]
         rather = f" rather than {' or '.join(shortened(others, 'values'))}" if others else ""
-        degrees = f"possibility {old[value]:.4g} -> {self.new[name][value]:.4g}"
+        degrees = self._degrees(name, value)
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 
+    def _degrees(self, name: str, value: Hashable) -> str:
+        """Return how the value rises; where it was at 1 already, how the others fall."""
+        old, new = self.old[name], self.new[name]
+        if old[value] < 1.0:
+            return f"possibility {_arrow(old[value], new[value])}"
+        fallen = [u for u in old.attribute.domain if new[u] < old[u]]
+        fallen.sort(key=lambda u: -old[u])
+        texts = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
+        return f"possibility {', '.join(shortened(texts, 'values'))}"
+
     def __repr__(self) -> str:
-        return f"Change(size {self.size:.4g}: {self})"
+        return f"Change(size {number_text(self.size)}: {self})"
+
+
+def _arrow(old: float, new: float) -> str:
+    return " -> ".join(number_texts(float(old), float(new)))
 
 
 def _probabilities(pi: Possibility) -> FloatArray:
@@ -107,7 +109,7 @@ def _probabilities(pi: Possibility) -> FloatArray:
 
 
 def smallest_change(
-    cascade: Cascade,
+    cascade: Cascade | RuleSet,
     evidence: Evidence,
     value: Hashable,
     output: str | Attribute | None = None,
@@ -139,8 +141,8 @@ def smallest_change(
     Raises
     ------
     DomainError : the value is not in the domain, or wins already
-    UnreachableError : no readings make it win (the message says which rules see to that), or none
-        were found within `effort`
+    UnreachableError : no readings of this clearance make it win (the message says why, and whether
+        another clearance may do), or none were found within `effort`
 
     Notes
     -----
@@ -163,7 +165,7 @@ def smallest_change(
     )
     found = search.run()
     if found.choice is None:
-        _refuse(search, value, found.exact)
+        _refuse(search, value, found.exact, clearance)
     choice = found.choice or {}
     row = search.row(choice)
     chosen = {search.readings[i].attribute.name: (i, k) for i, k in choice.items()}
@@ -199,7 +201,7 @@ def _checked_effort(effort: int) -> int:
     return effort
 
 
-def _refuse(search: Search, value: Hashable, proven: bool) -> None:
+def _refuse(search: Search, value: Hashable, proven: bool, clearance: float) -> None:
     decision = search.decision
     shown = f"{format_name(decision.output.name)} = {show_value(value)}"
     if not proven:
@@ -209,5 +211,5 @@ def _refuse(search: Search, value: Hashable, proven: bool) -> None:
             proven=False,
         )
     raise UnreachableError(
-        f"no readings make {shown} the only winner: {never(decision, search.place)}"
+        f"no readings make {shown} the only winner: {never(decision, search.place, clearance)}"
     )

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from pinesy._validation import FloatArray
 from pinesy.beliefs.graph import graph_of
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import CascadeError, DataError, DomainError, UnknownAttributeError
 from pinesy.inference import Program
 from pinesy.possibility import Possibility
+from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.writing import show_value
 
@@ -47,7 +48,7 @@ def sets_behind(cascade: Cascade, output: Attribute) -> list[str]:
     return found[::-1]
 
 
-def is_coherent(cascade: Cascade, output: str | Attribute | None = None) -> bool:
+def is_coherent(cascade: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
     """Tell whether the rules behind an output are known to be coherent for all inputs.
 
     Then for all normalised inputs some value of it has possibility 1. It holds if each rule set
@@ -60,6 +61,7 @@ def is_coherent(cascade: Cascade, output: str | Attribute | None = None) -> bool
     >>> is_coherent(addition(2), "y_1")
     True
     """
+    cascade = as_cascade(cascade)
     behind = sets_behind(cascade, output_of(cascade, output))
     return graph_of(cascade).coherent.issuperset(behind)
 
@@ -79,8 +81,11 @@ class Decision:
     row: FloatArray
 
     @classmethod
-    def of(cls, cascade: Cascade, evidence: Evidence, output: str | Attribute | None) -> "Decision":
+    def of(
+        cls, cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None
+    ) -> "Decision":
         """Check the form of the evidence of one sample; inference checks the degrees."""
+        cascade = as_cascade(cascade)
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
         known = {a.name: a for a in cascade.inputs}

@@ -1,23 +1,49 @@
 """Which rules hold a value down, and through them which degrees of the inputs."""
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from pinesy.changes.decisions import Decision, sets_behind
+from pinesy.explanations.labels import Wording, number_text
 from pinesy.inference import Trace
 from pinesy.rules.attribute import Attribute, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.writing import format_name, show_value
 
-__all__ = ["Hold", "Reason", "held_down", "never"]
+__all__ = ["MAX_HOLDS", "SHOWN", "Hold", "Reason", "held_down", "rule_text", "shortened"]
 
-#: Where a rule is quoted, it is cut after this many characters.
+#: Of more values or rules than this, a text says how many more there are.
+SHOWN = 5
+#: Where a rule is quoted, propositions are left out and counted until it is no longer than this.
 LINE = 160
 #: The most rules that are followed down a cascade.
 MAX_HOLDS = 1000
+
+
+def shortened(texts: Sequence[str], what: str) -> list[str]:
+    """Return the first texts, and how many more there are.
+
+    Examples
+    --------
+    >>> shortened(list("abcdefg"), "values")[-2:]
+    ['e', '2 more values']
+    """
+    left = len(texts) - SHOWN
+    return [*texts[:SHOWN], *([f"{left} more {what}"] if left > 0 else [])]
+
+
+def rule_text(rule: Rule) -> str:
+    """Return a rule in one line; what is left out of a long one is counted."""
+    wording = Wording()
+    number = len(rule.premise.propositions)
+    texts = [wording.rule(rule, limit) for limit in range(min(number, SHOWN), 0, -1)]
+    texts = [wording.rule(rule, None)] * (number > SHOWN) + texts
+    short = next((text for text in texts if len(text) <= LINE), "")
+    more = len(texts[-1]) - LINE
+    return short or f"{texts[-1][:LINE]}... and {more} more characters"
 
 
 @dataclass(frozen=True)
@@ -30,7 +56,7 @@ class Reason:
 
     def __str__(self) -> str:
         name = format_name(self.attribute.name)
-        return f"{name} = {show_value(self.value)} has possibility {self.degree:.4g}"
+        return f"{name} = {show_value(self.value)} has possibility {number_text(self.degree)}"
 
 
 @dataclass(frozen=True)
@@ -57,16 +83,15 @@ class Hold:
     reasons: tuple[Reason, ...]
 
     def __str__(self) -> str:
-        text = " ".join(str(self.rule).split())
-        text = text if len(text) <= LINE else f"{text[:LINE]}..."
         inside = self.value in self.rule.conclusion.values
         premise = "its premise" if inside else "the negation of its premise"
         cause = (
             f"{premise} has possibility" if self.by == "premise" else f"its parameter {self.by} is"
         )
         what = f"{format_name(self.attribute.name)} = {show_value(self.value)}"
-        held = f"{what} is held at {self.degree:.4g} by rule {self.number} ({text})"
-        return f"{held}: {cause} {self.degree:.4g}"
+        degree = number_text(self.degree)
+        held = f"{what} is held at {degree} by rule {self.number} ({rule_text(self.rule)})"
+        return f"{held}: {cause} {degree}"
 
 
 class _Sample:
@@ -111,11 +136,12 @@ def _places(proposition: Proposition) -> "np.ndarray[tuple[int], np.dtype[np.int
     return np.array([i for i in range(size) if proposition.mask >> i & 1], dtype=np.intp)
 
 
-def held_down(decision: Decision, place: int) -> list[Hold]:
+def held_down(decision: Decision, place: int) -> tuple[list[Hold], bool]:
     """Return the rules that hold a value of the output down, then those behind them.
 
     Down the cascade: where a premise on an inferred attribute sets the bound, the rules that hold
-    the values that matter there. At most `MAX_HOLDS` in all; a value is looked at once.
+    the values that matter there. A value is looked at once. At most `MAX_HOLDS` in all; also
+    whether some were left out for that.
     """
     sample = _Sample(decision)
     waiting = [(decision.output, place)]
@@ -123,25 +149,12 @@ def held_down(decision: Decision, place: int) -> list[Hold]:
     found: list[Hold] = []
     for attribute, at in waiting:  # grows on the way
         holds = list(sample.holds(attribute, at)) if attribute.name in sample.premises else []
-        found += holds[: MAX_HOLDS - len(found)]
+        found += holds
+        if len(found) > MAX_HOLDS:
+            return found[:MAX_HOLDS], True
         for reason in (reason for hold in holds for reason in hold.reasons):
             key = (reason.attribute.name, reason.attribute.position(reason.value))
-            if key not in seen and len(found) < MAX_HOLDS:
+            if key not in seen:
                 seen.add(key)
                 waiting.append((reason.attribute, key[1]))
-    return found
-
-
-def never(decision: Decision, place: int) -> str:
-    """Say why no inputs make a value the only winner."""
-    partition = decision.cascade[decision.output].partition
-    same = np.flatnonzero(partition.cell_of == partition.cell_of[place])
-    twins = [decision.output.domain[i] for i in same if i != place]
-    if twins:
-        return f"no rule tells it from {show_value(twins[0])}, which is always as possible"
-    ignorant = replace(decision, row=np.ones_like(decision.row))
-    holds = held_down(ignorant, place)
-    own = [str(hold) for hold in holds if hold.attribute == decision.output]
-    if own:
-        return f"even if every value of every input were possible, {own[0]}"
-    return "whatever the inputs are read as, another value is at least as possible"
+    return found, False

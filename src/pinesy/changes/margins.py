@@ -18,15 +18,18 @@ import numpy.typing as npt
 
 from pinesy._kept import kept
 from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.changes.decisions import Decision, is_coherent, output_of
 from pinesy.engine.evidence import Evidence
+from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 
 __all__ = ["input_margins", "margin"]
 
 
-def margin(cascade: Cascade, evidence: Evidence, output: str | Attribute | None = None) -> Any:
+def margin(
+    cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
+) -> Any:
     """Return how far all input degrees may move before the decision can change.
 
     While every degree of every input moves by less than the margin (and inputs stay normalised)
@@ -52,6 +55,7 @@ def margin(cascade: Cascade, evidence: Evidence, output: str | Attribute | None 
     >>> margin(addition(1), sees, "y_1")
     0.6
     """
+    cascade = as_cascade(cascade)
     attribute = output_of(cascade, output)
     result = cascade.infer(evidence, [attribute])[attribute.name]
     degrees = np.atleast_2d(result.degrees)
@@ -65,7 +69,7 @@ def margin(cascade: Cascade, evidence: Evidence, output: str | Attribute | None 
 
 
 def input_margins(
-    cascade: Cascade, evidence: Evidence, output: str | Attribute | None = None
+    cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
 ) -> dict[str, float]:
     """Return for each input how far its degrees alone may move, the most delicate input first.
 

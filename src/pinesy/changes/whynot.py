@@ -4,13 +4,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pinesy.cascade import Cascade
-from pinesy.changes.change import SHOWN, Change, shortened, smallest_change
+from pinesy.changes.change import Change, smallest_change
 from pinesy.changes.decisions import Decision
-from pinesy.changes.holding import Hold, Reason, held_down
+from pinesy.changes.holding import MAX_HOLDS, SHOWN, Hold, Reason, held_down, shortened
 from pinesy.changes.readings import Measure
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
+from pinesy.explanations.labels import number_texts
 from pinesy.possibility import Possibility
+from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.writing import format_name, show_value
 
@@ -29,6 +31,8 @@ class WhyNot:
     holds : the rules that hold the value down; first those on the output itself, then, down the
         cascade, those that hold the values of inferred attributes that matter there
     bottlenecks : the degrees of inputs that hold it down through these rules
+    cut : whether the search went no further down the cascade after 1000 rules: then there may be
+        more `holds` and `bottlenecks` than these
     change : the smallest change of the inputs by which it would win, or None
     obstacle : why there is no change, else an empty text
     """
@@ -40,6 +44,7 @@ class WhyNot:
     result: Possibility
     holds: tuple[Hold, ...]
     bottlenecks: tuple[Reason, ...]
+    cut: bool
     change: Change | None
     obstacle: str
 
@@ -54,17 +59,20 @@ class WhyNot:
     def _lines(self) -> Iterator[str]:
         name = format_name(self.attribute.name)
         tops = " and ".join(shortened([show_value(v) for v in self.winners], "values"))
-        top = float(self.result.degrees.max())
+        own, top = number_texts(self.degree, float(self.result.degrees.max()))
         yield (
-            f"{name} = {show_value(self.value)} has possibility {self.degree:.4g}; "
-            f"the highest is {top:.4g}, of {tops}"
+            f"{name} = {show_value(self.value)} has possibility {own}; "
+            f"the highest is {top}, of {tops}"
         )
         yield from _some(self.rules)
         yield from _some(self.bottlenecks)
+        if self.cut:
+            yield f"  and perhaps others: the search was cut after {MAX_HOLDS} rules"
         yield str(self.change) if self.change else self.obstacle
 
     def __repr__(self) -> str:
-        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {len(self.holds)} rules)"
+        number = f"{len(self.holds)} rules" + ", cut" * self.cut
+        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
 
 
 def _some(things: Sequence[object]) -> Iterator[str]:
@@ -74,7 +82,7 @@ def _some(things: Sequence[object]) -> Iterator[str]:
 
 
 def why_not(
-    cascade: Cascade,
+    cascade: Cascade | RuleSet,
     evidence: Evidence,
     value: Hashable,
     output: str | Attribute | None = None,
@@ -107,7 +115,7 @@ def why_not(
     """
     decision = Decision.of(cascade, evidence, output)
     place = decision.loser(value)
-    holds = held_down(decision, place)
+    holds, cut = held_down(decision, place)
     change, obstacle = None, ""
     try:
         change = smallest_change(
@@ -125,6 +133,7 @@ def why_not(
         decision.result,
         tuple(holds),
         tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
+        cut,
         change,
         obstacle,
     )

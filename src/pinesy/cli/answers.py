@@ -188,6 +188,7 @@ class Told:
             "holds_omitted": len(found.holds) - len(holds),
             "bottlenecks": [self._bottleneck(b) for b in bottlenecks],
             "bottlenecks_omitted": len(found.bottlenecks) - len(bottlenecks),
+            "cut": found.cut,
             "change": None
             if change is None
             else {

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, TextIO
 
 from rich.text import Text
@@ -104,12 +104,12 @@ def _conflicts_of(found: Backpropagation, row: int) -> Sequence[Conflict]:
 
 
 def _outcome(figures: Mapping[str, Any]) -> str:
-    if figures["reproduced"]:
-        return "reproduced; the actual inputs do so too" if figures["matches"] else "reproduced"
-    parts = [f"not reproduced, distance {degree_text(figures['distance'])}"]
-    parts += ["not normalised"] * (not figures["normalised"])
-    parts += ["the search ended at its limit"] * figures["exhausted"]
-    parts += ["the actual inputs do"] * figures["matches"]
+    parts = ["reproduced"]
+    if not figures["reproduced"]:
+        parts = [f"not reproduced, distance {degree_text(figures['distance'])}"]
+        parts += ["not normalised"] * (not figures["normalised"])
+        parts += ["the search ended at its limit"] * figures["exhausted"]
+    parts += ["the actual inputs give the target"] * (figures["output_distance"] == 0.0)
     return "; ".join(parts)
 
 
@@ -219,7 +219,7 @@ class _Table:
         shown = degrees[: None if self.everything else DEGREES]
         parts = [f"{text} {degree_text(degree)}" for text, degree in shown]
         left = len(degrees) - len(shown)
-        return ", ".join(parts + [f"... {left} more"] * (left > 0)) or "none"
+        return ", ".join(parts + [f"... {left} more"] * (left > 0)) or "none within the bounds"
 
     def _conflicts(self, answer: Answer) -> Iterator[str]:
         conflicts = answer.conflicts
@@ -236,6 +236,7 @@ class _Table:
             yield f"line {answer.line}: and {left} more conflicts (--all)"
 
 
+@lru_cache(maxsize=256)  # one long rule may be in hundreds of conflicts
 def _rule_text(text: str, everything: bool) -> str:
     """Return a rule in one line; if it is long its beginning, unless all is wanted."""
     text = " ".join(text.split())

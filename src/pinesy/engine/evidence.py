@@ -201,13 +201,21 @@ def target_degrees(target: object, attribute: Attribute) -> FloatArray:
         degrees = np.zeros(len(attribute.domain))
         degrees[attribute.position(target)] = 1.0
         return degrees
-    if isinstance(target, str | bytes):
+    if _is_value(target, attribute):
         attribute.position(target)  # raises: no such value
     degrees = _degrees(target, attribute).astype(np.float64)
     if degrees.ndim != 1:
         raise DegreeError(f"the target of {attribute.name!r} must be one distribution")
     check_distribution(degrees, attribute.domain, f"the target of {attribute.name!r}")
     return degrees
+
+
+def _is_value(target: object, attribute: Attribute) -> bool:
+    """Tell whether a target can only be meant as a value: a scalar, or a tuple of a product."""
+    if isinstance(target, tuple):
+        return bool(attribute.factors) and len(target) != len(attribute.domain)
+    scalar = isinstance(target, str | bytes) or not hasattr(target, "__len__")
+    return scalar and isinstance(target, Hashable)
 
 
 def _as_array(content: object, what: str) -> npt.NDArray[Any]:

@@ -3,13 +3,14 @@
 from collections.abc import Hashable, Iterable
 
 from pinesy._validation import check_degree
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.explanations.building import Clauses
 from pinesy.explanations.clauses import Clause, Comparison, negated
 from pinesy.explanations.formula import Formula
+from pinesy.explanations.formula_text import threshold_text
 from pinesy.explanations.labels import check_limit
-from pinesy.explanations.plan import as_cascade, sets_behind
+from pinesy.explanations.plan import sets_behind
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
 
@@ -71,7 +72,7 @@ def conditions(
     asked = _proposition(cascade, what)
     built, negate = _BUILT[comparison]
     clauses = Clauses(built, threshold, check_limit(max_size, "max_size"))
-    about = f"Pi({' '.join(str(asked).split())}) {comparison} {threshold:.4g}"
+    about = f"Pi({' '.join(str(asked).split())}) {comparison} {threshold_text(threshold)}"
     root = _build(cascade, asked, clauses, about)
     return Formula(about, negated(root) if negate else root, cascade.inputs)
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from pinesy._validation import FloatArray, check_degree
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.data import explanation_dict, explanation_json
 from pinesy.explanations.labels import Labels, Wording, check_limit
 from pinesy.explanations.nodes import Graph, Node
 from pinesy.explanations.picture import picture
-from pinesy.explanations.plan import as_cascade, plan_for
+from pinesy.explanations.plan import plan_for
 from pinesy.explanations.sample import Sample
 from pinesy.explanations.tables import BoolArray, members
 from pinesy.explanations.wording import explanation_text

@@ -8,7 +8,7 @@ import numpy as np
 
 from pinesy._validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.exceptions import CascadeError
+from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.clauses import AllOf, AnyOf, Atom, Clause, below
 from pinesy.explanations.data import plain_value
 from pinesy.explanations.formula_text import clause_text
@@ -80,8 +80,15 @@ class Formula:
         for attribute in self.inputs:
             part = block[:, start : start + len(attribute.domain)]
             start += len(attribute.domain)
-            degrees[attribute.name] = antipignistic(part) if self.of_probabilities else part
+            degrees[attribute.name] = self._possible(attribute, part, rows.is_batch)
         return degrees
+
+    def _possible(self, attribute: Attribute, part: FloatArray, is_batch: bool) -> FloatArray:
+        """Return the possibilities, made of probabilities if the formula speaks of them."""
+        if not self.of_probabilities:
+            return part
+        with placed(f"attribute {attribute.name!r}"):
+            return antipignistic(part) if is_batch else antipignistic(part[0])[None, :]
 
     def _check(self, rows: Rows, block: FloatArray) -> None:
         """Refuse rows that are not normalised: the formula was simplified for those that are."""

@@ -3,7 +3,18 @@
 from pinesy.explanations.clauses import AllOf, Atom, Clause
 from pinesy.rules.writing import format_name, format_subset, show_value
 
-__all__ = ["clause_text"]
+__all__ = ["clause_text", "threshold_text"]
+
+
+def threshold_text(threshold: float) -> str:
+    """Write a threshold in full: rounded, it would be another condition.
+
+    Examples
+    --------
+    >>> threshold_text(0.99999), threshold_text(1.0)
+    ('0.99999', '1')
+    """
+    return repr(threshold).removesuffix(".0")
 
 
 def clause_text(
@@ -30,13 +41,13 @@ def _nested(clause: Clause, limit: int | None, depth: int | None, of_probabiliti
 
 
 def _possibility(atom: Atom) -> str:
-    return f"Pi({_flat(str(atom.proposition))}) {atom.comparison} {atom.threshold:.4g}"
+    return f"Pi({_flat(str(atom.proposition))}) {atom.comparison} {threshold_text(atom.threshold)}"
 
 
 def _probability(atom: Atom) -> str:
     """``Pi(P) > t`` iff some ``v in P`` has ``sum_w min(p(v), p(w)) > t``; ``<`` iff all have."""
     name, values = format_name(atom.proposition.attribute.name), atom.proposition.values
-    tail = f"{atom.comparison} {atom.threshold:.4g}"
+    tail = f"{atom.comparison} {threshold_text(atom.threshold)}"
     if len(values) == 1:
         value = show_value(values[0])
         return f"sum_w min(p({name} = {value}), p({name} = w)) {tail}"

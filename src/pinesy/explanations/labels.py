@@ -10,7 +10,7 @@ from pinesy.rules.attribute import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.writing import show_value
 
-__all__ = ["Label", "Labels", "Wording", "check_limit", "listed", "number_text"]
+__all__ = ["Label", "Labels", "Wording", "check_limit", "listed", "number_text", "number_texts"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,18 @@ def number_text(degree: float) -> str:
     if 0.999 < degree < 1.0:
         return "more than 0.999"
     return f"{degree:.3g}"
+
+
+def number_texts(one: float, other: float) -> tuple[str, str]:
+    """Write two degrees with three digits, or in full where that would make them look equal.
+
+    Examples
+    --------
+    >>> number_texts(0.25, 0.5), number_texts(0.50001, 0.50002), number_texts(0.99999, 1.0)
+    (('0.25', '0.5'), ('0.50001', '0.50002'), ('more than 0.999', '1'))
+    """
+    short = number_text(one), number_text(other)
+    return short if one == other or short[0] != short[1] else (repr(one), repr(other))
 
 
 def listed(texts: Sequence[str], last: str = "and") -> str:
@@ -120,28 +132,45 @@ class Wording:
         return f"{self.name(attribute)} {self._is(attribute, values, limit)}"
 
     def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:
-        missing = [v for v in attribute.domain if v not in values] if len(values) > 2 else []
         if not values:
             return "has none of its values"
+        missing = _missing(attribute, values) if len(values) > 2 else []
         if len(missing) == 1:
             return f"is not {self.value(attribute, missing[0])}"
         if len(values) > 1 and not missing and len(values) == len(attribute.domain):
             return "has any of its values"
-        return f"is {self.values(attribute, values, limit)}"
+        shown, left = self._some(attribute, values, limit)
+        if left and 0 < len(missing) < len(values):
+            return self._is_none_of(attribute, missing, limit)
+        return f"is {_or(shown, left, 'one of ')}"
+
+    def _is_none_of(
+        self, attribute: Attribute, missing: Sequence[Hashable], limit: int | None
+    ) -> str:
+        """Say what it is not: of a list that is cut that tells more, where it is shorter."""
+        shown, left = self._some(attribute, missing, limit)
+        if len(missing) == 2:
+            return "is neither " + " nor ".join(self.value(attribute, v) for v in missing)
+        return f"is none of {_or(shown, left)}"
 
     def values(
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None, last: str = "or"
     ) -> str:
         """Return a list of values; runs of whole numbers as "0 to 9"."""
+        return _or(*self._some(attribute, values, limit), "one of ", last)
+
+    def _some(
+        self, attribute: Attribute, values: Sequence[Hashable], limit: int | None
+    ) -> tuple[list[str], int]:
+        """Return the texts of the first values or runs, and how many values are left out."""
         runs = _runs(values)
+        if limit is None or len(runs) <= limit + 1:
+            limit = len(runs)
         texts = [
             " to ".join(self.value(attribute, v) for v in dict.fromkeys((run[0], run[-1])))
-            for run in runs
+            for run in runs[:limit]
         ]
-        if limit is None or len(texts) <= limit + 1:
-            return listed(texts, last)
-        rest = sum(map(len, runs[limit:]))
-        return f"{', '.join(texts[:limit])} {last} one of {rest} more values"
+        return texts, sum(map(len, runs[limit:]))
 
     def rule(self, rule: Rule, limit: int | None) -> str:
         """Return the text of a rule; of a long premise some propositions are shown."""
@@ -152,6 +181,16 @@ class Wording:
         short = Rule(Premise(parts[:1]), rule.conclusion, rule.s, rule.r)
         tail = str(short).removeprefix(f"if {parts[0]} ")
         return f"if {shown} and {len(parts) - limit} more propositions {tail}"
+
+
+def _or(shown: list[str], left: int, one_of: str = "", last: str = "or") -> str:
+    """Join the texts of values, and the number of those that are left out."""
+    return listed([*shown, *([f"{one_of}{left} more values"] if left else [])], last)
+
+
+def _missing(attribute: Attribute, values: Sequence[Hashable]) -> list[Hashable]:
+    there = set(values)
+    return [v for v in attribute.domain if v not in there]
 
 
 def _runs(values: Sequence[Hashable]) -> list[list[Hashable]]:

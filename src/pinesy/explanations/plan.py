@@ -16,7 +16,7 @@ from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.rule import If
 
-__all__ = ["Plan", "as_cascade", "plan_for", "sets_behind"]
+__all__ = ["Plan", "plan_for", "sets_behind"]
 
 
 class Plan:
@@ -130,21 +130,6 @@ def sets_behind(cascade: Cascade, attribute: Attribute) -> list[RuleSet]:
 def _plans(_: Cascade) -> dict[str, Plan]:
     """Return the plans of a cascade by attribute, to be filled."""
     return {}
-
-
-@kept
-def _alone(rule_set: RuleSet) -> Cascade:
-    """Return a cascade of a copy of the set, so that what is kept does not keep the set."""
-    return Cascade(RuleSet(rule_set.rules))
-
-
-def as_cascade(rules: Cascade | RuleSet) -> Cascade:
-    """Return the rules as a cascade."""
-    if isinstance(rules, RuleSet):
-        return _alone(rules)
-    if not isinstance(rules, Cascade):
-        raise CascadeError(f"give a cascade or a rule set; got {rules!r:.60}")
-    return rules
 
 
 def plan_for(cascade: Cascade, attribute: Attribute) -> Plan:

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from pinesy._threads import n_threads, share
 from pinesy._validation import FloatArray, suggestion
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.run import run
 from pinesy.equations import EquationSystem
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
-from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of, named_targets
 from pinesy.learning.measuring import Batch
 from pinesy.learning.stages import next_stage
 from pinesy.possibility import Possibility

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pinesy._validation import FloatArray
 from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -48,7 +48,7 @@ def learn_distributed(
     client : a `distributed.Client`; by default the current one
     rules, tolerance, initial : as for `learn`
     """
-    cascade = as_cascade(rules, initial)
+    cascade = with_initial(rules, initial)
     if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
         raise DataError("give the parts of the data as a list with at least one pair in it")
     samples = _Distributed(cascade, rules, parts, _client(client))

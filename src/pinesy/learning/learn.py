@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pinesy._validation import FloatArray, suggestion
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.equations import EquationSystem
-from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
+from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -23,7 +23,7 @@ from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
 
-__all__ = ["InMemory", "as_cascade", "batch_of", "learn"]
+__all__ = ["InMemory", "batch_of", "learn", "with_initial"]
 
 Rules = RuleSet | Cascade
 
@@ -66,7 +66,7 @@ def learn(
     >>> print(result.rule_set)
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
-    cascade = as_cascade(rules, initial)
+    cascade = with_initial(rules, initial)
     batch = batch_of(cascade, inputs, named_targets(rules, targets))
     tolerances = resolve(tolerance, list(batch.targets))
     return learn_from(cascade, InMemory(cascade, batch), batch.targets, tolerances)
@@ -143,14 +143,14 @@ class InMemory:
         return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
 
 
-def as_cascade(rules: Rules, initial: Any = None) -> Cascade:
-    """Return the rules as a cascade, with their initial parameters."""
+def with_initial(rules: Rules, initial: Any = None) -> Cascade:
+    """Return the rules as a cascade, with their initial parameters if some are given."""
+    cascade = as_cascade(rules)
+    if initial is None:
+        return cascade
     if isinstance(rules, RuleSet):
-        cascade = Cascade(rules)
-        return cascade if initial is None else cascade.with_parameters({rules.output.name: initial})
-    if not isinstance(rules, Cascade):
-        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
-    return rules if initial is None else rules.with_parameters(initial)
+        initial = {rules.output.name: initial}
+    return cascade.with_parameters(initial)
 
 
 def named_targets(rules: Rules, targets: Any) -> Mapping[Any, Any]:

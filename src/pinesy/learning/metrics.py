@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.cascade import Cascade
+from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of, named_targets
 from pinesy.learning.measuring import Batch
 from pinesy.targets import Target
 

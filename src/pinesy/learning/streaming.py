@@ -7,7 +7,7 @@ from pinesy._progress import progress as progress_bar
 from pinesy._validation import FloatArray
 from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -53,7 +53,7 @@ def learn_batches(
     >>> print(learn_batches(rules, [monday, tuesday]).rule_set)
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
-    cascade = as_cascade(rules, initial)
+    cascade = with_initial(rules, initial)
     samples = Streamed(cascade, rules, batches, progress)
     tolerances = resolve(tolerance, samples.targeted)
     return learn_from(cascade, samples, samples.targeted, tolerances)

@@ -15,7 +15,7 @@ from pinesy.exceptions import DataError
 from pinesy.learning._exhaustive import exhaust
 from pinesy.learning._judge import Judge
 from pinesy.learning._search import Problem, climb
-from pinesy.learning.learn import Rules, as_cascade, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.metrics import Metric, accuracy
 from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
 from pinesy.learning.tolerances import Group, members, resolve
@@ -114,7 +114,7 @@ def search_thresholds(
         raise DataError(f"there is no method {method!r:.60}{suggestion(method, METHODS)}")
     _check_number(min_improvement, "min_improvement", 0.0)
     _check_count(stagnation, "stagnation")
-    cascade = as_cascade(rules, initial)
+    cascade = with_initial(rules, initial)
     batch = batch_of(cascade, inputs, named_targets(rules, targets))
     judge = Judge(metric, validation)
     judge.check(cascade)
