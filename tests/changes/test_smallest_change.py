@@ -53,7 +53,7 @@ def listed(cascade: Cascade, evidence: Any, output: Attribute, value: Any, clear
     return sizes.min() if len(sizes) else None
 
 
-def try_all(question: Any, clear: float) -> None:
+def check_all_readings(question: Any, clear: float) -> None:
     """Ask of every value of the output."""
     cascade, evidence, output = question
     assume(attempts.count(evidence) <= MOST)
@@ -100,13 +100,13 @@ CLEARANCES = st.sampled_from([0.1, 0.1, 0.25, 1.0])
 @given(questions(trees(sizes=(2, 3))), CLEARANCES)
 @settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_on_trees(question: Any, clear: float) -> None:
-    try_all(question, clear)
+    check_all_readings(question, clear)
 
 
 @given(questions(shaped_cascades()), CLEARANCES)
 @settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_on_any_shape(question: Any, clear: float) -> None:
-    try_all(question, clear)
+    check_all_readings(question, clear)
 
 
 @st.composite
@@ -143,7 +143,7 @@ def functions(draw: st.DrawFn) -> Cascade:
 @given(questions(functions()), CLEARANCES)
 @settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_for_functions(question: Any, clear: float) -> None:
-    try_all(question, clear)
+    check_all_readings(question, clear)
 
 
 def test_rules_that_are_not_coherent() -> None:

@@ -8,7 +8,7 @@ bound is sure (``s = 1``); the first holds for the one proposition that is chose
 a switch turns on.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,7 +72,7 @@ class Reversal:
     def __init__(self, cascade: Cascade, targets: Collection[str]) -> None:
         self.cascade = cascade
         self.targets = tuple(targets)
-        self.sets = {s.output.name: s for s in _behind(cascade.order, self.targets)}
+        self.sets = {s.output.name: s for s in cascade.needed(self.targets)}
         self._names = set(cascade.attributes)
         self._clashing: dict[tuple[str, int], Clashing] = {}
 
@@ -209,17 +209,6 @@ class Reversal:
             name += "'"
         self._names.add(name)
         return name
-
-
-def _behind(order: Sequence[RuleSet], targets: Iterable[str]) -> list[RuleSet]:
-    """Return the sets that the targets depend on, in an order of inference."""
-    names = set(targets)
-    found = []
-    for rule_set in reversed(order):
-        if rule_set.output.name in names:
-            found.append(rule_set)
-            names.update(a.name for a in rule_set.inputs)
-    return found[::-1]
 
 
 def _alike_first(bounds: list[Bound]) -> list[Bound]:

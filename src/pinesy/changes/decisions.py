@@ -37,17 +37,6 @@ def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
     return found
 
 
-def sets_behind(cascade: Cascade, output: Attribute) -> list[str]:
-    """Return the outputs of the rule sets that an attribute depends on, its own included."""
-    names = {output.name}
-    found = []
-    for rule_set in reversed(cascade.order):
-        if rule_set.output.name in names:
-            found.append(rule_set.output.name)
-            names.update(a.name for a in rule_set.inputs)
-    return found[::-1]
-
-
 def is_coherent(cascade: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
     """Tell whether the rules behind an output are known to be coherent for all inputs.
 
@@ -62,8 +51,8 @@ def is_coherent(cascade: Cascade | RuleSet, output: str | Attribute | None = Non
     True
     """
     cascade = as_cascade(cascade)
-    behind = sets_behind(cascade, output_of(cascade, output))
-    return graph_of(cascade).coherent.issuperset(behind)
+    behind = cascade.needed([output_of(cascade, output).name])
+    return graph_of(cascade).coherent.issuperset(s.output.name for s in behind)
 
 
 @dataclass(frozen=True, eq=False)

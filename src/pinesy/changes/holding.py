@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from pinesy.changes.decisions import Decision, sets_behind
+from pinesy.changes.decisions import Decision
 from pinesy.explanations.labels import Wording, number_text
 from pinesy.inference import Trace
 from pinesy.rules.attribute import Attribute, Proposition
@@ -98,7 +98,7 @@ class _Sample:
     """The distributions and premise degrees of one sample."""
 
     def __init__(self, decision: Decision) -> None:
-        names = sets_behind(decision.cascade, decision.output)
+        names = [s.output.name for s in decision.cascade.needed([decision.output.name])]
         program = decision.cascade.compile(names, trace=True)
         inputs = decision.distributions(decision.row)
         trace = cast(Trace, program.infer(inputs))

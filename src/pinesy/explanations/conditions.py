@@ -10,7 +10,6 @@ from pinesy.explanations.clauses import Clause, Comparison, negated
 from pinesy.explanations.formula import Formula
 from pinesy.explanations.formula_text import threshold_text
 from pinesy.explanations.labels import check_limit
-from pinesy.explanations.plan import sets_behind
 from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute, Proposition
 
@@ -96,7 +95,7 @@ def _build(cascade: Cascade, asked: Proposition, clauses: Clauses, about: str) -
     """Build the clauses of all values that matter, those of rule sets that come first first."""
     if asked.attribute in cascade.inputs:
         return clauses.atom(asked.attribute, asked.mask)
-    sets = sets_behind(cascade, asked.attribute)
+    sets = cascade.needed([asked.attribute.name])
     wanted = _wanted(sets, asked, clauses)
     made: dict[str, dict[int, Clause]] = {}
     for rule_set in sets:

@@ -16,7 +16,7 @@ from pinesy.rule_set import RuleSet
 from pinesy.rules.attribute import Attribute
 from pinesy.rules.rule import If
 
-__all__ = ["Plan", "plan_for", "sets_behind"]
+__all__ = ["Plan", "plan_for"]
 
 
 class Plan:
@@ -37,7 +37,7 @@ class Plan:
         self.attribute = attribute
         self.table = table_of(cascade[attribute])
         self._concluded = frozenset(s.output.name for s in cascade.order)
-        needed = sets_behind(cascade, attribute)
+        needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
         questions = self._questions(set(cascade.attributes))
         known = {a.name: a for a in cascade.inputs}
@@ -114,16 +114,6 @@ def _places(attributes: tuple[Attribute, ...]) -> dict[str, tuple[Attribute, sli
         places[attribute.name] = (attribute, slice(start, start + len(attribute.domain)))
         start += len(attribute.domain)
     return places
-
-
-def sets_behind(cascade: Cascade, attribute: Attribute) -> list[RuleSet]:
-    """Return the rule sets behind an attribute, its own included, in an order of inference."""
-    names, found = {attribute.name}, []
-    for rule_set in reversed(cascade.order):
-        if rule_set.output.name in names:
-            found.append(rule_set)
-            names.update(a.name for a in rule_set.inputs)
-    return found[::-1]
 
 
 @kept
