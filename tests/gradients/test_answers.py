@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, DomainError
 from test_errors import raises_saying
 
 torch = pytest.importorskip("torch")
@@ -61,6 +61,37 @@ def test_sums_are_enough_to_learn_what_is_on_each_image() -> None:
     assert (predict_proba(net, images).argmax(axis=1) == labels).mean() > 0.9
 
 
+@pytest.mark.parametrize("loss", ["answers", "beliefs"])
+def test_one_loss_is_enough_too(loss: str) -> None:
+    net = network()
+    train_from_answers(net, samples(100), RECIPE.with_epochs(8), seed=0, loss=loss)
+    images, labels = drawn(50, 2)
+    assert (predict_proba(net, images).argmax(axis=1) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("loss", ["answers", "beliefs", "both"])
+def test_a_few_labels_name_the_values_where_answers_do_not(loss: str) -> None:
+    # The rules ask whether two images show the same: any naming of the values will do.
+    same = Attribute("same", ["no", "yes"])
+    alike = RuleSet([If(BOTH.where("x == y")).then(same.isin({"yes"}))])
+    images, labels = drawn(160, 0)
+    pairs = labels.reshape(80, 2)
+    answers = {"same": np.where(pairs[:, 0] == pairs[:, 1], "yes", "no").tolist()}
+    known = np.full((80, 2), -1)
+    known[:15] = pairs[:15]
+    rules = Cascade(RULES["both"], alike)
+    data = Answered(rules, ["x", "y"], images.reshape(80, 2, 28, 28), answers, known)
+    net = network()
+    train_from_answers(net, data, RECIPE.with_epochs(8), seed=0, loss=loss)
+    unseen, truth = drawn(50, 2)
+    assert (predict_proba(net, unseen).argmax(axis=1) == truth).mean() > 0.9
+
+
+def test_an_unknown_loss() -> None:
+    with raises_saying(DomainError, "no loss 'belief'", "beliefs"):
+        train_from_answers(network(), samples(), RECIPE, seed=0, loss="belief")
+
+
 def test_it_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path: Path) -> None:
     whole, halves = network(), network()
     train_from_answers(whole, samples(), RECIPE, seed=3)
@@ -105,6 +136,11 @@ def test_the_score_counts_samples_with_all_answers_right() -> None:
     wrong = np.array(data.answers["total"])
     wrong[0] = (wrong[0] + 1) % 5
     assert Answered(RULES, ["x", "y"], data.images, {"total": wrong}).score(Sure()) == 0.8
+    both = np.stack([data.images[:, 0], data.images[:, 1]], axis=1).reshape(10, 28, 28)
+    read = predict_proba(Sure(), both).argmax(axis=1).reshape(5, 2)
+    pairs = {"both": [tuple(pair) for pair in read.tolist()]}
+    two = Answered(RULES, ["x", "y"], data.images, {"total": wrong, **pairs})
+    assert (two.score(Sure()), two.answer_accuracy(Sure())) == (0.8, 0.9)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +150,12 @@ def test_the_score_counts_samples_with_all_answers_right() -> None:
         ({"images": np.zeros((60, 3, 28, 28), np.uint8)}, ["(60, 3, 28, 28)", "(n, 2, 28, 28)"]),
         ({"answers": {"total": [1, 2]}}, ["60 samples but 2 answers for 'total'"]),
         ({"answers": {}}, ["no answers"]),
+        ({"labels": np.zeros((60, 3), int)}, ["shape (60, 3)", "must", "(60, 2)"]),
+        ({"labels": np.zeros((60, 2))}, ["float64", "whole numbers"]),
+        (
+            {"labels": np.full((60, 2), 3)},
+            ["label of 'x' in sample 0 is 3", "0 to 2", "-1 where it is not known"],
+        ),
     ],
 )
 def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:

@@ -8,22 +8,29 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from pinesy.gradients.answers import Answered, train_from_answers
+from pinesy.gradients.answers import Answered
 from pinesy.gradients.layer import PossibilisticLayer
+from pinesy.gradients.learning import LearnedFromAnswers, learn_from_answers
 from pinesy.gradients.losses import answer_loss, soft_label_loss
+from pinesy.gradients.readings import Reading, reading
 from pinesy.gradients.soft_labels import soft_labels
 from pinesy.gradients.starts import Start, best_start
+from pinesy.gradients.training import train_from_answers
 from pinesy.gradients.transforms import antipignistic, antipignistic_inverse, minimum_specificity
 
 __all__ = [
     "Answered",
+    "LearnedFromAnswers",
     "PossibilisticLayer",
+    "Reading",
     "Start",
     "answer_loss",
     "antipignistic",
     "antipignistic_inverse",
     "best_start",
+    "learn_from_answers",
     "minimum_specificity",
+    "reading",
     "soft_label_loss",
     "soft_labels",
     "train_from_answers",

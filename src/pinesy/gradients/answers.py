@@ -1,6 +1,5 @@
-"""Learning to read images from answers alone: nobody says what is on an image."""
+"""Samples of images with answers: nobody says what is on an image."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,19 +13,14 @@ from torch import Tensor, nn
 from pinesy._validation import FloatArray
 from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError
-from pinesy.gradients.layer import PossibilisticLayer
-from pinesy.gradients.losses import answer_loss
-from pinesy.gradients.transforms import antipignistic
-from pinesy.nn.checkpoints import Identity
-from pinesy.nn.fingerprints import data_fingerprint
-from pinesy.nn.networks import preprocess
 from pinesy.nn.predict import predict_proba
-from pinesy.nn.recipes import Recipe
-from pinesy.nn.training import History, run_training
 from pinesy.targets import Target
-from pinesy.transforms import antipignistic as possibilities_of
+from pinesy.transforms import antipignistic
 
-__all__ = ["Answered", "train_from_answers"]
+__all__ = ["UNKNOWN", "Answered"]
+
+#: The label of an image that nobody labelled.
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +33,29 @@ class Answered:
     inputs : the attribute of each image of a sample, in their order
     images : uint8 array (n, m, 28, 28)
     answers : for attributes that rules conclude on, the right value of each sample
+    labels : if some images are labelled, an integer array (n, m): the position of each image's
+        value in its domain, or -1 where nobody knows
     """
 
     cascade: Cascade
     inputs: Sequence[str]
     images: npt.NDArray[np.uint8]
     answers: Mapping[str, Any]
+    labels: npt.NDArray[np.integer[Any]] | None = None
 
     def __post_init__(self) -> None:
+        self._check_images()
+        if not self.answers:
+            raise DataError("there are no answers to learn from; name at least one attribute")
+        for name, target in self.targets.items():
+            if len(target) != len(self.images):
+                raise DataError(
+                    f"there are {len(self.images)} samples but {len(target)} answers for {name!r}"
+                )
+        if self.labels is not None:
+            self._check_labels(self.labels)
+
+    def _check_images(self) -> None:
         names = sorted(a.name for a in self.cascade.inputs)
         if sorted(self.inputs) != names:
             raise DataError(
@@ -57,13 +66,23 @@ class Answered:
             raise DataError(
                 f"images has shape {self.images.shape}; it must be (n, {len(self.inputs)}, 28, 28)"
             )
-        if not self.answers:
-            raise DataError("there are no answers to learn from; name at least one attribute")
-        for name, target in self.targets.items():
-            if len(target) != len(self.images):
-                raise DataError(
-                    f"there are {len(self.images)} samples but {len(target)} answers for {name!r}"
-                )
+
+    def _check_labels(self, labels: npt.NDArray[np.integer[Any]]) -> None:
+        if labels.shape != self.images.shape[:2] or labels.dtype.kind not in "iu":
+            raise DataError(
+                f"labels is of {labels.dtype} and has shape {labels.shape}; it must be of whole "
+                f"numbers and have shape {self.images.shape[:2]}"
+            )
+        sizes = {a.name: len(a.domain) for a in self.cascade.inputs}
+        most = np.array([sizes[name] for name in self.inputs])
+        wrong = np.argwhere((labels < -1) | (labels >= most))
+        if len(wrong):
+            row, column = wrong[0]
+            name = self.inputs[column]
+            raise DataError(
+                f"the label of {name!r} in sample {row} is {labels[row, column]}; it must be a "
+                f"position from 0 to {sizes[name] - 1}, or -1 where it is not known"
+            )
 
     @cached_property
     def targets(self) -> dict[str, Target]:
@@ -78,60 +97,35 @@ class Answered:
         """The position of each answer in its domain."""
         return {n: torch.from_numpy(t.labels.astype(np.int64)) for n, t in self.targets.items()}
 
-    @cached_property
-    def layer(self) -> PossibilisticLayer:
-        """The rules as a layer that infers what there are answers for."""
-        return PossibilisticLayer(self.cascade, list(self.answers))
-
-    def objective(self, network: nn.Module, pixels: Tensor, places: Tensor) -> tuple[Tensor, float]:
-        """Return the `answer_loss` of a batch, and how many samples are answered right."""
-        p = torch.softmax(network(pixels), dim=1)
-        pi = antipignistic(p).reshape(len(places), len(self.inputs), -1).unbind(dim=1)
-        outputs = self.layer(dict(zip(self.inputs, pi, strict=True)))
-        wanted = {name: positions[places] for name, positions in self.positions.items()}
-        right = [outputs[n].argmax(dim=1) == wanted[n].to(p.device) for n in wanted]
-        return answer_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
-
     def evidence(self, probabilities: FloatArray) -> dict[str, FloatArray]:
-        """Return the possibilities of the inputs, for probabilities (n * m, classes)."""
-        pi = possibilities_of(probabilities).reshape(*self.images.shape[:2], -1)
+        """Return the possibilities of the inputs of some samples.
+
+        Parameters
+        ----------
+        probabilities : array (images, classes), those of a sample one after the other
+        """
+        pi = antipignistic(probabilities).reshape(-1, len(self.inputs), probabilities.shape[1])
         return {name: pi[:, i] for i, name in enumerate(self.inputs)}
 
     def score(self, network: nn.Module) -> float:
         """Return the share of samples of which every answer is right and unambiguous."""
+        return float(self._right(network).all(axis=0).mean())
+
+    def answer_accuracy(self, network: nn.Module) -> float:
+        """Return the share of single answers that are right and unambiguous.
+
+        It tells a good reading from a bad one also where a sample has so many answers that hardly
+        any is right in all of them.
+        """
+        return float(self._right(network).mean())
+
+    def _right(self, network: nn.Module) -> npt.NDArray[np.bool_]:
+        """Tell which answers (answers, n) are right and unambiguous."""
         seen = predict_proba(network, self.images.reshape(-1, *self.images.shape[2:]))
         found = self.cascade.infer(self.evidence(seen), list(self.answers))
-        right = np.ones(len(self.images), np.bool_)
-        for name, target in self.targets.items():
-            pi = found[name]
-            right &= (pi.degrees.argmax(axis=1) == target.labels) & ~np.asarray(pi.ambiguous)
-        return float(right.mean())
-
-
-def train_from_answers(
-    network: nn.Module,
-    samples: Answered,
-    recipe: Recipe,
-    *,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-) -> History:
-    """Train a network in place so that the rules give the right answers.
-
-    The network's probabilities become possibilities by the antipignistic transformation, the
-    rules infer, and `answer_loss` is made small. As `pinesy.nn.train`, it is the same for the
-    same seed, and goes on from a checkpoint to the same bits.
-
-    Parameters
-    ----------
-    network : gives scores of the values of an input, for images (n, 1, 28, 28)
-    samples : images and answers
-    recipe : how; ``batch`` counts images, and a step has at least one sample
-    """
-    shape = samples.images.shape
-    pixels = preprocess(samples.images.reshape(-1, *shape[2:])).reshape(*shape[:2], 1, *shape[2:])
-    labels = [target.labels for target in samples.targets.values()]
-    data = data_fingerprint(samples.images, *labels)
-    identity = Identity(repr(network), recipe, seed, f"answers {data}")
-    return run_training(network, pixels, samples.objective, identity, checkpoint, progress)
+        return np.stack(
+            [
+                (found[name].degrees.argmax(axis=1) == target.labels) & ~found[name].ambiguous
+                for name, target in self.targets.items()
+            ]
+        )

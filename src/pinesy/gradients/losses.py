@@ -42,15 +42,17 @@ def answer_loss(outputs: Mapping[str, Tensor], answers: Mapping[str, Tensor]) ->
     return total
 
 
-def soft_label_loss(scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean of ``- sum_v t(v) log p(v)``, `p` the softmax of the scores.
+def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Return the mean over images of ``- w sum_v t(v) log p(v)``, `p` the softmax of the scores.
 
     Parameters
     ----------
     scores : tensor (n, classes), as a network gives them
     labels : tensor (n, classes) of probabilities, such as `Beliefs.probabilities` gives
+    weights : tensor (n,), how much each image counts; by default 1
     """
-    return torch.nn.functional.cross_entropy(scores, labels.to(scores.dtype))
+    losses = torch.nn.functional.cross_entropy(scores, labels.to(scores.dtype), reduction="none")
+    return losses.mean() if weights is None else (losses * weights.to(scores.dtype)).mean()
 
 
 def _by_size(outputs: Mapping[str, Tensor], names: Sequence[str]) -> Iterator[list[str]]:

@@ -8,29 +8,35 @@ from pathlib import Path
 from torch import nn
 
 from pinesy.exceptions import DomainError
-from pinesy.gradients.answers import Answered, train_from_answers
+from pinesy.gradients.answers import Answered
+from pinesy.gradients.training import train_from_answers
 from pinesy.nn.recipes import Recipe
-from pinesy.nn.training import History
 
 __all__ = ["Start", "best_start"]
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """A network after a first training from answers.
+    """A network after a first training from answers, the best of several.
 
     Attributes
     ----------
     seed : of its weights and of the order of samples
     network : as trained
-    score : the share of the samples for validation that are answered right
-    history : of its training
+    scores : by seed, in the order of trying, the share of the answers for validation that the
+        network gives rightly, `Answered.answer_accuracy`
+    seconds : the time that all starts took
     """
 
     seed: int
     network: nn.Module
-    score: float
-    history: History
+    scores: dict[int, float]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """That of the network."""
+        return self.scores[self.seed]
 
 
 def best_start(
@@ -41,6 +47,7 @@ def best_start(
     *,
     seeds: Iterable[int],
     enough: float = 1.0,
+    loss: str = "both",
     directory: str | os.PathLike[str] | None = None,
     say: Callable[[str], object] = lambda _: None,
 ) -> Start:
@@ -57,20 +64,25 @@ def best_start(
     recipe : of the first training
     seeds : those to try, in this order
     enough : a score that ends the search
+    loss : as `train_from_answers` takes it
     directory : for checkpoints, a file for each seed; by default there are none
     say : is given a line for each start
     """
-    best: Start | None = None
+    scores: dict[int, float] = {}
+    seconds, best, chosen = 0.0, None, -1
     for seed in seeds:
         network = make(seed)
         file = None if directory is None else Path(directory) / f"start-{seed}.safetensors"
-        history = train_from_answers(network, samples, recipe, seed=seed, checkpoint=file)
-        start = Start(seed, network, validation.score(network), history)
-        say(f"start {seed}: {100 * start.score:.1f} % of the answers for validation are right")
-        if best is None or start.score > best.score:
-            best = start
-        if best.score >= enough:
+        history = train_from_answers(
+            network, samples, recipe, seed=seed, loss=loss, checkpoint=file
+        )
+        seconds += sum(history.seconds)
+        scores[seed] = validation.answer_accuracy(network)
+        say(f"start {seed}: {100 * scores[seed]:.1f} % of the answers for validation are right")
+        if best is None or scores[seed] > scores[chosen]:
+            best, chosen = network, seed
+        if scores[chosen] >= enough:
             break
     if best is None:
         raise DomainError("there are no seeds to start from; give at least one")
-    return best
+    return Start(chosen, best, scores, seconds)

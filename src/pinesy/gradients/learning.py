@@ -1,0 +1,118 @@
+"""Learning to read from answers, from the first start to the last training."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from torch import nn
+
+from pinesy.gradients.answers import Answered
+from pinesy.gradients.soft_labels import soft_labels
+from pinesy.gradients.starts import Start, best_start
+from pinesy.nn.predict import predict_proba
+from pinesy.nn.recipes import Recipe
+from pinesy.nn.training import History, train
+
+__all__ = ["FINISH", "START", "LearnedFromAnswers", "learn_from_answers"]
+
+Make = Callable[[int], nn.Module]
+
+#: A first training from answers: short, and with small steps, which merge fewer values.
+START: Final = Recipe("adamw", 1e-3, "one-cycle", batch=64, epochs=2, t_max=2, eta_min=1e-5)
+#: The last training, from labels that the answers gave.
+FINISH: Final = Recipe(
+    "adamw",
+    3e-3,
+    "one-cycle",
+    batch=64,
+    epochs=16,
+    weight_decay=0.01,
+    t_max=16,
+    eta_min=1e-5,
+    augment=1.0,
+    average_from=12,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFromAnswers:
+    """A network that learned to read from answers.
+
+    Attributes
+    ----------
+    network : as trained in the end
+    start : the first training that was chosen
+    corrected : the share of the training images that the answers label otherwise than the start
+        read them
+    history : of the last training
+    score : the share of the answers for validation that the network gives rightly
+    """
+
+    network: nn.Module
+    start: Start
+    corrected: float
+    history: History
+    score: float
+
+    @property
+    def seconds(self) -> float:
+        """The time of all trainings."""
+        return self.start.seconds + sum(self.history.seconds)
+
+
+def learn_from_answers(
+    make: Make,
+    samples: Answered,
+    validation: Answered,
+    *,
+    seeds: Iterable[int] = range(8),
+    enough: float = 0.85,
+    loss: str = "both",
+    start: Recipe = START,
+    finish: Recipe = FINISH,
+    make_start: Make | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> LearnedFromAnswers:
+    """Train a network to read images, from answers alone.
+
+    First several starts are trained shortly (`best_start`), until one gives enough of the answers
+    for validation rightly. What it reads, the answers correct (`soft_labels`). From these labels
+    a new network is trained as if somebody had labelled the images.
+
+    Parameters
+    ----------
+    make : gives a new network for a seed
+    samples, validation : images with answers, to train with and to choose by
+    seeds : of the starts, in this order
+    enough : the share of right answers for validation that ends the search for a start
+    loss : of the starts, as `train_from_answers` takes it
+    start, finish : recipes of the first trainings and of the last
+    make_start : gives the network of a start, by default `make`; a small one is quicker
+    directory : for checkpoints, so that it goes on where it was; by default there are none
+    say : is given a line for each step
+    """
+    chosen = best_start(
+        make_start or make,
+        samples,
+        validation,
+        start,
+        seeds=seeds,
+        enough=enough,
+        loss=loss,
+        directory=directory,
+        say=say,
+    )
+    images = samples.images.reshape(-1, *samples.images.shape[2:])
+    labels = soft_labels(chosen.network, samples)
+    read = predict_proba(chosen.network, images).argmax(axis=1)
+    corrected = float((labels.argmax(axis=1) != read).mean())
+    say(f"the answers label {100 * corrected:.2f} % of the images otherwise than start read them")
+    network = make(chosen.seed)
+    file = None if directory is None else Path(directory) / "finish.safetensors"
+    history = train(network, images, labels, finish, seed=chosen.seed, checkpoint=file)
+    return LearnedFromAnswers(
+        network, chosen, corrected, history, validation.answer_accuracy(network)
+    )
