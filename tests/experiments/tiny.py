@@ -23,6 +23,7 @@ TINY = Scale(
     low_puzzles=1,
     trainings=2,
     n_perturbed=30,
+    starts=2,
     epochs=1,
 )
 #: As the quick ones, for the command line.
@@ -35,6 +36,7 @@ TINY_QUICK = Scale(
     low_puzzles=1,
     trainings=2,
     n_perturbed=30,
+    starts=2,
     epochs=2,
 )
 #: Runs the command line with `TINY_QUICK` in the place of what is quick.

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from pinesy.exceptions import DataError
-from pinesy.experiments.pieces import PROBLEMS, TRANSFORMS, Piece, pieces_of
+from pinesy.experiments.pieces import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Piece, pieces_of
 from pinesy.experiments.scales import PAPER, QUICK, Scale
 
 __all__ = ["REPRODUCE_HELP", "Several", "reproduce"]
@@ -27,10 +27,15 @@ deepsoftlog-cnn  DeepSoftLog's network (Addition only)
 ablation         all rules certain, nothing is learned
 better-eye       the paper's network, trained with a recipe of ours
 
+With --supervision sum (Addition) or verdict (Sudoku) nobody tells the
+network what is on an image; settings normal and deepsoftlog-cnn say which
+network it is.
+
 [bold]Examples[/bold]
   pinesy reproduce addition --quick
   pinesy reproduce addition --k 1 2 4 15 100 --runs 10 --transform both
   pinesy reproduce sudoku --size 4 9 --setting normal ablation
+  pinesy reproduce addition --supervision sum --setting deepsoftlog-cnn
 """
 #: Options that take several values, also after one mention.
 SEVERAL = ("--k", "--size", "--setting")
@@ -52,6 +57,18 @@ class Setting(StrEnum):
     DEEPSOFTLOG_CNN = "deepsoftlog-cnn"
     ABLATION = "ablation"
     BETTER_EYE = "better-eye"
+
+
+class Supervision(StrEnum):
+    """What networks learn from."""
+
+    IMAGES = "images"
+    SUM = "sum"
+    VERDICT = "verdict"
+
+
+#: The problem of each supervision that is not of images.
+ANSWERS = {Supervision.SUM: "addition", Supervision.VERDICT: "sudoku"}
 
 
 class Way(StrEnum):
@@ -126,6 +143,9 @@ def reproduce(
     run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
     transform: Annotated[Way, typer.Option(help="Which transformation.")] = Way.BOTH,
     setting: Settings = None,
+    supervision: Annotated[
+        Supervision, typer.Option(help="What networks learn from.")
+    ] = Supervision.IMAGES,
     quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
     results: Results = Path("results"),
     work: Work = None,
@@ -139,7 +159,7 @@ def reproduce(
     pieces = pieces_of(
         problem,
         _sizes(problem, k, size),
-        settings=[str(one) for one in setting or [Setting.NORMAL]],
+        settings=_settings(problem, setting or [Setting.NORMAL], supervision),
         transforms=TRANSFORMS if transform is Way.BOTH else [str(transform)],
         runs=_runs(runs, run, quick),
     )
@@ -156,6 +176,25 @@ def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[i
         if given and problem != owner:
             raise typer.BadParameter(f"it is for {owner}, not {problem}", param_hint=option)
     return tuple(k or size or PROBLEMS[problem])
+
+
+def _settings(problem: str, settings: list[Setting], supervision: Supervision) -> list[str]:
+    """Return the settings as pieces have them, with what networks learn from."""
+    names = [str(one) for one in settings]
+    if supervision is Supervision.IMAGES:
+        return names
+    if ANSWERS[supervision] != problem:
+        raise typer.BadParameter(
+            f"{supervision} is for {ANSWERS[supervision]}, not {problem}",
+            param_hint="--supervision",
+        )
+    for name in names:
+        if name not in FROM_ANSWERS:
+            raise typer.BadParameter(
+                f"with --supervision {supervision} it is {' or '.join(FROM_ANSWERS)}, not {name}",
+                param_hint="--setting",
+            )
+    return [FROM_ANSWERS[name] for name in names]
 
 
 def _runs(runs: int | None, run: int | None, quick: bool) -> range:

@@ -8,7 +8,13 @@ from pinesy.experiments.records import Record
 from pinesy.experiments.summary import Group, figure
 from pinesy.experiments.tables import NOTHING, Row, Table, figure_text, number_text, problem_name
 
-__all__ = ["ablation_table", "environment_table", "learning_table", "network_table"]
+__all__ = [
+    "ablation_table",
+    "answers_table",
+    "environment_table",
+    "learning_table",
+    "network_table",
+]
 
 LEARNING: Final = (
     "experiment",
@@ -79,6 +85,41 @@ def _paper_texts(theirs: Learning | None) -> tuple[str, str, str]:
         return NOTHING, NOTHING, NOTHING
     parameters = f"{number_text(theirs.s.mean)}, {number_text(theirs.r.mean)}"
     return _constant_text(theirs.threshold), figure_text(theirs.reliable), parameters
+
+
+ANSWERS: Final = (
+    "experiment",
+    "setting",
+    "run",
+    "accuracy, %",
+    "digit accuracy, %",
+    "reading",
+    "starts: right answers for validation, %",
+    "labels that answers corrected, %",
+    "training, s",
+)
+
+
+def answers_table(groups: Iterable[Group]) -> Table:
+    """Return how each network learned that had answers only, and whether it calls digits right.
+
+    Of runs that differ in the transformation only, the first.
+    """
+    rows: dict[tuple[object, ...], Row] = {}
+    for r in (r for g in groups for r in g.records if "start" in r.content["network"]):
+        rows.setdefault((*r.place[:3], r.run), _answers_row(r))
+    left = frozenset({"experiment", "setting", "reading"})
+    return Table("Networks that learned from answers alone", ANSWERS, tuple(rows.values()), left)
+
+
+def _answers_row(record: Record) -> Row:
+    content, start = record.content, record.content["network"]["start"]
+    problem, size, setting, _ = record.place
+    scores = ", ".join(f"{100.0 * score:.1f}" for score in start["scores"].values())
+    accuracies = (f"{100.0 * content[name]:.2f}" for name in ("accuracy", "digit_accuracy"))
+    what = problem_name(problem, size), setting, str(record.run), *accuracies
+    end = f"{100.0 * start['corrected']:.2f}", number_text(record.seconds["training"])
+    return Row((*what, content["reading"], scores, *end))
 
 
 ABLATION: Final = (

@@ -15,11 +15,10 @@ from pinesy.experiments.reasoning import solve, warm_up
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.sudoku import sudoku_task
 from pinesy.experiments.tasks import PARTS, Task
+from pinesy.gradients import Reading, reading
 
-__all__ = ["SUPERVISION", "SYMBOLIC", "TIMED", "Bench"]
+__all__ = ["SYMBOLIC", "TIMED", "Bench"]
 
-#: What all methods of the experiments learn from.
-SUPERVISION: Final = "every image labelled"
 #: The parts of a piece's time that are not the network's, and all of them.
 SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
 #: The problem, size, transformation and run of which single samples are explained.
@@ -60,14 +59,16 @@ class Bench:
             self._is_warm = True
         watch.add("training", seen.training)
         watch.add("prediction", seen.prediction)
+        read = self._reading(task, seen)
         n_images = len(self._images.labels)
         solved, cascade, inputs = solve(task, piece, seen.probabilities, n_images, watch)
         return {
             "cases": self._cases(piece, task, cascade, inputs),
             **self._scale.marks,
-            "supervision": SUPERVISION,
+            "supervision": piece.supervision,
             "samples": {name: len(getattr(task, name)) for name in PARTS},
-            "digit_accuracy": self._digit_accuracy(task, seen),
+            "digit_accuracy": read.accuracy,
+            "reading": str(read),
             **solved,
             "seconds": {part: watch.seconds.get(part, 0.0) for part in TIMED},
             "memory_mb": peak_memory(),
@@ -93,7 +94,7 @@ class Bench:
         make = addition_task if piece.problem == "addition" else sudoku_task
         return make(piece, self._images, self._scale)
 
-    def _digit_accuracy(self, task: Task, seen: Seen) -> float:
+    def _reading(self, task: Task, seen: Seen) -> Reading:
+        """Return how the network reads images for test, whose digits it never learned from."""
         rows = task.seen.searchsorted(task.judged_on)
-        found = seen.probabilities[rows].argmax(axis=1)
-        return float((found == self._images.labels[task.judged_on]).mean())
+        return reading(seen.probabilities[rows], self._images.labels[task.judged_on])

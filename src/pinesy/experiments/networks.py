@@ -5,17 +5,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from torch import nn
 
 from pinesy._progress import progress
 from pinesy._validation import FloatArray
+from pinesy.experiments.from_answers import Lesson, learn
 from pinesy.experiments.locks import BusyError, locked
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Indices, Task
+from pinesy.gradients import LearnedFromAnswers
+from pinesy.gradients.learning import FINISH, LAST
 from pinesy.nn import (
     BETTER_EYE,
     DEEPSOFTLOG,
@@ -33,6 +37,8 @@ from pinesy.nn import (
 __all__ = ["Networks", "Seen", "Trained", "Training", "training_of"]
 
 Network = PaperCNN | DeepSoftLogCNN
+#: The paper's network takes some 15 times as long as DeepSoftLog's, and needs fewer epochs.
+LARGE_EPOCHS: Final = 6
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Training:
     classes : the number of classes
     recipe : how it is trained
     seed : of its first weights, the order of images, and dropout
+    from_answers : whether it learns from answers; then it has a directory of its own
     """
 
     name: str
@@ -53,21 +60,37 @@ class Training:
     classes: int
     recipe: Recipe
     seed: int
+    from_answers: bool = False
 
     @property
     def file(self) -> str:
         """The name of its checkpoint."""
-        return f"{self.name}.safetensors"
+        return f"{self.name}/{LAST}" if self.from_answers else f"{self.name}.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained network, what happened in each epoch, and of how many it is the best."""
+    """A trained network.
+
+    Attributes
+    ----------
+    training : which
+    network : with its weights
+    history : what happened in each epoch
+    best_of : of how many it is the best
+    start : if it learned from answers, how that began
+    """
 
     training: Training
-    network: Network
+    network: nn.Module
     history: History
     best_of: int = 1
+    start: LearnedFromAnswers | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The time that training took, that of all starts included."""
+        return self.start.seconds if self.start else sum(self.history.seconds)
 
     def described(self, recipe: Recipe) -> dict[str, Any]:
         """Return what a record says about the network."""
@@ -78,7 +101,14 @@ class Trained:
             "epochs": len(self.history.losses),
             "file": self.training.file,
             "fingerprint": network_fingerprint(self.network),
+            **({"start": _described(self.start)} if self.start else {}),
         }
+
+
+def _described(learned: LearnedFromAnswers) -> dict[str, Any]:
+    """Return what a record says about how learning from answers began."""
+    scores = {str(seed): score for seed, score in learned.start.scores.items()}
+    return {"scores": scores, "chosen": learned.start.seed, "corrected": learned.corrected}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +139,31 @@ class Seen:
 def training_of(piece: Piece) -> Training:
     """Return the training of the network that a piece is done with: one for each run.
 
-    It serves all `k`, both transformations and the ablation.
+    It serves all `k`, both transformations and the ablation; one that learns from answers serves
+    one `k` only.
 
     Examples
     --------
     >>> training_of(Piece("addition", 4, "ablation", "antipignistic", 3)).name
     'addition-normal-3'
+    >>> training_of(Piece("addition", 4, "answers", "antipignistic", 3)).name
+    'addition-4-answers-3'
     """
+    if piece.is_from_answers:
+        return _training_from_answers(piece)
     setting = "normal" if piece.setting == "ablation" else piece.setting
     is_addition = piece.problem == "addition"
     problem, classes = ("addition", 10) if is_addition else (f"sudoku-{piece.size}", piece.size)
     name = f"{problem}-{setting}-{piece.run}"
     return Training(name, PaperCNN, classes, _recipe(problem, setting), piece.run)
+
+
+def _training_from_answers(piece: Piece) -> Training:
+    classes = 10 if piece.problem == "addition" else piece.size
+    name = f"{piece.problem}-{piece.size}-{piece.setting}-{piece.run}"
+    architecture = PaperCNN if piece.setting == "answers" else DeepSoftLogCNN
+    recipe = FINISH if architecture is DeepSoftLogCNN else FINISH.with_epochs(LARGE_EPOCHS)
+    return Training(name, architecture, classes, recipe, piece.run, from_answers=True)
 
 
 def _recipe(problem: str, setting: str) -> Recipe:
@@ -164,7 +207,10 @@ class Networks:
             return self._seen
         # Under the lock, so that two processes do not read the same images side by side.
         with self._alone(training.name):
-            trained = best or self._trained(training, task.trained_on)
+            if piece.is_from_answers:
+                trained = self._from_answers(training, task)
+            else:
+                trained = best or self._trained(training, task.trained_on)
             self._seen = self._read(trained, task.seen)
         return self._seen
 
@@ -191,8 +237,28 @@ class Networks:
             pixels = self.images.pixels[images]
             probabilities = self._cache.predict_proba(trained.network, pixels)
         described = trained.described(self._recipe(trained.training))
-        training, prediction = sum(trained.history.seconds), watch.seconds["prediction"]
+        training, prediction = trained.seconds, watch.seconds["prediction"]
         return Seen(trained.training, images, probabilities, described, training, prediction)
+
+    def _from_answers(self, training: Training, task: Task) -> Trained:
+        """Return a network that learned from the answers of a task."""
+        lesson = Lesson(
+            training.architecture,
+            training.classes,
+            training.seed,
+            training.recipe,
+            self.scale.starts,
+            self.scale.epochs,
+        )
+        place = self.directory / training.name
+        learned = learn(
+            lesson,
+            task,
+            self.images,
+            place,
+            lambda line: self.say(f"network {training.name}: {line}"),
+        )
+        return Trained(training, learned.network, learned.history, start=learned)
 
     def _trained(self, training: Training, images: Indices) -> Trained:
         """Return a trained network; training goes on from its checkpoint if there is one."""
@@ -237,7 +303,7 @@ class Networks:
         if busy:
             raise busy
 
-    def _score(self, network: Network) -> float:
+    def _score(self, network: nn.Module) -> float:
         """Return the share of perturbed images that a network reads rightly."""
         perturbed = self.images.perturbed
         found = self._cache.predict_proba(network, self.images.pixels[perturbed])

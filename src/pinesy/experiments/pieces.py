@@ -8,11 +8,36 @@ from typing import Any, Final
 from pinesy._validation import suggestion
 from pinesy.exceptions import DomainError
 
-__all__ = ["PROBLEMS", "SETTINGS", "TRANSFORMS", "Piece", "pieces_of"]
+__all__ = [
+    "ANSWERS_ONLY",
+    "FROM_ANSWERS",
+    "LABELLED",
+    "PROBLEMS",
+    "SETTINGS",
+    "TRANSFORMS",
+    "Piece",
+    "pieces_of",
+]
 
 #: The problems, and the sizes that the paper has: digits of a number, cells of a line.
 PROBLEMS: Final[Mapping[str, tuple[int, ...]]] = {"addition": (1, 2, 4, 15, 100), "sudoku": (4, 9)}
-SETTINGS: Final = ("normal", "low-data", "deepsoftlog-cnn", "ablation", "better-eye")
+SETTINGS: Final = (
+    "normal",
+    "low-data",
+    "deepsoftlog-cnn",
+    "ablation",
+    "better-eye",
+    "answers",
+    "answers-deepsoftlog-cnn",
+)
+#: Those in which networks learn from sums or verdicts alone, by that with labelled images.
+FROM_ANSWERS: Final[Mapping[str, str]] = {
+    "normal": "answers",
+    "deepsoftlog-cnn": "answers-deepsoftlog-cnn",
+}
+#: What networks learn from: every image labelled, or the answer of each sample and nothing else.
+LABELLED: Final = "every image labelled"
+ANSWERS_ONLY: Final[Mapping[str, str]] = {"addition": "sum only", "sudoku": "validity only"}
 #: What makes possibilities of probabilities: Pi-NeSy-1 and Pi-NeSy-2.
 TRANSFORMS: Final = ("antipignistic", "minimum-specificity")
 
@@ -70,6 +95,24 @@ class Piece:
         """Return the file of its record."""
         place = root / f"{self.problem}-{self.size}" / self.setting / self.transform
         return place / f"run-{self.run:02d}.json"
+
+    @property
+    def is_from_answers(self) -> bool:
+        """Whether its network learns from answers alone."""
+        return self.setting in FROM_ANSWERS.values()
+
+    @property
+    def supervision(self) -> str:
+        """What its network learns from."""
+        return ANSWERS_ONLY[self.problem] if self.is_from_answers else LABELLED
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the rules' parameters are learned.
+
+        Learning them needs the labels of images, for the attributes between images and answers.
+        """
+        return self.setting != "ablation" and not self.is_from_answers
 
     @property
     def fields(self) -> dict[str, Any]:

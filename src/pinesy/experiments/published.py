@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from pinesy.experiments.pieces import ANSWERS_ONLY, LABELLED
+
 __all__ = [
     "PAPER",
     "PI_NESY",
@@ -39,8 +41,6 @@ _CITATIONS: Final = {
     "CNN": "a baseline",
 }
 _DEEPPROOFLOG: Final = "published by its authors (arXiv:2511.08581)"
-#: What a method that is not Pi-NeSy learns from.
-_DISTANT: Final = {"addition": "sum only", "sudoku": "validity only"}
 #: The paper's settings; its ablation "obtained the same results" as the normal one.
 _SETTINGS: Final = {"ablation": "normal"}
 
@@ -112,7 +112,7 @@ class Result:
     @property
     def supervision(self) -> str:
         """What the method learned from."""
-        return "every image labelled" if self.is_paper else _DISTANT[self.problem]
+        return LABELLED if self.is_paper else ANSWERS_ONLY[self.problem]
 
     @property
     def runs(self) -> int | None:

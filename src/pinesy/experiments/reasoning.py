@@ -47,7 +47,7 @@ def solve(
             name: task.evidence(cascade, getattr(task, name), possibilities) for name in PARTS
         }
     learned = _nothing_learned()
-    if piece.setting != "ablation":
+    if piece.is_learned:
         found = _searched(task, cascade, inputs, candidate_power(piece.setting), watch)
         cascade, learned = found.result.cascade, _learned(found, task.groups)
     with watch("learning"):  # once for the rules, however many samples there are

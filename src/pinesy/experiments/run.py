@@ -165,5 +165,10 @@ def _line(piece: Piece, record: dict[str, Any]) -> str:
     seconds = sum(record["seconds"][part] for part in SYMBOLIC)
     return (
         f"{piece}: {100 * record['accuracy']:.2f} % of {record['samples']['test']} samples right "
-        f"(digits {100 * record['digit_accuracy']:.2f} %), rules {seconds:.2f} s"
+        f"(digits {100 * record['digit_accuracy']:.2f} %{_misread(record)}), rules {seconds:.2f} s"
     )
+
+
+def _misread(record: dict[str, Any]) -> str:
+    """Return a warning if a network takes digits for others, as it may without labels."""
+    return "" if record["reading"] == "right" else f", {record['reading']}"

@@ -72,6 +72,7 @@ class Scale:
     low_puzzles : those for training with low data
     trainings : of DeepSoftLog's network, the best of which serves all runs
     n_perturbed : perturbed images, for its validation
+    starts : of a network that learns from answers, at most
     epochs : of all trainings, if not those of the recipes
     """
 
@@ -83,6 +84,7 @@ class Scale:
     low_puzzles: int
     trainings: int
     n_perturbed: int
+    starts: int
     epochs: int | None = None
 
     def with_epochs(self, epochs: int) -> "Scale":
@@ -165,6 +167,7 @@ PAPER: Final = Scale(
     low_puzzles=5,
     trainings=10,
     n_perturbed=10_000,
+    starts=8,
 )
 #: For a machine without hours: the 5,000 digits that need no download.
 QUICK: Final = Scale(
@@ -176,5 +179,6 @@ QUICK: Final = Scale(
     low_puzzles=5,
     trainings=2,
     n_perturbed=500,
+    starts=2,
     epochs=3,
 )

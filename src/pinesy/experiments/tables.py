@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pinesy.experiments.pieces import FROM_ANSWERS
 from pinesy.experiments.published import Figure, Result, published_results
 from pinesy.experiments.summary import Group, Verdict, symbolic_share
 
@@ -127,9 +128,14 @@ def _settings(groups: Iterable[Group]) -> list[str]:
 
 
 def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table:
-    """Return the accuracy of every method for every size, as the paper's tables do."""
+    """Return the accuracy of every method for every size, as the paper's tables do.
+
+    Where ours learn from answers alone, they are beside the others that do so too.
+    """
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
     theirs = _published(problem, None, setting)
+    if setting in FROM_ANSWERS.values():
+        theirs = [r for r in _published(problem, None, "normal") if not r.is_paper]
     sizes = sorted({g.size for g in ours} | {r.size for r in theirs})
     cells: dict[tuple[str, str, bool], dict[int, str]] = {}
     for g in ours:

@@ -15,12 +15,14 @@ from pinesy.nn.predict import predict_proba
 from pinesy.nn.recipes import Recipe
 from pinesy.nn.training import History, train
 
-__all__ = ["FINISH", "START", "LearnedFromAnswers", "learn_from_answers"]
+__all__ = ["FINISH", "LAST", "START", "LearnedFromAnswers", "learn_from_answers"]
 
+#: The checkpoint of the last training.
+LAST: Final = "last.safetensors"
 Make = Callable[[int], nn.Module]
 
 #: A first training from answers: short, and with small steps, which merge fewer values.
-START: Final = Recipe("adamw", 1e-3, "one-cycle", batch=64, epochs=2, t_max=2, eta_min=1e-5)
+START: Final = Recipe("adamw", 1e-3, "one-cycle", batch=64, epochs=3, t_max=3, eta_min=1e-5)
 #: The last training, from labels that the answers gave.
 FINISH: Final = Recipe(
     "adamw",
@@ -68,7 +70,7 @@ def learn_from_answers(
     validation: Answered,
     *,
     seeds: Iterable[int] = range(8),
-    enough: float = 0.85,
+    enough: float = 0.9,
     loss: str = "both",
     start: Recipe = START,
     finish: Recipe = FINISH,
@@ -111,7 +113,7 @@ def learn_from_answers(
     corrected = float((labels.argmax(axis=1) != read).mean())
     say(f"the answers label {100 * corrected:.2f} % of the images otherwise than start read them")
     network = make(chosen.seed)
-    file = None if directory is None else Path(directory) / "finish.safetensors"
+    file = None if directory is None else Path(directory) / LAST
     history = train(network, images, labels, finish, seed=chosen.seed, checkpoint=file)
     return LearnedFromAnswers(
         network, chosen, corrected, history, validation.answer_accuracy(network)

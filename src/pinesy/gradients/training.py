@@ -59,10 +59,9 @@ def train_from_answers(
         raise DomainError(f"no loss {loss!r:.60}{suggestion(loss, LOSSES)}")
     shape = samples.images.shape
     pixels = preprocess(samples.images.reshape(-1, *shape[2:])).reshape(*shape[:2], 1, *shape[2:])
+    known = [] if samples.labels is None else [samples.labels]
     labels = [target.labels for target in samples.targets.values()]
-    if samples.labels is not None:
-        labels.append(samples.labels)
-    data = data_fingerprint(samples.images, *labels)
+    data = data_fingerprint(samples.images, *labels, *known)
     identity = Identity(repr(network), recipe, seed, f"{loss} {data}")
     return run_training(network, pixels, LOSSES[loss](samples), identity, checkpoint, progress)
 
