@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy.exceptions import DataError, DegreeError, DomainError
+from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy.exceptions import DataError, DomainError
 from test_errors import raises_saying
 
 torch = pytest.importorskip("torch")
@@ -87,6 +88,52 @@ def test_answers_correct_what_was_misread() -> None:
     assert (found.argmax(axis=1) == labels).all()
 
 
+def test_the_worst_reading_of_a_sample_does_not_hide_the_others() -> None:
+    # Three sums in one sample: the first pair is misread badly, the second a little.
+    pairs = [(f"x{i}", f"y{i}") for i in range(3)]
+    rule_sets = []
+    for x, y in pairs:
+        a, b = Attribute(x, [0, 1, 2]), Attribute(y, [0, 1, 2])
+        both = Attribute.product(f"{x}{y}", a, b)
+        total = Attribute(f"total of {x}{y}", range(5))
+        rule_sets += [
+            RuleSet(
+                [
+                    If(one.isin({v})).then(both.where(f"{one.name} == {v}"))
+                    for one in (a, b)
+                    for v in range(3)
+                ]
+            ),
+            RuleSet(If(both.where(f"{x} + {y} == {t}")).then(total.isin({t})) for t in range(5)),
+        ]
+    inputs = [name for pair in pairs for name in pair]
+    truth = np.array([0, 0, 1, 2, 2, 1])
+    answers = {
+        f"total of {x}{y}": [int(truth[2 * i : 2 * i + 2].sum())] for i, (x, y) in enumerate(pairs)
+    }
+    data = Answered(Cascade(*rule_sets), inputs, np.zeros((1, 6, 28, 28), np.uint8), answers)
+    seen = np.array(
+        [
+            [0.98, 0.01, 0.01],
+            [0.001, 0.998, 0.001],  # a 0 that is taken for a 1, with no doubt
+            [0.1, 0.8, 0.1],
+            [0.35, 0.4, 0.25],  # a 2 that is taken for a 1; 0 would be worse, and is no way to 3
+            [0.02, 0.03, 0.95],
+            [0.2, 0.6, 0.2],
+        ]
+    )
+
+    class Table(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, pixels: Any) -> Any:
+            return torch.from_numpy(seen).log()[: len(pixels)]
+
+    net = Table()
+    net.weight = torch.nn.Parameter(torch.zeros(1))
+    found = soft_labels(net, data)
+    assert found.argmax(axis=1).tolist() == truth.tolist()
+    assert found.max(axis=1).min() > 0.7, "no reading is left open"
+
+
 def test_a_labelled_image_keeps_its_label_and_helps_its_partner() -> None:
     data = samples(40)
     _, labels = drawn(80, 0)
@@ -105,7 +152,7 @@ def test_labels_that_contradict_the_answer() -> None:
     known = np.full((3, 2), -1)
     known[1] = 2, 2
     answers = {"total": [4, 0, 4]}
-    with raises_saying(DegreeError, "row 1", "contradict"):
+    with raises_saying(DataError, "sample 1: its labels contradict its answers", "-1"):
         soft_labels(Reader(), Answered(data.cascade, data.inputs, data.images, answers, known))
 
 

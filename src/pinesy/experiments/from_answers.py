@@ -16,6 +16,8 @@ from pinesy.nn import DeepSoftLogCNN, Recipe
 
 __all__ = ["Lesson", "answered", "learn"]
 
+#: As many images, seen once or often, make a start.
+START_IMAGES: Final = 100_000
 #: The starts of a run have seeds of their own.
 SEEDS_A_RUN: Final = 100
 
@@ -46,9 +48,13 @@ class Lesson:
         """The seeds of the starts."""
         return range(SEEDS_A_RUN * self.run, SEEDS_A_RUN * self.run + self.starts)
 
-    def recipe(self, recipe: Recipe) -> Recipe:
-        """Return a recipe with the epochs of the lesson."""
-        return recipe.with_epochs(self.epochs) if self.epochs else recipe
+    def begin(self, n_images: int) -> Recipe:
+        """Return the recipe of the starts: with few images they take more epochs."""
+        return START.with_epochs(self.epochs or max(START.epochs, -(-START_IMAGES // n_images)))
+
+    def end(self) -> Recipe:
+        """Return the recipe of the last training."""
+        return self.finish.with_epochs(self.epochs) if self.epochs else self.finish
 
 
 def answered(task: Task, part: Part, images: Images) -> Answered:
@@ -81,8 +87,8 @@ def learn(
         valid,
         seeds=lesson.seeds,
         loss="both" if graph_of(train.cascade).is_forest else "answers",
-        start=lesson.recipe(START),
-        finish=lesson.recipe(lesson.finish),
+        start=lesson.begin(train.images.shape[0] * train.images.shape[1]),
+        finish=lesson.end(),
         make_start=lambda seed: DeepSoftLogCNN(lesson.classes, seed=seed),
         directory=directory,
         say=say,

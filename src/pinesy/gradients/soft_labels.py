@@ -6,14 +6,18 @@ from torch import nn
 
 from pinesy._validation import FloatArray
 from pinesy.beliefs import condition
+from pinesy.exceptions import DataError
 from pinesy.gradients.answers import UNKNOWN, Answered
 from pinesy.nn.predict import predict_proba
+from pinesy.transforms import antipignistic_inverse
 
 __all__ = ["believed", "soft_labels"]
 
 #: The share of the uniform distribution that is mixed into what a network sees: however sure it is
 #: of a wrong reading, no answer may be impossible.
 DOUBT = 1e-9
+
+Indices = npt.NDArray[np.int64]
 
 
 def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
@@ -22,9 +26,14 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
     The network's probabilities become possibilities, which the answer conditions
     (`pinesy.condition`): ``c(x) = min_i pi_i(x_i)`` where the rules give the answer, 0 elsewhere,
     rescaled to maximum 1 and projected to each input by max. The antipignistic inverse makes
-    probabilities of them. An image that was misread alone in its sample gets the right label, if
-    it is the most possible way to the answer. Labelled images keep their labels, and help the
-    others of their samples.
+    probabilities of them. An image that was misread gets the right label, if it is the most
+    possible way to the answer. Labelled images keep their labels, and help the others of their
+    samples.
+
+    A minimum is as low as its lowest part, so that the worst reading of a sample hides what the
+    answer says about the others. Therefore each input is restricted to the values of the most
+    possible ways, rescaled to maximum 1, and all is conditioned again, until every reading that
+    is left agrees with the answer or nothing changes.
 
     Returns
     -------
@@ -32,37 +41,67 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
 
     Raises
     ------
-    DegreeError
+    DataError
         The labels of a sample contradict its answers.
     """
     images = samples.images
     seen = predict_proba(network, images.reshape(-1, *images.shape[2:]))
-    labels, _ = believed(samples, seen, np.arange(len(images)))
-    return labels
+    pi = _possibilities(samples, seen, np.arange(len(images)))
+    found = np.empty_like(pi)
+    left = np.arange(len(images))
+    while len(left):
+        degrees, compatibility = _conditioned(samples, pi[left], left)
+        found[left] = degrees
+        kept = np.where(degrees == 1.0, pi[left], 0.0)
+        kept /= kept.max(axis=-1, keepdims=True)
+        changed = (kept != pi[left]).any(axis=(1, 2)) & (compatibility < 1.0)
+        pi[left] = kept
+        left = left[changed]
+    return antipignistic_inverse(found.reshape(len(seen), -1))
 
 
 def believed(
-    samples: Answered, probabilities: FloatArray, places: npt.NDArray[np.int64]
+    samples: Answered, probabilities: FloatArray, places: Indices
 ) -> tuple[FloatArray, FloatArray]:
     """Return the labels of the images of some samples, and how specific each of them is.
 
-    Of the conditioned possibilities ``c`` of an image's `m` values, the specificity is
-    ``1 - (sum_v c(v) - 1) / (m - 1)``: 1 if one value is left, 0 if the answer leaves all open.
+    They are conditioned once only. Of the conditioned possibilities ``c`` of an image's `m`
+    values, the specificity is ``1 - (sum_v c(v) - 1) / (m - 1)``: 1 if one value is left, 0 if the
+    answer leaves all open.
 
     Parameters
     ----------
     probabilities : array (images, classes), what a network makes of the images
     places : which samples
     """
+    pi = _possibilities(samples, probabilities, places)
+    degrees = _conditioned(samples, pi, places)[0].reshape(probabilities.shape)
+    specificity = 1.0 - (degrees.sum(axis=1) - 1.0) / (degrees.shape[1] - 1)
+    return antipignistic_inverse(degrees), specificity
+
+
+def _possibilities(samples: Answered, probabilities: FloatArray, places: Indices) -> FloatArray:
+    """Return the possibilities (n, m, classes) of the inputs of some samples."""
     n_classes = probabilities.shape[1]
     seen = (1 - DOUBT) * probabilities + DOUBT / n_classes
     if samples.labels is not None:
         known = samples.labels[places].ravel()
         seen[known != UNKNOWN] = np.eye(n_classes)[known[known != UNKNOWN]]
+    return np.stack(list(samples.evidence(seen).values()), axis=1)
+
+
+def _conditioned(
+    samples: Answered, pi: FloatArray, places: Indices
+) -> tuple[FloatArray, FloatArray]:
+    """Return the inputs (n, m, classes) given the answers, and the compatibility (n,)."""
+    inputs = {name: pi[:, i] for i, name in enumerate(samples.inputs)}
     answers = {name: target[places] for name, target in samples.targets.items()}
-    beliefs = condition(samples.cascade, samples.evidence(seen), answers)
-    found = beliefs.probabilities()  # raises if labels contradict the answers
-    labels = np.stack([found[name] for name in samples.inputs], axis=1)
-    sums = np.stack([beliefs[name].degrees.sum(axis=1) for name in samples.inputs], axis=1)
-    specificity = 1.0 - (sums - 1.0) / (n_classes - 1)
-    return labels.reshape(len(seen), n_classes), specificity.ravel()
+    beliefs = condition(samples.cascade, inputs, answers)
+    compatibility = np.asarray(beliefs.compatibility)
+    if not compatibility.all():
+        row = places[int(np.argmin(compatibility))]
+        raise DataError(
+            f"sample {row}: its labels contradict its answers; correct them, or set its labels to "
+            f"{UNKNOWN}"
+        )
+    return np.stack([beliefs[name].degrees for name in samples.inputs], axis=1), compatibility
