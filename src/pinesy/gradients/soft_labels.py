@@ -76,7 +76,7 @@ def believed(
     """
     pi = _possibilities(samples, probabilities, places)
     degrees = _conditioned(samples, pi, places)[0].reshape(probabilities.shape)
-    specificity = 1.0 - (degrees.sum(axis=1) - 1.0) / (degrees.shape[1] - 1)
+    specificity = 1.0 - (degrees.sum(axis=1) - 1.0) / (probabilities.shape[1] - 1)
     return antipignistic_inverse(degrees), specificity
 
 
