@@ -23,8 +23,9 @@ from pinesy.datasets import (
 )
 from pinesy.exceptions import DataError, DomainError
 from pinesy.experiments import Piece, Store, pieces_of, reasoning, run
-from pinesy.experiments.networks import Networks, Seen, training_of
+from pinesy.experiments.networks import Networks, Seen
 from pinesy.experiments.scales import PAPER, QUICK
+from pinesy.experiments.trainings import training_of
 from pinesy.learning import accuracy
 from pinesy.nn import PAPER as PAPER_RECIPE
 from pinesy.nn import (

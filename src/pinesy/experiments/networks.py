@@ -1,11 +1,10 @@
 """The networks of the experiments: trained once, kept, and used by all pieces that need them."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -18,97 +17,16 @@ from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Indices, Task
-from pinesy.gradients import LearnedFromAnswers
-from pinesy.gradients.learning import FINISH, LAST
+from pinesy.experiments.trainings import Trained, Training, training_of
 from pinesy.nn import (
-    BETTER_EYE,
     DEEPSOFTLOG,
-    PAPER,
-    PAPER_SUDOKU4,
     DeepSoftLogCNN,
-    History,
-    PaperCNN,
     PredictionCache,
     Recipe,
-    network_fingerprint,
     train,
 )
 
-__all__ = ["Networks", "Seen", "Trained", "Training", "training_of"]
-
-Network = PaperCNN | DeepSoftLogCNN
-#: The paper's network takes some 15 times as long as DeepSoftLog's, and needs fewer epochs.
-LARGE_EPOCHS: Final = 6
-
-
-@dataclass(frozen=True)
-class Training:
-    """Which network is trained, and how.
-
-    Attributes
-    ----------
-    name : its file is called so
-    architecture : the network's class
-    classes : the number of classes
-    recipe : how it is trained
-    seed : of its first weights, the order of images, and dropout
-    from_answers : whether it learns from answers; then it has a directory of its own
-    """
-
-    name: str
-    architecture: type[Network]
-    classes: int
-    recipe: Recipe
-    seed: int
-    from_answers: bool = False
-
-    @property
-    def file(self) -> str:
-        """The name of its checkpoint."""
-        return f"{self.name}/{LAST}" if self.from_answers else f"{self.name}.safetensors"
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A trained network.
-
-    Attributes
-    ----------
-    training : which
-    network : with its weights
-    history : what happened in each epoch
-    best_of : of how many it is the best
-    start : if it learned from answers, how that began
-    """
-
-    training: Training
-    network: nn.Module
-    history: History
-    best_of: int = 1
-    start: LearnedFromAnswers | None = None
-
-    @property
-    def seconds(self) -> float:
-        """The time that training took, that of all starts included."""
-        return self.start.seconds if self.start else sum(self.history.seconds)
-
-    def described(self, recipe: Recipe) -> dict[str, Any]:
-        """Return what a record says about the network."""
-        return {
-            "best_of": self.best_of,
-            "architecture": type(self.network).__name__,
-            "recipe": json.loads(recipe.to_json()),
-            "epochs": len(self.history.losses),
-            "file": self.training.file,
-            "fingerprint": network_fingerprint(self.network),
-            **({"start": _described(self.start)} if self.start else {}),
-        }
-
-
-def _described(learned: LearnedFromAnswers) -> dict[str, Any]:
-    """Return what a record says about how learning from answers began."""
-    scores = {str(seed): score for seed, score in learned.start.scores.items()}
-    return {"scores": scores, "chosen": learned.start.seed, "corrected": learned.corrected}
+__all__ = ["Networks", "Seen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,42 +52,6 @@ class Seen:
     def is_of(self, source: Training, images: Indices) -> bool:
         """Tell whether this is what a network makes of these images."""
         return self.source == source and np.array_equal(self.images, images)
-
-
-def training_of(piece: Piece) -> Training:
-    """Return the training of the network that a piece is done with: one for each run.
-
-    It serves all `k`, both transformations and the ablation; one that learns from answers serves
-    one `k` only.
-
-    Examples
-    --------
-    >>> training_of(Piece("addition", 4, "ablation", "antipignistic", 3)).name
-    'addition-normal-3'
-    >>> training_of(Piece("addition", 4, "answers", "antipignistic", 3)).name
-    'addition-4-answers-3'
-    """
-    if piece.is_from_answers:
-        return _training_from_answers(piece)
-    setting = "normal" if piece.setting == "ablation" else piece.setting
-    is_addition = piece.problem == "addition"
-    problem, classes = ("addition", 10) if is_addition else (f"sudoku-{piece.size}", piece.size)
-    name = f"{problem}-{setting}-{piece.run}"
-    return Training(name, PaperCNN, classes, _recipe(problem, setting), piece.run)
-
-
-def _training_from_answers(piece: Piece) -> Training:
-    classes = 10 if piece.problem == "addition" else piece.size
-    name = f"{piece.problem}-{piece.size}-{piece.setting}-{piece.run}"
-    architecture = PaperCNN if piece.setting == "answers" else DeepSoftLogCNN
-    recipe = FINISH if architecture is DeepSoftLogCNN else FINISH.with_epochs(LARGE_EPOCHS)
-    return Training(name, architecture, classes, recipe, piece.run, from_answers=True)
-
-
-def _recipe(problem: str, setting: str) -> Recipe:
-    if setting == "better-eye":
-        return BETTER_EYE
-    return PAPER_SUDOKU4 if problem == "sudoku-4" else PAPER
 
 
 class Networks:
