@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pinesy.experiments.published import Result, published_results
+from pinesy.experiments.published import Result, published_beside
 from pinesy.experiments.records import PARTS, SYMBOLIC
 from pinesy.experiments.summary import Group
 from pinesy.experiments.tables import problem_name
@@ -110,7 +110,7 @@ def _inlined(text: str, prefix: str, alt: str) -> str:
 def _accuracy(problem: str, setting: str, groups: Sequence[Group], number: int) -> Plot:
     """Plot accuracy by size, with a bar of one deviation: ours, the paper's, the others'."""
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
-    theirs = [r for r in published_results() if (r.problem, r.setting) == (problem, setting)]
+    theirs = published_beside(problem, setting)
     sizes = sorted({g.size for g in ours} | {r.size for r in theirs})
     series = _series(ours, theirs)
 

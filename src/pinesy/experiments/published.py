@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from pinesy.experiments.pieces import ANSWERS_ONLY, LABELLED
+from pinesy.experiments.pieces import ANSWERS_ONLY, FROM_ANSWERS, LABELLED
 
 __all__ = [
     "PAPER",
@@ -21,6 +21,7 @@ __all__ = [
     "Result",
     "paper_learning",
     "paper_result",
+    "published_beside",
     "published_results",
 ]
 
@@ -170,6 +171,22 @@ def published_results() -> tuple[Result, ...]:
     ['94.0', '80.8', '37.8']
     """
     return tuple(map(_result, _rows("published_results.csv")))
+
+
+def published_beside(problem: str, setting: str) -> list[Result]:
+    """Return what stands beside our results in a setting, the paper's own first.
+
+    Where ours learn from answers alone, these are the others that do so too.
+
+    Examples
+    --------
+    >>> {r.supervision for r in published_beside("addition", "answers")}
+    {'sum only'}
+    """
+    alike = setting in FROM_ANSWERS.values()
+    where = problem, "normal" if alike else setting
+    found = [r for r in published_results() if (r.problem, r.setting) == where]
+    return sorted((r for r in found if not (alike and r.is_paper)), key=lambda r: not r.is_paper)
 
 
 def paper_result(problem: str, size: int, setting: str, transform: str) -> Result | None:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pinesy.experiments.pieces import FROM_ANSWERS
-from pinesy.experiments.published import Figure, Result, published_results
+from pinesy.experiments.published import Figure, Result, published_beside
 from pinesy.experiments.summary import Group, Verdict, symbolic_share
 
 __all__ = [
@@ -107,11 +106,9 @@ def _verdict_text(verdict: Verdict | None) -> str:
     return f"no ({by})" + ", but by rounding" * verdict.rounded
 
 
-def _published(problem: str, size: int | None, setting: str) -> list[Result]:
-    """Return the results of others in a setting, the paper's own first."""
-    found = [r for r in published_results() if (r.problem, r.setting) == (problem, setting)]
-    chosen = [r for r in found if size in (None, r.size)]
-    return sorted(chosen, key=lambda r: not r.is_paper)
+def _published(problem: str, size: int, setting: str) -> list[Result]:
+    """Return the results of others in a setting, the paper's own first; each is shown once."""
+    return [r for r in published_beside(problem, setting) if (r.size, r.setting) == (size, setting)]
 
 
 def _our_name(group: Group) -> str:
@@ -128,14 +125,9 @@ def _settings(groups: Iterable[Group]) -> list[str]:
 
 
 def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table:
-    """Return the accuracy of every method for every size, as the paper's tables do.
-
-    Where ours learn from answers alone, they are beside the others that do so too.
-    """
+    """Return the accuracy of every method for every size, as the paper's tables do."""
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
-    theirs = _published(problem, None, setting)
-    if setting in FROM_ANSWERS.values():
-        theirs = [r for r in _published(problem, None, "normal") if not r.is_paper]
+    theirs = published_beside(problem, setting)
     sizes = sorted({g.size for g in ours} | {r.size for r in theirs})
     cells: dict[tuple[str, str, bool], dict[int, str]] = {}
     for g in ours:
