@@ -21,7 +21,6 @@ from pinesy.experiments import Piece, Store, pieces_of, run
 from pinesy.experiments.addition import addition_task
 from pinesy.experiments.from_answers import answered
 from pinesy.experiments.report import read_report
-from pinesy.gradients.learning import LAST
 
 SETTINGS = ("answers", "answers-deepsoftlog-cnn")
 PIECES = [
@@ -72,6 +71,9 @@ def test_a_record_says_what_was_learned_from(place: Path, piece: Piece) -> None:
     assert list(start["scores"]) == ["100", "101"]
     assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
     assert 0.0 <= start["corrected"] <= 1.0
+    assert 0.0 < start["labels_right"] <= 1.0
+    assert start["loss"] == {"addition": "both", "sudoku": "answers"}[piece.problem]
+    assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
     assert found["reading"].split(":")[0] in ("right", "permuted", "merged")
 
 
@@ -79,8 +81,9 @@ def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -
     records = [Store(place / "results").read(piece) for piece in PIECES]
     networks = {(r["problem"], r["size"], r["setting"]): r["network"] for r in records}
     assert len({n["fingerprint"] for n in networks.values()}) == len(PIECES) // 2
-    files = [place / "work" / n["file"] for n in networks.values()]
-    assert all(file.exists() and file.name == LAST for file in files)
+    for network in networks.values():
+        last = f"last-{network['start']['chosen']}.safetensors"
+        assert (place / "work" / network["file"] / last).exists()
 
 
 def test_what_was_trained_is_not_trained_again(place: Path) -> None:
@@ -94,7 +97,7 @@ def test_what_was_trained_is_not_trained_again(place: Path) -> None:
     assert any("start 100" in line for line in said)
 
 
-START = {"scores": {"0": 0.5, "1": 0.95}, "chosen": 1, "corrected": 0.0125}
+START = {"scores": {"0": 0.5, "1": 0.95}, "chosen": 1, "corrected": 0.0125, "labels_right": 0.998}
 
 
 def test_the_report_shows_a_wrong_reading_as_such(tmp_path: Path) -> None:
@@ -113,6 +116,7 @@ def test_the_report_shows_a_wrong_reading_as_such(tmp_path: Path) -> None:
     assert found["digit accuracy, %"] == "99.50"
     assert found["starts: right answers for validation, %"] == "50.0, 95.0"
     assert found["labels that answers corrected, %"] == "1.25"
+    assert found["labels right after that, %"] == "99.80"
 
 
 def test_ours_stands_beside_those_that_have_sums_only_too(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A network learns to read images from what rules should conclude."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,13 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet
-from pinesy.exceptions import DataError, DomainError
+from pinesy.exceptions import DataError, DomainError, PinesyError
 from test_errors import raises_saying
 
 torch = pytest.importorskip("torch")
 
 from pinesy.gradients import Answered, train_from_answers  # noqa: E402
+from pinesy.gradients.training import LOSSES, _Objective  # noqa: E402
 from pinesy.nn import DeepSoftLogCNN, Recipe, predict_proba  # noqa: E402
 
 RECIPE = Recipe("adamw", 5e-3, "constant", batch=16, epochs=6)
@@ -105,11 +107,33 @@ def test_it_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path: Path) -> None:
     assert weights(halves) == weights(whole)
 
 
-def test_a_checkpoint_of_other_answers_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "net.safetensors"
-    train_from_answers(network(), samples(), RECIPE.with_epochs(1), seed=0, checkpoint=file)
+LABELS = np.full((60, 2), -1)
+LABELS[0] = 1, 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"images": samples(seed=5).images},
+        {"answers": {"total": samples().answers["total"][::-1]}},
+        {"inputs": ["y", "x"]},
+        {"labels": LABELS},
+        {"cascade": RULES.with_parameters({"total": (np.full(5, 0.5), np.zeros(5))})},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_checkpoint_of_other_samples_is_refused(tmp_path: Path, change: Any) -> None:
+    file, data = tmp_path / "net.safetensors", samples()
+    train_from_answers(network(), data, RECIPE.with_epochs(1), seed=0, checkpoint=file)
     with raises_saying(DataError, "another training", "fingerprint"):
-        train_from_answers(network(), samples(seed=5), RECIPE, seed=0, checkpoint=file)
+        train_from_answers(network(), replace(data, **change), RECIPE, seed=0, checkpoint=file)
+
+
+def test_a_checkpoint_of_another_loss_is_refused(tmp_path: Path) -> None:
+    file, data = tmp_path / "net.safetensors", samples()
+    train_from_answers(network(), data, RECIPE.with_epochs(1), seed=0, checkpoint=file)
+    with raises_saying(DataError, "another training", "fingerprint"):
+        train_from_answers(network(), data, RECIPE, seed=0, loss="answers", checkpoint=file)
 
 
 def test_a_step_has_whole_samples() -> None:
@@ -150,6 +174,12 @@ def test_the_score_counts_samples_with_all_answers_right() -> None:
         ({"images": np.zeros((60, 3, 28, 28), np.uint8)}, ["(60, 3, 28, 28)", "(n, 2, 28, 28)"]),
         ({"answers": {"total": [1, 2]}}, ["60 samples but 2 answers for 'total'"]),
         ({"answers": {}}, ["no answers"]),
+        ({"answers": [1, 2]}, ["no answers", "a mapping"]),
+        ({"answers": {"total": np.ones((60, 5))}}, ["'total' are distributions; give values"]),
+        ({"images": [[0]]}, ["shape (1, 1)", "(n, 2, 28, 28)"]),
+        ({"images": np.zeros((0, 2, 28, 28), np.uint8)}, ["at least one sample"]),
+        ({"images": np.zeros((60, 2, 28, 28))}, ["float64", "give uint8"]),
+        ({"images": np.zeros((60, 2, 32, 32), np.uint8)}, ["(120, 32, 32)", "(n, 28, 28)"]),
         ({"labels": np.zeros((60, 3), int)}, ["shape (60, 3)", "must", "(60, 2)"]),
         ({"labels": np.zeros((60, 2))}, ["float64", "whole numbers"]),
         (
@@ -163,3 +193,68 @@ def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:
     given = {"inputs": data.inputs, "images": data.images, "answers": data.answers, **change}
     with raises_saying(DataError, *says):
         Answered(RULES, **given)
+
+
+def test_inputs_of_several_sizes() -> None:
+    z = Attribute("z", [0, 1])
+    rules = RuleSet([If(X.isin({0}), z.isin({1})).then(TOTAL.isin({0}))])
+    with raises_saying(DataError, "'x' has 3 values and 'z' has 2", "one network"):
+        Answered(Cascade(rules), ["x", "z"], samples().images, {"total": [0] * 60})
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_network_with_other_classes(loss: str) -> None:
+    with raises_saying(DataError, "the network has 4 classes", "3 values"):
+        train_from_answers(DeepSoftLogCNN(4, seed=0), samples(), RECIPE, seed=0, loss=loss)
+    with raises_saying(DataError, "the network has 4 classes", "3 values"):
+        samples().score(DeepSoftLogCNN(4, seed=0))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_training_that_diverges_says_so(loss: str) -> None:
+    wild = Recipe("adamw", 1e30, "constant", batch=16, epochs=3)
+    with raises_saying(PinesyError, "training diverges", "smaller"):
+        train_from_answers(network(), samples(), wild, seed=0, loss=loss)
+
+
+def test_a_seed_that_is_none() -> None:
+    with raises_saying(DomainError, "seed is -1"):
+        train_from_answers(network(), samples(), RECIPE, seed=-1)
+
+
+def test_rule_sets_and_attributes_will_do() -> None:
+    names = samples(seed=4)
+    pairs = RULES["both"]
+    labels = [(0, 0)] * 60
+    one = Answered(pairs, [X, Y], names.images, {BOTH: labels})  # type: ignore[list-item,arg-type,dict-item]
+    two = Answered(Cascade(pairs), ["x", "y"], names.images, {"both": labels})
+    assert one.fingerprint == two.fingerprint
+    assert one.score(network()) == two.score(network())
+
+
+DIFFERENCE = Attribute("difference", range(-2, 5))
+CROOKED = Cascade(
+    RULES["both"],
+    RuleSet(
+        If(BOTH.where(f"2 * x - y == {d}")).then(DIFFERENCE.isin({d})) for d in DIFFERENCE.domain
+    ),
+)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_image_belongs_to_its_input(loss: str) -> None:
+    images, labels = drawn(200, 0)
+    y, x = labels.reshape(100, 2).T  # the first image of a sample is y
+    answers = {"difference": (2 * x - y).tolist()}
+    data = Answered(CROOKED, ["y", "x"], images.reshape(100, 2, 28, 28), answers)
+    net = network()
+    train_from_answers(net, data, RECIPE.with_epochs(8), seed=0, loss=loss)
+    unseen, truth = drawn(50, 2)
+    assert (predict_proba(net, unseen).argmax(axis=1) == truth).mean() > 0.9
+    assert data.score(net) > 0.9
+
+
+def test_the_rules_go_where_the_network_is() -> None:
+    objective = _Objective(samples(), "both", torch.device("meta"))
+    assert objective.layer is not None
+    assert {buffer.device.type for buffer in objective.layer.buffers()} == {"meta"}

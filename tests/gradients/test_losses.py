@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.transforms import antipignistic_inverse
 from strategies import random_batch
 from test_errors import raises_saying
@@ -24,7 +24,7 @@ def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:
     expected = 0.0
     for name in sizes:
         q = antipignistic_inverse(pi[name])[np.arange(20), answers[name]]
-        expected -= sum(math.log(max(x, 1e-12)) for x in q) / 20
+        expected -= sum(math.log(max(x, 1e-30)) for x in q) / 20
     outputs: Any = {name: torch.from_numpy(x) for name, x in pi.items()}
     found = answer_loss(outputs, {n: torch.from_numpy(t) for n, t in answers.items()})
     assert found.item() == pytest.approx(expected, rel=1e-12)
@@ -44,3 +44,24 @@ def test_soft_labels() -> None:
     p = torch.softmax(scores, dim=1).double()
     expected = -(labels * p.log()).sum(dim=1).mean()
     assert soft_label_loss(scores, labels).item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_weights_of_soft_labels() -> None:
+    scores = torch.tensor([[0.0, 0.0], [0.0, math.log(3.0)]], dtype=torch.float64)
+    labels = torch.tensor([[1.0, 0.0], [0.25, 0.75]])
+    each = [math.log(2.0), -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))]
+    assert soft_label_loss(scores, labels).item() == pytest.approx(sum(each) / 2)
+    weighed = soft_label_loss(scores, labels, torch.tensor([0.5, 0.0]))
+    assert weighed.item() == pytest.approx(each[0] / 4)
+
+
+def test_a_sure_error_has_a_gradient() -> None:
+    pi = torch.tensor([[1.0, 1e-13]], dtype=torch.float64, requires_grad=True)
+    answer_loss({"b": pi}, {"b": torch.tensor([1])}).backward()  # type: ignore[no-untyped-call]
+    assert pi.grad is not None
+    assert pi.grad[0, 1] < -1e12
+
+
+def test_an_answer_for_no_output() -> None:
+    with raises_saying(UnknownAttributeError, "an answer for 'c', which is no output"):
+        answer_loss({"b": torch.ones(1, 2)}, {"c": torch.tensor([0])})

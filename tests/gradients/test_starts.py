@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from gradients.test_answers import RECIPE, drawn, network, samples  # noqa: E402
 from pinesy.gradients import Answered, best_start, soft_labels  # noqa: E402
 from pinesy.gradients import starts as module  # noqa: E402
+from pinesy.gradients.soft_labels import believed, corrected  # noqa: E402
 from pinesy.nn import History, Recipe, predict_proba, train  # noqa: E402
 
 
@@ -88,30 +89,28 @@ def test_answers_correct_what_was_misread() -> None:
     assert (found.argmax(axis=1) == labels).all()
 
 
-def test_the_worst_reading_of_a_sample_does_not_hide_the_others() -> None:
-    # Three sums in one sample: the first pair is misread badly, the second a little.
-    pairs = [(f"x{i}", f"y{i}") for i in range(3)]
-    rule_sets = []
-    for x, y in pairs:
-        a, b = Attribute(x, [0, 1, 2]), Attribute(y, [0, 1, 2])
-        both = Attribute.product(f"{x}{y}", a, b)
-        total = Attribute(f"total of {x}{y}", range(5))
+def sums(truth: list[int]) -> Answered:
+    """Return one sample of several sums, of two images each."""
+    rule_sets, inputs, answers = [], [], {}
+    for i in range(len(truth) // 2):
+        x, y = Attribute(f"x{i}", [0, 1, 2]), Attribute(f"y{i}", [0, 1, 2])
+        both, total = Attribute.product(f"both{i}", x, y), Attribute(f"total{i}", range(5))
         rule_sets += [
             RuleSet(
-                [
-                    If(one.isin({v})).then(both.where(f"{one.name} == {v}"))
-                    for one in (a, b)
-                    for v in range(3)
-                ]
+                If(one.isin({v})).then(both.where(f"{one.name} == {v}"))
+                for one in (x, y)
+                for v in range(3)
             ),
-            RuleSet(If(both.where(f"{x} + {y} == {t}")).then(total.isin({t})) for t in range(5)),
+            RuleSet(If(both.where(f"x{i} + y{i} == {t}")).then(total.isin({t})) for t in range(5)),
         ]
-    inputs = [name for pair in pairs for name in pair]
-    truth = np.array([0, 0, 1, 2, 2, 1])
-    answers = {
-        f"total of {x}{y}": [int(truth[2 * i : 2 * i + 2].sum())] for i, (x, y) in enumerate(pairs)
-    }
-    data = Answered(Cascade(*rule_sets), inputs, np.zeros((1, 6, 28, 28), np.uint8), answers)
+        inputs += [x.name, y.name]
+        answers[total.name] = [truth[2 * i] + truth[2 * i + 1]]
+    images = np.zeros((1, len(truth), 28, 28), np.uint8)
+    return Answered(Cascade(*rule_sets), inputs, images, answers)
+
+
+def test_the_worst_reading_of_a_sample_does_not_hide_the_others() -> None:
+    truth = [0, 0, 1, 2, 2, 1]
     seen = np.array(
         [
             [0.98, 0.01, 0.01],
@@ -122,16 +121,56 @@ def test_the_worst_reading_of_a_sample_does_not_hide_the_others() -> None:
             [0.2, 0.6, 0.2],
         ]
     )
-
-    class Table(torch.nn.Module):  # type: ignore[misc,name-defined]
-        def forward(self, pixels: Any) -> Any:
-            return torch.from_numpy(seen).log()[: len(pixels)]
-
-    net = Table()
-    net.weight = torch.nn.Parameter(torch.zeros(1))
-    found = soft_labels(net, data)
-    assert found.argmax(axis=1).tolist() == truth.tolist()
+    found = corrected(sums(truth), seen)
+    assert found.argmax(axis=1).tolist() == truth
     assert found.max(axis=1).min() > 0.7, "no reading is left open"
+
+
+def test_a_tie_stays_one_and_hides_nothing() -> None:
+    # The first sum is 2 and both images look like a 0: 0 + 2 and 2 + 0 are equally possible.
+    sure = [1.0 - 2e-6, 1e-6, 1e-6]
+    seen = np.array([sure, sure, [0.1, 0.8, 0.1], [0.35, 0.4, 0.25]])
+    found = corrected(sums([0, 2, 1, 2]), seen)
+    assert found[0].tolist() == found[1].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+    assert found[2:].argmax(axis=1).tolist() == [1, 2]
+    assert found[2:].max(axis=1).min() > 0.7
+
+
+def test_how_specific_a_label_is() -> None:
+    even = np.full((4, 3), 1 / 3)
+    labels, specificity = believed(sums([0, 0, 0, 1]), even, np.arange(1))
+    # A sum of 0 leaves one value; a sum of 1 leaves two of three.
+    assert specificity.tolist() == pytest.approx([1.0, 1.0, 0.5, 0.5])
+    assert labels.tolist() == [pytest.approx(row) for row in [[1, 0, 0]] * 2 + [[0.5, 0.5, 0]] * 2]
+
+
+def test_answers_that_nothing_gives() -> None:
+    x = Attribute("x", [0, 1, 2])
+    seen = Attribute("seen", ["no", "yes"])
+    rules = Cascade(RuleSet([If(x.isin({0, 1, 2})).then(seen.isin({"yes"}))]))
+    images = np.zeros((2, 1, 28, 28), np.uint8)
+    data = Answered(rules, ["x"], images, {"seen": ["yes", "no"]})
+    with raises_saying(DataError, "sample 1: no reading gives its answers", "seen = 'no'"):
+        soft_labels(Reader(), data)
+
+
+def test_no_start_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored(monkeypatch, [0.3, 0.4])
+    said: list[str] = []
+    found = best_start(
+        network, samples(), samples(), RECIPE, seeds=[0, 1], enough=0.9, say=said.append
+    )
+    assert found.seed == 1
+    assert "no start gives 90 % of the answers rightly" in said[-1]
+    assert "start 1 with 40.0 %" in said[-1]
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with raises_saying(DataError, "file", "cannot be made"):
+        best_start(
+            network, samples(), samples(), RECIPE, seeds=[0], directory=tmp_path / "file" / "x"
+        )
 
 
 def test_a_labelled_image_keeps_its_label_and_helps_its_partner() -> None:
@@ -152,7 +191,7 @@ def test_labels_that_contradict_the_answer() -> None:
     known = np.full((3, 2), -1)
     known[1] = 2, 2
     answers = {"total": [4, 0, 4]}
-    with raises_saying(DataError, "sample 1: its labels contradict its answers", "-1"):
+    with raises_saying(DataError, "sample 1: its labels contradict its answers", "total = 0"):
         soft_labels(Reader(), Answered(data.cascade, data.inputs, data.images, answers, known))
 
 

@@ -96,6 +96,7 @@ ANSWERS: Final = (
     "reading",
     "starts: right answers for validation, %",
     "labels that answers corrected, %",
+    "labels right after that, %",
     "training, s",
 )
 
@@ -118,7 +119,9 @@ def _answers_row(record: Record) -> Row:
     scores = ", ".join(f"{100.0 * score:.1f}" for score in start["scores"].values())
     accuracies = (f"{100.0 * content[name]:.2f}" for name in ("accuracy", "digit_accuracy"))
     what = problem_name(problem, size), setting, str(record.run), *accuracies
-    end = f"{100.0 * start['corrected']:.2f}", number_text(record.seconds["training"])
+    right = start.get("labels_right")
+    labels = f"{100.0 * start['corrected']:.2f}", _word(right and f"{100.0 * right:.2f}")
+    end = *labels, number_text(record.seconds["training"])
     return Row((*what, content["reading"], scores, *end))
 
 

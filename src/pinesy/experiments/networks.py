@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import nn
 
 from pinesy._progress import progress
 from pinesy._validation import FloatArray
-from pinesy.experiments.from_answers import Lesson, learn
+from pinesy.experiments.from_answers import learn
 from pinesy.experiments.locks import BusyError, locked
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
@@ -22,7 +23,6 @@ from pinesy.nn import (
     DEEPSOFTLOG,
     DeepSoftLogCNN,
     PredictionCache,
-    Recipe,
     train,
 )
 
@@ -118,35 +118,24 @@ class Networks:
         with watch("prediction"), progress("reading images"):
             pixels = self.images.pixels[images]
             probabilities = self._cache.predict_proba(trained.network, pixels)
-        described = trained.described(self._recipe(trained.training))
+        described = trained.described(self.scale)
         training, prediction = trained.seconds, watch.seconds["prediction"]
         return Seen(trained.training, images, probabilities, described, training, prediction)
 
     def _from_answers(self, training: Training, task: Task) -> Trained:
         """Return a network that learned from the answers of a task."""
-        lesson = Lesson(
-            training.architecture,
-            training.classes,
-            training.seed,
-            training.recipe,
-            self.scale.starts,
-            self.scale.epochs,
-        )
-        place = self.directory / training.name
-        learned = learn(
-            lesson,
-            task,
-            self.images,
-            place,
-            lambda line: self.say(f"network {training.name}: {line}"),
-        )
-        return Trained(training, learned.network, learned.history, start=learned)
+        say = partial(self._say_of, training)
+        place = self.directory / training.file
+        return learn(training, self.scale, task, self.images, place, say)
+
+    def _say_of(self, training: Training, line: str) -> None:
+        self.say(f"network {training.name}: {line}")
 
     def _trained(self, training: Training, images: Indices) -> Trained:
         """Return a trained network; training goes on from its checkpoint if there is one."""
         network = training.architecture(training.classes, seed=training.seed)
         pixels, labels = self.images.pixels[images], self.images.labels[images]
-        file, recipe = self.directory / training.file, self._recipe(training)
+        file, recipe = self.directory / training.file, training.recipe_for(self.scale)
         history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
         if history.resumed < recipe.epochs:
             new = history.seconds[history.resumed :]
@@ -155,10 +144,6 @@ class Networks:
                 f"images in {sum(new):.1f} s"
             )
         return Trained(training, network, history)
-
-    def _recipe(self, training: Training) -> Recipe:
-        recipe = training.recipe
-        return recipe.with_epochs(self.scale.epochs) if self.scale.epochs else recipe
 
     def _chosen(self, images: Indices) -> Trained:
         """Return the best of DeepSoftLog's networks, on perturbed images for training."""

@@ -1,14 +1,15 @@
 """Which networks the experiments need, and how each of them is trained."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from torch import nn
 
 from pinesy.experiments.pieces import Piece
-from pinesy.gradients import LearnedFromAnswers
-from pinesy.gradients.learning import FINISH, LAST
+from pinesy.experiments.scales import Scale
+from pinesy.gradients.learning import FINISH
 from pinesy.nn import (
     BETTER_EYE,
     PAPER,
@@ -37,7 +38,8 @@ class Training:
     architecture : the network's class
     classes : the number of classes
     recipe : how it is trained
-    seed : of its first weights, the order of images, and dropout
+    seed : of its first weights, the order of images, and dropout; if it learns from answers, the
+        number of the run, which makes the seeds of its starts
     from_answers : whether it learns from answers; then it has a directory of its own
     """
 
@@ -50,8 +52,12 @@ class Training:
 
     @property
     def file(self) -> str:
-        """The name of its checkpoint."""
-        return f"{self.name}/{LAST}" if self.from_answers else f"{self.name}.safetensors"
+        """The name of its checkpoint, or of its directory."""
+        return self.name if self.from_answers else f"{self.name}.safetensors"
+
+    def recipe_for(self, scale: Scale) -> Recipe:
+        """Return how it is trained in experiments of some size."""
+        return self.recipe.with_epochs(scale.epochs) if scale.epochs else self.recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,37 +70,33 @@ class Trained:
     network : with its weights
     history : what happened in each epoch
     best_of : of how many it is the best
-    start : if it learned from answers, how that began
+    start : if it learned from answers, what a record says about how that began
+    starting : the seconds that it took
     """
 
     training: Training
     network: nn.Module
     history: History
     best_of: int = 1
-    start: LearnedFromAnswers | None = None
+    start: Mapping[str, Any] | None = None
+    starting: float = 0.0
 
     @property
     def seconds(self) -> float:
         """The time that training took, that of all starts included."""
-        return self.start.seconds if self.start else sum(self.history.seconds)
+        return self.starting + sum(self.history.seconds)
 
-    def described(self, recipe: Recipe) -> dict[str, Any]:
+    def described(self, scale: Scale) -> dict[str, Any]:
         """Return what a record says about the network."""
         return {
             "best_of": self.best_of,
             "architecture": type(self.network).__name__,
-            "recipe": json.loads(recipe.to_json()),
+            "recipe": json.loads(self.training.recipe_for(scale).to_json()),
             "epochs": len(self.history.losses),
             "file": self.training.file,
             "fingerprint": network_fingerprint(self.network),
-            **({"start": _described(self.start)} if self.start else {}),
+            **({"start": self.start} if self.start else {}),
         }
-
-
-def _described(learned: LearnedFromAnswers) -> dict[str, Any]:
-    """Return what a record says about how learning from answers began."""
-    scores = {str(seed): score for seed, score in learned.start.scores.items()}
-    return {"scores": scores, "chosen": learned.start.seed, "corrected": learned.corrected}
 
 
 def training_of(piece: Piece) -> Training:

@@ -79,7 +79,8 @@ class PossibilisticLayer(nn.Module):
         Parameters
         ----------
         inputs : by name, tensors (n, values) of possibilities, or of probabilities if the
-            layer has a transformation
+            layer has a transformation; that the degrees are from 0 to 1 is checked only where the
+            engine infers
         """
         values = self._checked(inputs)
         if self.transform is not None:
@@ -100,12 +101,22 @@ class PossibilisticLayer(nn.Module):
         for a in self.inputs:
             if a.name not in inputs:
                 raise UnknownAttributeError(f"there is no input {a.name!r}; the layer needs it")
+            if not isinstance(inputs[a.name], Tensor):
+                kind = type(inputs[a.name]).__name__
+                raise ShapeError(f"the input {a.name!r} is of type {kind}; give a tensor")
             shape, size = tuple(inputs[a.name].shape), len(a.domain)
             if len(shape) != 2 or shape[1] != size:
                 raise ShapeError(
                     f"the input {a.name!r} has shape {shape}; it must be (n, {size}), a column for "
                     "each value"
                 )
+        rows = {a.name: len(inputs[a.name]) for a in self.inputs}
+        if len(set(rows.values())) > 1:
+            least, most = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
+            raise ShapeError(
+                f"the inputs have several numbers of rows: {rows[least]} of {least!r}, "
+                f"{rows[most]} of {most!r}; give a row for each sample"
+            )
         return {a.name: inputs[a.name] for a in self.inputs}
 
     def learned(self) -> Cascade:

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from torch import nn
 
+from pinesy._validation import FloatArray
 from pinesy.gradients.answers import Answered
-from pinesy.gradients.soft_labels import soft_labels
+from pinesy.gradients.soft_labels import corrected
 from pinesy.gradients.starts import Start, best_start
 from pinesy.nn.predict import predict_proba
 from pinesy.nn.recipes import BETTER_EYE, Recipe
 from pinesy.nn.training import History, train
 
-__all__ = ["FINISH", "LAST", "START", "LearnedFromAnswers", "learn_from_answers"]
+__all__ = ["FINISH", "START", "LearnedFromAnswers", "learn_from_answers"]
 
-#: The checkpoint of the last training.
-LAST: Final = "last.safetensors"
 Make = Callable[[int], nn.Module]
 
 #: A first training from answers: short, and with small steps, which merge fewer values.
@@ -35,6 +35,7 @@ class LearnedFromAnswers:
     ----------
     network : as trained in the end
     start : the first training that was chosen
+    labels : array (n * m, classes), what the answers make of the readings of the start
     corrected : the share of the training images that the answers label otherwise than the start
         read them
     history : of the last training
@@ -43,6 +44,7 @@ class LearnedFromAnswers:
 
     network: nn.Module
     start: Start
+    labels: FloatArray
     corrected: float
     history: History
     score: float
@@ -96,14 +98,13 @@ def learn_from_answers(
         directory=directory,
         say=say,
     )
-    images = samples.images.reshape(-1, *samples.images.shape[2:])
-    labels = soft_labels(chosen.network, samples)
-    read = predict_proba(chosen.network, images).argmax(axis=1)
-    corrected = float((labels.argmax(axis=1) != read).mean())
-    say(f"the answers label {100 * corrected:.2f} % of the images otherwise than start read them")
+    seen = predict_proba(chosen.network, samples.flat)
+    labels = corrected(samples, seen)
+    read = np.take_along_axis(labels, seen.argmax(axis=1)[:, None], axis=1)[:, 0]
+    otherwise = float((read < labels.max(axis=1)).mean())
+    say(f"the answers label {100 * otherwise:.2f} % of the images otherwise than it reads them")
     network = make(chosen.seed)
-    file = None if directory is None else Path(directory) / LAST
-    history = train(network, images, labels, finish, seed=chosen.seed, checkpoint=file)
-    return LearnedFromAnswers(
-        network, chosen, corrected, history, validation.answer_accuracy(network)
-    )
+    file = None if directory is None else Path(directory) / f"last-{chosen.seed}.safetensors"
+    history = train(network, samples.flat, labels, finish, seed=chosen.seed, checkpoint=file)
+    score = validation.answer_accuracy(network)
+    return LearnedFromAnswers(network, chosen, labels, otherwise, history, score)

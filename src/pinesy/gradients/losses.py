@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from pinesy.exceptions import DataError
+from pinesy._validation import suggestion
+from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.gradients.transforms import antipignistic_inverse
 
 __all__ = ["answer_loss", "soft_label_loss"]
 
-#: So that the logarithm of an impossible answer is finite.
-LEAST = 1e-12
+#: So that the logarithm of an impossible answer is finite; below it there is no gradient.
+LEAST = 1e-30
 
 
 def answer_loss(outputs: Mapping[str, Tensor], answers: Mapping[str, Tensor]) -> Tensor:
@@ -33,6 +34,11 @@ def answer_loss(outputs: Mapping[str, Tensor], answers: Mapping[str, Tensor]) ->
     """
     if not answers:
         raise DataError("there are no answers to learn from; name at least one attribute")
+    for name in answers:
+        if name not in outputs:
+            raise UnknownAttributeError(
+                f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
+            )
     total = torch.zeros((), device=next(iter(outputs.values())).device)
     for names in _by_size(outputs, list(answers)):
         q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))

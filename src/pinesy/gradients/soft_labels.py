@@ -11,7 +11,7 @@ from pinesy.gradients.answers import UNKNOWN, Answered
 from pinesy.nn.predict import predict_proba
 from pinesy.transforms import antipignistic_inverse
 
-__all__ = ["believed", "soft_labels"]
+__all__ = ["believed", "corrected", "soft_labels"]
 
 #: The share of the uniform distribution that is mixed into what a network sees: however sure it is
 #: of a wrong reading, no answer may be impossible.
@@ -24,16 +24,16 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
     """Return for each image the probabilities of its values, given what the answer must be.
 
     The network's probabilities become possibilities, which the answer conditions
-    (`pinesy.condition`): ``c(x) = min_i pi_i(x_i)`` where the rules give the answer, 0 elsewhere,
-    rescaled to maximum 1 and projected to each input by max. The antipignistic inverse makes
-    probabilities of them. An image that was misread gets the right label, if it is the most
-    possible way to the answer. Labelled images keep their labels, and help the others of their
-    samples.
+    (`pinesy.condition`): for certain rules ``c(x) = min_i pi_i(x_i)`` where they give the answer,
+    0 elsewhere; for others the min with what they say of the answer. It is rescaled to maximum 1
+    and projected to each input by max, and the antipignistic inverse makes probabilities of that.
+    An image that was misread gets the right label, if it is the most possible way to the answer.
+    Labelled images keep their labels, and help the others of their samples.
 
     A minimum is as low as its lowest part, so that the worst reading of a sample hides what the
     answer says about the others. Therefore each input is restricted to the values of the most
     possible ways, rescaled to maximum 1, and all is conditioned again, until every reading that
-    is left agrees with the answer or nothing changes.
+    is left agrees with the answer. Ways that are equally possible are all kept.
 
     Returns
     -------
@@ -42,22 +42,35 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
     Raises
     ------
     DataError
-        The labels of a sample contradict its answers.
+        No reading gives the answers of a sample, or its labels contradict them.
     """
-    images = samples.images
-    seen = predict_proba(network, images.reshape(-1, *images.shape[2:]))
-    pi = _possibilities(samples, seen, np.arange(len(images)))
+    return corrected(samples, predict_proba(network, samples.flat))
+
+
+def corrected(samples: Answered, probabilities: FloatArray) -> FloatArray:
+    """Return the same, for what a network makes of the images (n * m, classes)."""
+    left = np.arange(len(samples.images))
+    pi = _possibilities(samples, probabilities, left)
     found = np.empty_like(pi)
-    left = np.arange(len(images))
     while len(left):
-        degrees, compatibility = _conditioned(samples, pi[left], left)
-        found[left] = degrees
-        kept = np.where(degrees == 1.0, pi[left], 0.0)
-        kept /= kept.max(axis=-1, keepdims=True)
-        changed = (kept != pi[left]).any(axis=(1, 2)) & (compatibility < 1.0)
-        pi[left] = kept
-        left = left[changed]
-    return antipignistic_inverse(found.reshape(len(seen), -1))
+        now = pi[left]
+        found[left], compatibility = _conditioned(samples, now, left)
+        pi[left] = _restricted(now, found[left], compatibility)
+        left = left[(pi[left] != now).any(axis=(1, 2)) & (compatibility < 1.0)]
+    return antipignistic_inverse(found.reshape(probabilities.shape))
+
+
+def _restricted(pi: FloatArray, degrees: FloatArray, compatibility: FloatArray) -> FloatArray:
+    """Return the inputs restricted to the most possible ways, rescaled to maximum 1.
+
+    Where that changes nothing, several ways are equally possible: what holds them down counts as
+    possible, so that it holds nothing else down.
+    """
+    best = degrees == 1.0
+    kept = np.where(best, pi, 0.0)
+    kept /= kept.max(axis=-1, keepdims=True)
+    same = (kept == pi).all(axis=(1, 2))[:, None, None]
+    return np.where(same & best & (pi <= compatibility[:, None, None]), 1.0, kept)
 
 
 def believed(
@@ -99,9 +112,12 @@ def _conditioned(
     beliefs = condition(samples.cascade, inputs, answers)
     compatibility = np.asarray(beliefs.compatibility)
     if not compatibility.all():
-        row = places[int(np.argmin(compatibility))]
-        raise DataError(
-            f"sample {row}: its labels contradict its answers; correct them, or set its labels to "
-            f"{UNKNOWN}"
+        row = int(places[int(np.argmin(compatibility))])
+        known = samples.labels is not None and (samples.labels[row] != UNKNOWN).any()
+        wrong = "its labels contradict its answers" if known else "no reading gives its answers"
+        said = ", ".join(
+            f"{name} = {target.attribute.domain[target.labels[row]]!r}"
+            for name, target in samples.targets.items()
         )
+        raise DataError(f"sample {row}: {wrong} ({said:.80}); correct them, or leave it out")
     return np.stack([beliefs[name].degrees for name in samples.inputs], axis=1), compatibility

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import nn
 
-from pinesy.exceptions import DomainError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.gradients.answers import Answered
 from pinesy.gradients.training import train_from_answers
 from pinesy.nn.recipes import Recipe
@@ -63,16 +63,17 @@ def best_start(
     samples, validation : images with answers, to train with and to judge by
     recipe : of the first training
     seeds : those to try, in this order
-    enough : a score that ends the search
+    enough : a score that ends the search; if no start has it, the best one is taken all the same
     loss : as `train_from_answers` takes it
     directory : for checkpoints, a file for each seed; by default there are none
     say : is given a line for each start
     """
+    place = None if directory is None else _made(Path(directory))
     scores: dict[int, float] = {}
     seconds, best, chosen = 0.0, None, -1
     for seed in seeds:
         network = make(seed)
-        file = None if directory is None else Path(directory) / f"start-{seed}.safetensors"
+        file = None if place is None else place / f"start-{seed}.safetensors"
         history = train_from_answers(
             network, samples, recipe, seed=seed, loss=loss, checkpoint=file
         )
@@ -85,4 +86,18 @@ def best_start(
             break
     if best is None:
         raise DomainError("there are no seeds to start from; give at least one")
+    if scores[chosen] < enough < 1.0:
+        say(
+            f"no start gives {100 * enough:.0f} % of the answers rightly; the best one is taken, "
+            f"start {chosen} with {100 * scores[chosen]:.1f} %: its readings may be wrong"
+        )
     return Start(chosen, best, scores, seconds)
+
+
+def _made(directory: Path) -> Path:
+    """Make a directory, if it is not there: better now than after an epoch."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    return directory

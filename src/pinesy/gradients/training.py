@@ -1,7 +1,6 @@
 """Learning to read images from answers alone, by gradients or by beliefs."""
 
 import os
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -9,19 +8,22 @@ import torch
 from torch import Tensor, nn
 
 from pinesy._validation import suggestion
-from pinesy.exceptions import DomainError
+from pinesy.exceptions import DomainError, PinesyError
 from pinesy.gradients.answers import UNKNOWN, Answered
 from pinesy.gradients.layer import PossibilisticLayer
 from pinesy.gradients.losses import answer_loss, soft_label_loss
 from pinesy.gradients.soft_labels import believed
 from pinesy.gradients.transforms import antipignistic
 from pinesy.nn.checkpoints import Identity
-from pinesy.nn.fingerprints import data_fingerprint
+from pinesy.nn.labels import device_of
 from pinesy.nn.networks import preprocess
 from pinesy.nn.recipes import Recipe
-from pinesy.nn.training import History, Objective, run_training
+from pinesy.nn.training import History, check_seed, run_training
 
 __all__ = ["LOSSES", "train_from_answers"]
+
+#: What can be made small.
+LOSSES: Final = ("both", "answers", "beliefs")
 
 
 def train_from_answers(
@@ -52,92 +54,78 @@ def train_from_answers(
     network : gives scores of the values of an input, for images (n, 1, 28, 28)
     samples : images and answers
     recipe : how; ``batch`` counts images, and a step has at least one sample
+    seed : of the order of samples, of augmentation and of dropout
     loss : ``"both"``, ``"answers"`` or ``"beliefs"``; beliefs use all answers of a sample together
         and begin better, but are exact and quick only for rules without loops
+    checkpoint : a file, written after each epoch; if it is there, training goes on from it
+    progress : whether to show a progress bar if it takes long
     """
-    if loss not in LOSSES:
+    check_seed(seed)
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise DomainError(f"no loss {loss!r:.60}{suggestion(loss, LOSSES)}")
     shape = samples.images.shape
-    pixels = preprocess(samples.images.reshape(-1, *shape[2:])).reshape(*shape[:2], 1, *shape[2:])
-    known = [] if samples.labels is None else [samples.labels]
-    labels = [target.labels for target in samples.targets.values()]
-    data = data_fingerprint(samples.images, *labels, *known)
-    identity = Identity(repr(network), recipe, seed, f"{loss} {data}")
-    return run_training(network, pixels, LOSSES[loss](samples), identity, checkpoint, progress)
+    pixels = preprocess(samples.flat).reshape(*shape[:2], 1, *shape[2:])
+    identity = Identity(repr(network), recipe, seed, f"{loss} {samples.fingerprint}")
+    objective = _Objective(samples, loss, device_of(network))
+    return run_training(network, pixels, objective, identity, checkpoint, progress)
 
 
-def _by_answers(samples: Answered) -> Objective:
-    """Return the objective that passes gradients through the rules."""
-    layer = PossibilisticLayer(samples.cascade, list(samples.answers))
+class _Objective:
+    """The loss of a batch, the mean over its samples, and how many of them are right.
 
-    def objective(network: nn.Module, pixels: Tensor, places: Tensor) -> tuple[Tensor, float]:
-        scores = network(pixels)
-        loss, right = _answer_loss(samples, layer, scores, places)
-        return loss + _label_loss(samples, scores, places), right
-
-    return objective
-
-
-def _by_beliefs(samples: Answered) -> Objective:
-    """Return the objective that learns from what answers say about single images."""
-
-    def objective(network: nn.Module, pixels: Tensor, places: Tensor) -> tuple[Tensor, float]:
-        return _belief_loss(samples, network(pixels), places)
-
-    return objective
-
-
-def _by_both(samples: Answered) -> Objective:
-    """Return the sum of both objectives; labelled images are labelled in the beliefs."""
-    layer = PossibilisticLayer(samples.cascade, list(samples.answers))
-
-    def objective(network: nn.Module, pixels: Tensor, places: Tensor) -> tuple[Tensor, float]:
-        scores = network(pixels)
-        loss, right = _answer_loss(samples, layer, scores, places)
-        return loss + _belief_loss(samples, scores, places)[0], right
-
-    return objective
-
-
-def _answer_loss(
-    samples: Answered, layer: PossibilisticLayer, scores: Tensor, places: Tensor
-) -> tuple[Tensor, float]:
-    """Return the loss of a batch, and how many of its samples are answered right."""
-    pi = antipignistic(torch.softmax(scores, dim=1))
-    each = pi.reshape(len(places), len(samples.inputs), -1).unbind(dim=1)
-    outputs = layer(dict(zip(samples.inputs, each, strict=True)))
-    wanted = {name: at[places].to(pi.device) for name, at in samples.positions.items()}
-    right = [outputs[name].argmax(dim=1) == at for name, at in wanted.items()]
-    return answer_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
-
-
-def _belief_loss(samples: Answered, scores: Tensor, places: Tensor) -> tuple[Tensor, float]:
-    """Return the loss of a batch, and in how many samples all images are read as labelled.
-
-    As the other losses it is a mean over samples of the sum over their images.
+    A sample is right if all its answers are; by beliefs alone, if all its images are read as they
+    are labelled.
     """
-    seen = torch.softmax(scores.detach(), dim=1).double().cpu().numpy()
-    found = believed(samples, seen, places.numpy())
-    labels, specificity = (torch.from_numpy(part).to(scores.device) for part in found)
-    as_read = scores.detach().argmax(dim=1) == labels.argmax(dim=1)
-    right = as_read.reshape(len(places), -1).all(dim=1).sum().item()
-    return len(samples.inputs) * soft_label_loss(scores, labels, specificity), right
 
+    def __init__(self, samples: Answered, loss: str, device: torch.device) -> None:
+        self.samples, self.has_beliefs = samples, loss != "answers"
+        self.layer = None
+        if loss != "beliefs":
+            self.layer = PossibilisticLayer(samples.cascade, list(samples.answers)).to(device)
 
-def _label_loss(samples: Answered, scores: Tensor, places: Tensor) -> Tensor:
-    """Return the mean over samples of the cross-entropy of all labelled images."""
-    if samples.labels is None:
-        return scores.new_zeros(())
-    wanted = torch.from_numpy(samples.labels[places.numpy()].astype(np.int64)).flatten()
-    total = nn.functional.cross_entropy(
-        scores, wanted.to(scores.device), ignore_index=UNKNOWN, reduction="sum"
-    )
-    return total / len(places)
+    def __call__(self, network: nn.Module, pixels: Tensor, places: Tensor) -> tuple[Tensor, float]:
+        scores = network(pixels)
+        self.samples.check_classes(scores.shape[1])
+        if not torch.isfinite(scores).all():
+            raise PinesyError(
+                "the network's scores are not finite: training diverges; take a smaller learning "
+                "rate"
+            )
+        parts = []
+        if self.has_beliefs:
+            parts.append(self._belief_loss(scores, places))
+        else:  # beliefs have the labels in them
+            parts.append((self._label_loss(scores, places), 0.0))
+        if self.layer is not None:
+            parts.append(self._answer_loss(self.layer, scores, places))
+        return torch.stack([loss for loss, _ in parts]).sum(), parts[-1][1]
 
+    def _answer_loss(
+        self, layer: PossibilisticLayer, scores: Tensor, places: Tensor
+    ) -> tuple[Tensor, float]:
+        samples = self.samples
+        pi = antipignistic(torch.softmax(scores, dim=1))
+        each = pi.reshape(len(places), len(samples.inputs), -1).unbind(dim=1)
+        outputs = layer(dict(zip(samples.inputs, each, strict=True)))
+        wanted = {name: at[places].to(pi.device) for name, at in samples.positions.items()}
+        right = [outputs[name].argmax(dim=1) == at for name, at in wanted.items()]
+        return answer_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
 
-#: What can be made small.
-LOSSES: Final[dict[str, Callable[[Answered], Objective]]] = {
-    "both": _by_both,
-    "answers": _by_answers,
-    "beliefs": _by_beliefs,
-}
+    def _belief_loss(self, scores: Tensor, places: Tensor) -> tuple[Tensor, float]:
+        seen = torch.softmax(scores.detach(), dim=1).double().cpu().numpy()
+        found = believed(self.samples, seen, places.numpy())
+        labels, specificity = (torch.from_numpy(p).to(scores) for p in found)
+        read = labels.gather(1, scores.detach().argmax(dim=1, keepdim=True)).squeeze(1)
+        as_read = (read == labels.amax(dim=1)).reshape(len(places), -1).all(dim=1)
+        loss = len(self.samples.inputs) * soft_label_loss(scores, labels, specificity)
+        return loss, as_read.sum().item()
+
+    def _label_loss(self, scores: Tensor, places: Tensor) -> Tensor:
+        """Return the mean over samples of the cross-entropy of all labelled images."""
+        if self.samples.labels is None:
+            return scores.new_zeros(())
+        wanted = torch.from_numpy(self.samples.labels[places.numpy()].astype(np.int64)).flatten()
+        total = nn.functional.cross_entropy(
+            scores, wanted.to(scores.device), ignore_index=UNKNOWN, reduction="sum"
+        )
+        return total / len(places)

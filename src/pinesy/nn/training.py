@@ -25,7 +25,7 @@ from pinesy.nn.labels import check_labels, device_of
 from pinesy.nn.networks import preprocess
 from pinesy.nn.recipes import Recipe
 
-__all__ = ["History", "Objective", "run_training", "train"]
+__all__ = ["History", "Objective", "check_seed", "run_training", "train"]
 
 #: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
 #: and how many are right.
@@ -40,8 +40,9 @@ class History:
 
     Attributes
     ----------
-    losses : mean cross-entropy of the images
-    accuracies : share of the images that were classified right (with dropout, before the step)
+    losses : mean loss: of `train`, the cross-entropy of an image; of a training from answers, the
+        loss of a sample
+    accuracies : share of the images or samples that were right (with dropout, before the step)
     seconds : time that it took
     resumed : how many of the epochs a checkpoint had already
     """
@@ -89,13 +90,18 @@ def train(
     >>> len(history.losses)
     3
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise DomainError(f"seed is {seed!r:.60}; it must be a whole number, at least 0")
+    check_seed(seed)
     pixels = preprocess(images)
     classes = check_labels(labels, network, pixels)
     identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
     objective = partial(_classification, classes)
     return run_training(network, pixels, objective, identity, checkpoint, progress)
+
+
+def check_seed(seed: object) -> None:
+    """Raise `DomainError` unless a seed can be one."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise DomainError(f"seed is {seed!r:.60}; it must be a whole number, at least 0")
 
 
 def _classification(
