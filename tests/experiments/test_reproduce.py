@@ -192,7 +192,7 @@ def test_without_pytorch_it_says_what_to_install(tmp_path: Path) -> None:
     done = other_process(code)
     assert done.returncode == 3
     assert done.stderr == (
-        "error: pinesy.nn needs torch, which is not installed; pip install 'pinesy[nn]'\n"
+        "error: pinesy.gradients needs torch, which is not installed; pip install 'pinesy[nn]'\n"
     )
 
 

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import nn
 
 from pinesy._progress import progress
 from pinesy._validation import FloatArray
@@ -25,6 +24,9 @@ from pinesy.nn import (
     PredictionCache,
     train,
 )
+
+if TYPE_CHECKING:  # pinesy.gradients says it better if PyTorch is not there
+    from torch import nn
 
 __all__ = ["Networks", "Seen"]
 
@@ -170,7 +172,7 @@ class Networks:
         if busy:
             raise busy
 
-    def _score(self, network: nn.Module) -> float:
+    def _score(self, network: "nn.Module") -> float:
         """Return the share of perturbed images that a network reads rightly."""
         perturbed = self.images.perturbed
         found = self._cache.predict_proba(network, self.images.pixels[perturbed])

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-
-from torch import nn
+from typing import TYPE_CHECKING, Any, Final
 
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Scale
@@ -20,6 +18,9 @@ from pinesy.nn import (
     Recipe,
     network_fingerprint,
 )
+
+if TYPE_CHECKING:  # pinesy.gradients says it better if PyTorch is not there
+    from torch import nn
 
 __all__ = ["Trained", "Training", "training_of"]
 
@@ -75,7 +76,7 @@ class Trained:
     """
 
     training: Training
-    network: nn.Module
+    network: "nn.Module"
     history: History
     best_of: int = 1
     start: Mapping[str, Any] | None = None
