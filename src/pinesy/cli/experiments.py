@@ -23,7 +23,7 @@ with no download. Needs pip install 'pinesy\\[nn,data]'.
 [bold]Settings[/bold]
 normal           the paper's network and numbers of samples
 low-data         few images and puzzles for training
-deepsoftlog-cnn  DeepSoftLog's network (of images: Addition only)
+deepsoftlog-cnn  DeepSoftLog's network (with labels: Addition only)
 ablation         all rules certain, nothing is learned
 better-eye       the paper's network, trained with a recipe of ours
 
