@@ -10,7 +10,7 @@ import numpy as np
 from pinesy._pieces import Labels, Pieces, labels_of
 from pinesy._validation import FloatArray, suggestion
 from pinesy.cascade import Cascade
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, placed
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy, learn, search_thresholds
 from pinesy.learning.learn import batch_of, named_targets
 from pinesy.learning.metrics import answers
@@ -125,9 +125,6 @@ def _held_out(
     data, targets = validation
     pieces = Pieces.of(data, inputs, "X of the validation data")
     if choice.search.get("metric", accuracy) is accuracy:
-        try:
+        with placed("the validation data"):
             answers(cascade, _ignorance(inputs, pieces.n), targets)
-        except PinesyError as error:
-            error.args = (f"the validation data: {error}", *error.args[1:])
-            raise
     return pieces, targets

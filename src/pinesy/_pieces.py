@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._validation import suggestion
-from pinesy.exceptions import DataError, PinesyError, ShapeError, UnknownAttributeError
+from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError, placed
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
 
@@ -63,6 +63,14 @@ class Pieces:
                 )
         return cls(n, inputs, arrays)
 
+    @property
+    def first(self) -> "Pieces":
+        """The data of the first sample, which have the form of all."""
+        content = self.content
+        if isinstance(content, np.ndarray):
+            return Pieces(1, self.inputs, content[:1])
+        return Pieces(1, self.inputs, {name: array[:1] for name, array in content.items()})
+
     def stacked(self, attributes: Sequence[Attribute]) -> Array:
         """Return the data of some attributes as an array ``(n, len(attributes), ...)``."""
         if isinstance(self.content, np.ndarray):
@@ -98,11 +106,8 @@ def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
 
 
 def _positions(content: object, attribute: Attribute, n: int) -> npt.NDArray[np.int64]:
-    try:
+    with placed("concepts"):
         target = Target.of(content, attribute)
-    except PinesyError as error:
-        error.args = (f"concepts: {error}", *error.args[1:])
-        raise
     if target.is_graded:
         raise DataError(
             f"concepts: {attribute.name!r} has distributions; give one value for each sample"

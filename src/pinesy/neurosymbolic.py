@@ -153,7 +153,9 @@ class NeuroSymbolic:
         choice = Choice(validation, groups, tolerance, search)
         task = Task.of(self.cascade, self.inputs, (X, concepts, targets), choice)
         for view in self._views:
-            view.check_trainable(task.labels)
+            view.check(task.pieces, task.labels)
+            if task.held_out is not None:
+                view.check(task.held_out[0], {}, "the validation data: ")
         began = perf_counter()
         for view in self._views:
             view.fit(task.pieces, task.labels)

@@ -1,13 +1,13 @@
 """Perceptions: whatever tells how probable each value of an attribute is, given data.
 
 A *perception* is a function from data ``(n, ...)`` to probabilities ``(n, classes)``, or an object
-with such a method `predict_proba`; one that can be trained has ``fit(data, labels)`` besides. Class
+with such a method `predict_proba`; one that can be trained has ``fit(data, labels)`` besides, and
+one that can tell beforehand what it cannot do ``check_data(data, classes, training=...)``. Class
 `j` is the value `j` of the attribute's domain, unless the perception says by `classes_`, as those
 of scikit-learn do, which values its columns are of.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import ismethod
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 
 from pinesy._pieces import Array, Labels, Pieces, by_name, names
 from pinesy._validation import FloatArray
-from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError
+from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError, placed
 from pinesy.rules.attribute import Attribute
 
 __all__ = ["Savable", "View", "views_of"]
@@ -74,9 +74,22 @@ class View:
         kind = type(self.perception)
         return f"{kind.__module__}.{kind.__qualname__}"
 
-    def check_trainable(self, labels: Labels) -> None:
-        """Raise `DataError` if there are labels, and the perception cannot be trained."""
+    def check(self, pieces: Pieces, labels: Labels, what: str = "") -> None:
+        """Raise an error if the perception cannot be trained, or refuses such data.
+
+        Parameters
+        ----------
+        labels : of the attributes that it is to be trained for
+        what : the data are called so
+        """
         labelled = any(a.name in labels for a in self.attributes)
+        self._check_trainable(labelled)
+        if callable(check := getattr(self.perception, "check_data", None)):
+            data = _flat(pieces.first.stacked(self.attributes))
+            with placed(f"{what}{self._where}"):
+                check(data, len(self.attributes[0].domain), training=labelled)
+
+    def _check_trainable(self, labelled: bool) -> None:
         if labelled and not callable(getattr(self.perception, "fit", None)):
             raise DataError(
                 f"{self._where} is a {type(self.perception).__name__} without fit(data, labels), "
@@ -89,7 +102,7 @@ class View:
         seen = [a for a in self.attributes if a.name in labels]
         if seen:
             classes = np.stack([labels[a.name] for a in seen], axis=1)
-            with _blaming(self._where):
+            with placed(self._where):
                 self.perception.fit(_flat(pieces.stacked(seen)), classes.ravel())
 
     def possibilities(self, pieces: Pieces, transform: Transform) -> FloatArray:
@@ -112,7 +125,7 @@ class View:
     def _probabilities(self, pieces: Pieces) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = _flat(pieces.stacked(self.attributes))
-        with _blaming(self._where):
+        with placed(self._where):
             found = np.asarray(getattr(self.perception, "predict_proba", self.perception)(data))
         columns = [self._columns(attribute) for attribute in self.attributes]
         size = len(self.attributes[0].domain)
@@ -167,16 +180,6 @@ def _keys(values: Iterable[object]) -> list[tuple[bool, object]]:
 def _flat(stacked: Array) -> Array:
     """Return the data of all attributes as one row after the other."""
     return stacked.reshape(-1, *stacked.shape[2:])
-
-
-@contextmanager
-def _blaming(where: str) -> Iterator[None]:
-    """Name the perception in the errors of pinesy that come from it; others pass as they are."""
-    try:
-        yield
-    except PinesyError as error:
-        error.args = (f"{where}: {error}", *error.args[1:])
-        raise
 
 
 def _check_form(perception: object, where: str) -> None:

@@ -300,5 +300,33 @@ def test_errors(do: Callable[[], Any], error: type[PinesyError], said: list[str]
         do()
 
 
+UNFIT: list[tuple[dict[str, Any], list[str]]] = [
+    ({"network": PaperCNN(5)}, ["the perception of bar: PaperCNN tells 5 classes", "4 values"]),
+    ({"network": torch.nn.Conv2d(3, 4, 28)}, ["the perception of bar: Conv2d cannot read images"]),
+    ({"X": IMAGES[:, None] / 255}, ["the perception of bar: images has type float64"]),
+    ({"recipe": None}, ["the perception of bar: the network cannot be trained without a recipe"]),
+    (
+        {"validation": (IMAGES[:, None] / 255, HALVES)},
+        ["the validation data: the perception of bar: images has type float64"],
+    ),
+    (
+        {"validation": (IMAGES[:, None, :20], HALVES)},
+        ["the validation data: the perception of bar: images has shape (1, 20, 28)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), UNFIT, ids=[" ".join(p) for _, p in UNFIT])
+def test_what_a_network_cannot_do_is_told_before_training(
+    change: dict[str, Any], said: list[str]
+) -> None:
+    given = {"network": PaperCNN(4), "recipe": SMALL, "X": IMAGES[:, None], **change}
+    perception = NetworkPerception(given.pop("network"), given.pop("recipe"))
+    concepts = np.array(BAR.domain)[PLACES][:, None]
+    with raises_saying(PinesyError, *said):
+        NeuroSymbolic(perception, RULES).fit(concepts=concepts, targets=HALVES, **given)
+    assert perception.history is None
+
+
 def test_a_network_is_named_when_it_is_printed() -> None:
     assert repr(NetworkPerception(PaperCNN(4))) == "NetworkPerception(PaperCNN)"

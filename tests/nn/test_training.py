@@ -1,5 +1,6 @@
 """Training: the same bits for the same seed, at one go or after a kill."""
 
+import copy
 import errno
 import os
 import random
@@ -345,7 +346,71 @@ def test_files_that_are_no_checkpoints(tmp_path: Path) -> None:
         go_on(tmp_path / "nowhere" / "c")
 
 
+class Own(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """A network of a user's own: tied weights, and a layer that nothing goes through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = torch.nn.Linear(784, 4), torch.nn.Linear(4, 4)
+        self.again, self.unused = self.last, torch.nn.Linear(2, 2)
+
+    def forward(self, images: Any) -> Any:
+        return self.again(self.last(self.first(images.flatten(1))))
+
+
+def test_any_network_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    networks = [Own()]
+    networks.append(copy.deepcopy(networks[0]))
+    path = tmp_path / "c.safetensors"
+    for network, epochs in zip(networks, [(4,), (2, 4)], strict=True):
+        for number in epochs:
+            recipe, file = replace(SMALL, epochs=number), path if len(epochs) > 1 else None
+            train(network, IMAGES, LABELS, recipe, seed=3, checkpoint=file)
+    one, two = (network.state_dict() for network in networks)
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
 # --- bad input ---------------------------------------------------------------------------------
+
+
+class Lines(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Gives what a function makes of images, and has no parameters."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, images: Any) -> Any:
+        return self.function(images)
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        (
+            Lines(lambda x: x.mean(dim=(1, 2, 3))),
+            "gives torch.float32 (@,) for images",
+        ),
+        (Lines(lambda x: x.flatten(1).long()), "gives torch.int64 (@, 784) for images"),
+        (Lines(lambda x: (x, x)), "gives a tuple for images"),
+        (torch.nn.Conv2d(3, 4, 28), "Conv2d cannot read images of shape (@, 1, 28, 28): "),
+    ],
+)
+def test_networks_that_give_no_scores(network: Any, said: str) -> None:
+    with raises_saying(DataError, said.replace("@", "1")):
+        train(network, IMAGES, LABELS, SMALL, seed=0)
+    with raises_saying(DataError, said.replace("@", "24")):
+        predict_proba(network, IMAGES)
+
+
+def test_a_network_without_parameters_predicts() -> None:
+    assert predict_proba(Lines(lambda x: x.flatten(1)[:, :3]), IMAGES).shape == (24, 3)
+
+
+def test_batch_normalisation_needs_two_images() -> None:
+    with raises_saying(DomainError, "batch is 1", "batch normalisation needs at least 2"):
+        train(PaperCNN(4), IMAGES, LABELS, replace(SMALL, batch=1), seed=0)
 
 
 @pytest.mark.parametrize(

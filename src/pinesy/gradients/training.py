@@ -15,8 +15,7 @@ from pinesy.gradients.losses import answer_loss, soft_label_loss
 from pinesy.gradients.soft_labels import believed
 from pinesy.gradients.transforms import antipignistic
 from pinesy.nn.checkpoints import Identity
-from pinesy.nn.labels import device_of
-from pinesy.nn.networks import preprocess
+from pinesy.nn.networks import device_of, preprocess
 from pinesy.nn.recipes import Recipe
 from pinesy.nn.training import History, check_seed, run_training
 

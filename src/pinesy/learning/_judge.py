@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pinesy.cascade import Cascade
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, placed
 from pinesy.learning.metrics import Metric, accuracy, answers
 from pinesy.learning.threshold_search import show_thresholds
 from pinesy.learning.tolerances import Group
@@ -33,11 +33,8 @@ class Judge:
     def check(self, cascade: Cascade) -> None:
         """Check the validation data now, if it is known what the metric takes."""
         if self._metric is accuracy:
-            try:
+            with placed("the validation data"):
                 answers(cascade, self._inputs, self._targets)
-            except PinesyError as error:
-                error.args = (f"the validation data: {error}", *error.args[1:])
-                raise
 
     def __call__(self, cascade: Cascade, thresholds: Mapping[Group, float]) -> float:
         """Return the metric of what was learned with some thresholds."""

@@ -81,7 +81,10 @@ class Checkpoint:
     average: dict[str, Tensor]
 
     def check(self, identity: Identity) -> None:
-        """Raise `DataError` unless this is a beginning of the training `identity`."""
+        """Raise `DataError` unless this is a beginning of the training `identity`.
+
+        `ValueError` if it contradicts itself.
+        """
         mine, other = self.identity, identity
         pairs = {
             "network": (mine.architecture, other.architecture),
@@ -102,7 +105,6 @@ class Checkpoint:
                 f"the checkpoint is after epoch {done}, and the recipe has only {asked}; give "
                 "another file"
             )
-
         start = identity.recipe.average_from
         if bool(self.average) != (start is not None and done > start):
             raise ValueError("its average is not that of its epochs")
@@ -119,11 +121,13 @@ class Checkpoint:
         network.load_state_dict(self.network)
         if average is not None and self.average:
             average.load_state_dict(self.average)
-        keys = {name.partition(".")[2] for name in self.optimizer}
+        # A parameter that got no gradient has no state.
+        parts = [name.partition(".") for name in self.optimizer]
+        numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
+        parameters = {str(i): p for i, p in enumerate(network.parameters())}
         state = {
-            number: {key: _like(parameter, self.optimizer[f"{number}.{key}"]) for key in keys}
-            for number, parameter in enumerate(network.parameters())
-            if parameter.requires_grad
+            int(n): {key: _like(parameters[n], self.optimizer[f"{n}.{key}"]) for key in keys}
+            for n in numbers
         }
         groups = optimizer.state_dict()["param_groups"]
         optimizer.load_state_dict({"state": state, "param_groups": groups})
@@ -163,7 +167,9 @@ def write_checkpoint(
     for name in HISTORY:
         tensors[f"history.{name}"] = torch.tensor(history[name], dtype=torch.float64)
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
-    content = safetensors.torch.save({k: t.contiguous() for k, t in tensors.items()}, metadata)
+    # Copies, because weights that a network uses in two places are the same memory.
+    copies = {k: t.clone(memory_format=torch.contiguous_format) for k, t in tensors.items()}
+    content = safetensors.torch.save(copies, metadata)
     with writing(path) as stream:
         stream.buffer.write(content)
 

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from pinesy.exceptions import DataError
+from pinesy.nn.networks import count_classes
 
-__all__ = ["check_labels", "device_of"]
+__all__ = ["check_labels"]
 
 #: How far the probabilities of a label may sum from 1.
 SUM_TOLERANCE = 1e-4
@@ -26,15 +27,14 @@ def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
         raise DataError(f"labels has shape {labels.shape}, and there are {len(pixels)} images")
     if len(labels) < 2:
         raise DataError(f"training needs at least 2 images; there are {len(labels)}")
-    with torch.inference_mode():
-        scores = network.eval()(pixels[:1].to(device_of(network)))
+    classes = count_classes(network)
     if is_soft:
-        return _check_probabilities(labels, scores.shape[1])
-    if labels.min() < 0 or labels.max() >= scores.shape[1]:
-        wrong = int(np.flatnonzero((labels < 0) | (labels >= scores.shape[1]))[0])
+        return _check_probabilities(labels, classes)
+    if labels.min() < 0 or labels.max() >= classes:
+        wrong = int(np.flatnonzero((labels < 0) | (labels >= classes))[0])
         raise DataError(
             f"label {labels[wrong]} of image {wrong}: the network has the classes 0 to "
-            f"{scores.shape[1] - 1}; give one with more classes, or other labels"
+            f"{classes - 1}; give one with more classes, or other labels"
         )
     return torch.from_numpy(labels.astype(np.int64))
 
@@ -51,8 +51,3 @@ def _check_probabilities(labels: npt.NDArray[Any], classes: int) -> Tensor:
             "sum to 1"
         )
     return torch.from_numpy(labels.astype(np.float32))
-
-
-def device_of(network: nn.Module) -> torch.device:
-    """Return where the parameters of a network are."""
-    return next(network.parameters()).device

@@ -144,6 +144,45 @@ def preprocess(images: npt.NDArray[Any]) -> Tensor:
     return torch.from_numpy(table.astype(np.float32)[images]).unsqueeze(1)
 
 
+def device_of(network: nn.Module) -> torch.device:
+    """Return where the parameters of a network are; one without any is on the CPU."""
+    return next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
+
+
+def scores_of(network: nn.Module, pixels: Tensor) -> Tensor:
+    """Return what a network makes of images as `preprocess` gives them, or raise `DataError`.
+
+    A network of anyone's own may be made for other images, or give something else than scores.
+    """
+    name, form = type(network).__name__, tuple(pixels.shape)
+    try:
+        scores: object = network(pixels.to(device_of(network)))
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        detail = " ".join(str(error).split())
+        raise DataError(f"{name} cannot read images of shape {form}: {detail:.300}") from error
+    if isinstance(scores, Tensor):
+        if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(pixels):
+            return scores
+        found = f"{scores.dtype} {tuple(scores.shape)}"
+    else:
+        found = f"a {type(scores).__name__}"
+    raise DataError(
+        f"{name} gives {found} for images of shape {form}; it must give scores, float numbers of "
+        f"shape ({len(pixels)}, classes)"
+    )
+
+
+def count_classes(network: nn.Module) -> int:
+    """Return how many classes a network tells apart; its mode is not changed."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            return scores_of(network, torch.zeros(1, 1, SIDE, SIDE)).shape[1]
+    finally:
+        network.train(was_training)
+
+
 def check_images(images: object) -> None:
     """Raise `DataError` unless `images` is a uint8 array (n, 28, 28)."""
     if not isinstance(images, np.ndarray):

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from pinesy._files import writing
 from pinesy._validation import FloatArray
-from pinesy.exceptions import DataError, DomainError, PinesyError
-from pinesy.nn.networks import DeepSoftLogCNN, PaperCNN
+from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
+from pinesy.nn.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
 from pinesy.nn.predict import predict_proba
 from pinesy.nn.recipes import Recipe
 from pinesy.nn.training import History, train
@@ -25,6 +25,10 @@ __all__ = ["NetworkPerception"]
 #: The key of the only text beside the weights: with several, their order in the file would vary.
 FORMAT = "pinesy.perception/1"
 STORY = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
+WITHOUT_RECIPE = (
+    "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
+    "as PAPER, or if it is trained already fit(X, None, targets)"
+)
 #: Networks that can be made from their name and number of classes.
 NETWORKS: dict[str, type[PaperCNN | DeepSoftLogCNN]] = {
     "PaperCNN": PaperCNN,
@@ -79,13 +83,22 @@ class NetworkPerception:
     def __repr__(self) -> str:
         return f"NetworkPerception({type(self.network).__name__})"
 
+    def check_data(self, data: npt.NDArray[Any], classes: int, *, training: bool) -> None:
+        """Raise an error if the network cannot tell classes of such images, or be trained to."""
+        if training and self.recipe is None:
+            raise DataError(WITHOUT_RECIPE)
+        check_images(data)
+        found = count_classes(self.network)
+        if found != classes:
+            raise ShapeError(
+                f"{type(self.network).__name__} tells {found} classes apart, and there are "
+                f"{classes} values; give one with {classes} classes"
+            )
+
     def fit(self, data: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Self:
         """Train the network, from the weights it has, with images and their classes."""
         if self.recipe is None:
-            raise DataError(
-                "the network cannot be trained without a recipe; give NetworkPerception(network, "
-                "recipe), such as PAPER, or if it is trained already fit(X, None, targets)"
-            )
+            raise DataError(WITHOUT_RECIPE)
         self.history = train(
             self.network,
             data,

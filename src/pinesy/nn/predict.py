@@ -1,7 +1,9 @@
 """Predictions: probability distributions on the classes, and a place to keep them."""
 
 import os
+import time
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from pinesy._files import writing
 from pinesy._validation import FloatArray
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nn.fingerprints import data_fingerprint, network_fingerprint
-from pinesy.nn.networks import check_images, preprocess
+from pinesy.nn.networks import check_images, preprocess, scores_of
 
 __all__ = ["PredictionCache", "predict_proba"]
 
@@ -43,14 +45,12 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
     check_images(images)
     if not len(images):
         raise DataError("there are no images to predict")
-    was_training, device = network.training, next(network.parameters()).device
+    was_training = network.training
     network.eval()
     try:
         with torch.inference_mode():
             parts = [
-                network(preprocess(images[start : start + batch]).to(device))
-                .double()
-                .softmax(dim=1)
+                scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
                 for start in range(0, len(images), batch)
             ]
     finally:
@@ -88,41 +88,50 @@ class PredictionCache:
         The file's name is made of the layers, the weights, the images and `batch`. A file that
         cannot be used is reported and made anew.
         """
+        return self.timed(network, images, batch)[0]
+
+    def timed(
+        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
+    ) -> tuple[FloatArray, float]:
+        """Return what `predict_proba` returns, and the seconds that it took when it was made."""
         check_images(images)
         path = self.path(network, images, batch)
         kept = _read(path, len(images)) if path.exists() else None
         if kept is not None:
             return kept
+        start = time.perf_counter()
         predictions = predict_proba(network, images, batch)
-        _write(path, predictions)
-        return predictions
+        seconds = time.perf_counter() - start
+        _write(path, predictions, seconds)
+        return predictions, seconds
 
     def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
         """Return the file where predictions are kept."""
         key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
         name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
-        return self.directory / f"{name}.npy"
+        return self.directory / f"{name}.npz"
 
 
-def _read(path: Path, n: int) -> FloatArray | None:
-    """Return the predictions in a file, or None (and say so) if it holds none for `n` images."""
+def _read(path: Path, n: int) -> tuple[FloatArray, float] | None:
+    """Return what is in a file, or None (and say so) if it holds no predictions for `n` images."""
     try:
-        kept = np.load(path, allow_pickle=False)
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            kept, seconds = file["probabilities"], float(file["seconds"])
         fits = kept.dtype == np.float64 and kept.ndim == 2 and len(kept) == n
         if fits and np.allclose(kept.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
-            return np.asarray(kept)
+            return np.asarray(kept), seconds
         reason = "not the probabilities of these images"
-    except (OSError, EOFError, ValueError, AttributeError) as error:
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         reason = str(error)
     warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=3)
     return None
 
 
-def _write(path: Path, predictions: FloatArray) -> None:
+def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
     """Keep predictions; where that fails, they are used all the same."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing(path) as stream:
-            np.save(stream.buffer, predictions)
+            np.savez(stream.buffer, probabilities=predictions, seconds=np.array(seconds))
     except (DataError, OSError) as error:
         warnings.warn(f"predictions are not kept: {error}", stacklevel=3)

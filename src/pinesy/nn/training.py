@@ -21,8 +21,8 @@ from pinesy.exceptions import DomainError, PinesyError
 from pinesy.nn.augment import augment
 from pinesy.nn.checkpoints import HISTORY, Identity, resume, write_checkpoint
 from pinesy.nn.fingerprints import data_fingerprint
-from pinesy.nn.labels import check_labels, device_of
-from pinesy.nn.networks import preprocess
+from pinesy.nn.labels import check_labels
+from pinesy.nn.networks import device_of, preprocess
 from pinesy.nn.recipes import Recipe
 
 __all__ = ["History", "Objective", "check_seed", "run_training", "train"]
@@ -93,6 +93,8 @@ def train(
     check_seed(seed)
     pixels = preprocess(images)
     classes = check_labels(labels, network, pixels)
+    if recipe.batch == 1 and _normalisations(network):
+        raise DomainError("batch is 1, and the network's batch normalisation needs at least 2")
     identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
     objective = partial(_classification, classes)
     return run_training(network, pixels, objective, identity, checkpoint, progress)
@@ -251,13 +253,18 @@ def _include(average: nn.Module, network: nn.Module, before: int) -> None:
         mean.lerp_(parameter, 1 / (before + 1))
 
 
+def _normalisations(network: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
+    """Return the layers of batch normalisation."""
+    return [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+
+
 @torch.no_grad()
 def _set_statistics(network: nn.Module, pixels: Tensor, size: int) -> None:
     """Set the means and variances of batch normalisation to those of images, without dropout.
 
     An average of weights cannot have the average of their statistics.
     """
-    layers = [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    layers = _normalisations(network)
     network.eval()
     for layer in layers:
         layer.reset_running_stats()
@@ -269,7 +276,7 @@ def _set_statistics(network: nn.Module, pixels: Tensor, size: int) -> None:
 
 
 def _epoch_seed(seed: int, epoch: int) -> int:
-    """Return a seed for an epoch: independent ones for any two pairs (seed, epoch)."""
+    """Return a seed for an epoch: others for any two pairs (seed, epoch), seeds below 2**32."""
     return int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
 
 
