@@ -90,6 +90,25 @@ def test_perceptions_that_are_given_to_load(tmp_path: Path) -> None:
     assert other.perception["sky"] is light
 
 
+@pytest.mark.parametrize("suffix", ["", ".tar.gz", ".v-1"])
+def test_files_of_perceptions_may_end_in_many_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(Means, "suffix", suffix)
+    model = learned_weather()
+    for _ in range(2):
+        model.save(tmp_path / "m")
+    assert (tmp_path / "m" / f"perception-1{suffix}").exists()
+    assert NeuroSymbolic.load(tmp_path / "m", {"sky": Means(), "wind": speed}).result is not None
+
+
+def test_but_not_in_other_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Means, "suffix", "/../x")
+    with raises_saying(DataError, "the perception of sky", "suffix '/../x'", "'.safetensors'"):
+        learned_weather().save(tmp_path / "m")
+    assert os.listdir(tmp_path) == []
+
+
 def test_one_perception_is_one_again(tmp_path: Path) -> None:
     rules = RuleSet([If(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
     NeuroSymbolic(Means(np.array([0.2, 0.7])), rules).save(tmp_path / "m")
@@ -235,6 +254,10 @@ DAMAGE: list[tuple[Callable[[Path], object], list[str]]] = [
     (edited(inputs=["sky"]), ["must name each of sky, wind once"]),
     (edited(transform="magic"), ["no transformation 'magic'"]),
     (edited(seconds=4), ["not of the form it must have"]),
+    (
+        edited(perceptions=[{"attributes": ["sky", "wind"], "kind": "?", "file": "../x"}]),
+        ["not of the form it must have", "none of those that were saved"],
+    ),
 ]
 
 

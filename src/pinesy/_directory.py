@@ -19,12 +19,12 @@ from typing import Any
 from pinesy._files import read_text, writing
 from pinesy.exceptions import DataError
 
-__all__ = ["MANIFEST", "read_manifest", "saving", "whole", "write_manifest"]
+__all__ = ["MANIFEST", "OURS", "read_manifest", "saving", "whole", "write_manifest"]
 
 MANIFEST = "neurosymbolic.json"
 FORMAT, VERSION = "pinesy neuro-symbolic model", 1
 #: The files that a saved directory may hold; one with others is not replaced.
-OURS = re.compile(r"neurosymbolic\.json|model\.json|perception-\d+(\.\w+)?")
+OURS = re.compile(r"neurosymbolic\.json|model\.json|perception-\d+(\.[\w.-]+)?")
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._directory import MANIFEST, read_manifest, saving, whole, write_manifest
-from pinesy._pieces import by_name
+from pinesy._directory import MANIFEST, OURS, read_manifest, saving, whole, write_manifest
+from pinesy._pieces import by_name, names
 from pinesy._version import __version__
 from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError
@@ -75,6 +75,11 @@ def _recorded(place: Path, number: int, view: View) -> _Record:
     file = None
     if isinstance(view.perception, Savable):
         file = f"perception-{number}{view.perception.suffix}"
+        if not OURS.fullmatch(file):
+            raise DataError(
+                f"the perception of {names(view.attributes)} has the suffix "
+                f"{view.perception.suffix!r:.60}; it must be empty or like '.safetensors'"
+            )
         view.perception.save(place / file)
     return _Record([a.name for a in view.attributes], view.kind, file)
 
@@ -108,6 +113,8 @@ def _parts(place: Path, manifest: Mapping[str, Any]) -> tuple[Saved, list[_Recor
         learned, inputs = manifest["learned"], list(manifest["inputs"])
         seconds = {str(k): float(v) for k, v in manifest["seconds"].items()}
         records = [_Record(**record) for record in manifest["perceptions"]]
+        if not {r.file for r in records} - {None} <= {*manifest["files"]}:
+            raise ValueError("the file of a perception is none of those that were saved")
         lists = [inputs, *(record.attributes for record in records)]
         if not all(isinstance(name, str) for part in lists for name in part) or not records:
             raise TypeError("names must be text")
