@@ -78,7 +78,6 @@ def test_warnings_come_first_and_long_lists_are_cut() -> None:
     report = Cascade(RuleSet([If(a.isin([])).then(b.isin({0}), s=0.5)] * 9)).check()
     levels = [f.level for f in report.findings]
     assert levels == sorted(levels, reverse=True)
-    assert all(f.level == "warning" for f in report.warnings)
     assert one_of(str(report).splitlines(), "and 4 more", "[trivial premise]")
     assert str(report).count("never holds") == 5
 

@@ -10,7 +10,7 @@ from typing import TextIO, cast
 
 from pinesy.exceptions import DataError
 
-__all__ = ["read_text", "writing"]
+__all__ = ["made", "read_text", "sweep", "writing"]
 
 
 def read_text(path: Path) -> str:
@@ -25,6 +25,15 @@ def read_text(path: Path) -> str:
         ) from None
     except ValueError as error:  # a name that no file can have
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def made(directory: Path) -> Path:
+    """Make a directory, if it is not there, or raise `DataError`."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    return directory
 
 
 @contextmanager
@@ -51,6 +60,15 @@ def _file(path: Path) -> AbstractContextManager[TextIO]:
 def _open(path: Path, mode: str) -> TextIO:
     stream = open(path, mode, encoding="utf-8", errors="backslashreplace", newline="")  # noqa: SIM115
     return cast(TextIO, stream)
+
+
+def sweep(path: Path) -> None:
+    """Delete what processes left behind that were killed while they wrote a file.
+
+    Only for who knows that nobody else writes it now.
+    """
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        left.unlink(missing_ok=True)
 
 
 @contextmanager

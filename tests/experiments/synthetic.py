@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy.experiments.pieces import Piece
-from pinesy.experiments.store import Store
+from pinesy.experiments.store import Store, read_record
 
 SECONDS = {
     "training": 90.0,
@@ -81,6 +81,11 @@ def keep(
     store = Store(root)
     store.write(piece, a_record(right, test, **changes))
     return store.path(piece)
+
+
+def records_in(root: Path) -> list[dict[str, Any]]:
+    """Return the records below a directory, those of trials too."""
+    return [read_record(path) for path in sorted(root.rglob("run-*.json"))]
 
 
 def keep_all(root: Path, order: Callable[[list[int]], list[int]] = list) -> None:

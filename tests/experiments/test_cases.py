@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.synthetic import records_in
 from pinesy.exceptions import DataError
 from pinesy.experiments.cases import find_cases
 from pinesy.experiments.html import case_html
@@ -51,6 +52,27 @@ def test_no_wrong_sum() -> None:
     assert [case.title for case in found] == ["The right sum that is the least certain"]
 
 
+def test_an_open_digit_is_neither_right_nor_wrong() -> None:
+    true = np.array([[1, 2, 3, 4], [5, 5, 5, 5], [5, 5, 5, 5], [5, 5, 5, 5]])
+    evidence, images = samples(true, 0.2)
+    evidence["a_2"][1:, 6] = 1.0  # 5 or 6, as possible as each other
+    evidence["a_1"][2] = evidence["a_1"][2, ::-1]  # read as 4, for which the last digit is open
+    found = find_cases(addition(2), evidence, images, addition_labels(true))
+    right, wrong = found
+    assert (right.found, right.true) == ("046", "046")
+    assert (wrong.found, wrong.true) == ("10?", "110")
+    assert wrong.summary.startswith("The rules say 10?; the sum is 110.")
+    opened = {name: rows[[0, 1]] for name, rows in evidence.items()}, images
+    (only,) = find_cases(addition(2), *opened, addition_labels(true[:2]))
+    assert only.title == right.title
+
+
+def test_samples_of_trials_say_so(tmp_path: Path) -> None:
+    store = kept(tmp_path)
+    store.write_cases(PIECE, store.cases(), "quick")
+    assert [c["title"].startswith("quick addition-2 normal") for c in store.cases()] == [True] * 2
+
+
 def test_no_right_sum() -> None:
     true = np.array([[1, 2, 3, 4]])
     evidence, images = samples(true + 1)
@@ -75,7 +97,7 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     assert wrong["why_not"]
     assert wrong["picture"].startswith("<svg")
     assert list(right["images"]) == NAMES
-    assert kept(tmp_path).records() == []
+    assert records_in(tmp_path) == []
 
 
 def test_the_page_shows_all_of_it(tmp_path: Path) -> None:

@@ -70,11 +70,8 @@ def test_a_record_says_what_was_learned_from(place: Path, piece: Piece) -> None:
     start = found["network"]["start"]
     assert list(start["scores"]) == ["100", "101"]
     assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
-    assert 0.0 <= start["corrected"] <= 1.0
-    assert 0.0 < start["labels_right"] <= 1.0
     assert start["loss"] == {"addition": "both", "sudoku": "answers"}[piece.problem]
     assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
-    assert found["reading"].split(":")[0] in ("right", "permuted", "merged")
 
 
 def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -> None:

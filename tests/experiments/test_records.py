@@ -49,10 +49,29 @@ def test_records_of_another_version(tmp_path: Path) -> None:
 
 
 def test_a_record_in_a_place_where_none_belongs(tmp_path: Path) -> None:
-    path = tmp_path / "run-01.json"
-    path.write_text(json.dumps(a_record()))
-    with raises_saying(DataError, str(path), "no experiment has its record there"):
+    path = tmp_path / "run-00.json"
+    keep(tmp_path).rename(path)
+    with raises_saying(DataError, str(path), "the record of another piece (addition-1 normal"):
         read_records(tmp_path)
+
+
+@pytest.mark.parametrize("place", [".", "addition-1", "addition-1/normal/antipignistic"])
+def test_directories_may_be_called_by_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    path = keep(tmp_path)
+    monkeypatch.chdir(tmp_path / place)
+    for name in (".", "..") if place.startswith("addition-1/") else (".",):
+        assert [record.path for record in read_records(Path(name))] == [path.resolve()]
+
+
+def test_a_stray_file_in_a_directory_with_a_short_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run-1.json").write_text("{}")
+    with raises_saying(DataError, "run-1.json", "not a record of pinesy", "delete it"):
+        read_records(Path())
 
 
 def test_a_record_in_the_place_of_another(tmp_path: Path) -> None:
@@ -81,6 +100,13 @@ def test_a_record_that_lacks_something(tmp_path: Path, name: str) -> None:
         read_records(tmp_path)
 
 
+STARTS: list[dict[str, Any]] = [
+    {"network": {"start": 1}},
+    {"network": {"start": {"scores": {"1": 0.5}}}},
+    {"network": {"start": {"scores": {"1": "most"}, "corrected": 0.1}}},
+    {"network": {"start": {"corrected": 0.1}}},
+    {"network": {"start": {"scores": {}, "corrected": 0.1}}, "digit_accuracy": None},
+]
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"accuracy": 99.0}, "accuracy 99.0, but 99 of 100 right"),
     ({"accuracy": 0.98}, "accuracy 0.98, but 99 of 100 right"),
@@ -95,10 +121,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"reliable": {"c_*": [1, 2]}}, "its 'reliable' is not of three numbers"),
     ({"reliable": {"c_*": [1, 2, "3"]}}, "its 'reliable' has '3'"),
     ({"network": "a file"}, "its 'network' is 'a file'"),
+    *(
+        ({"reading": "right", **said}, "learned from answers, and it does not say how")
+        for said in STARTS
+    ),
 ]
 
 
-@pytest.mark.parametrize(("changes", "reason"), WRONG, ids=[reason for _, reason in WRONG])
+@pytest.mark.parametrize(("changes", "reason"), WRONG, ids=str)
 def test_records_with_odd_content(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
     path = keep(tmp_path, **changes)
     with raises_saying(DataError, str(path), reason):

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from experiments.synthetic import SECONDS, a_record, keep, keep_all
-from pinesy.experiments.records import PARTS, SYMBOLIC
 from pinesy.experiments.report import Report, markdown, print_report, read_report
 from pinesy.experiments.summary import figure
 from pinesy.experiments.tables import Table
@@ -138,13 +137,6 @@ def test_all_together_each_network_counts_once(tmp_path: Path) -> None:
     # 3 records of 4 s, 3 times 1 s for samples, and two networks of 95 s
     assert "All 3 records together" in text
     assert "symbolic 12 s of 205 s, 5.85 %" in text
-
-
-def test_the_parts_of_time_are_those_that_are_measured() -> None:
-    pytest.importorskip("torch")
-    from pinesy.experiments import bench
-
-    assert (PARTS, SYMBOLIC) == (bench.TIMED, bench.SYMBOLIC)
 
 
 def test_overview(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 import pinesy
 import pinesy.cli.experiments
+from experiments.synthetic import records_in
 from experiments.tiny import TINY_QUICK, few_candidates, few_digits
 from pinesy import datasets
 from pinesy.cli.app import app
-from pinesy.experiments import Piece, Store, reasoning
+from pinesy.experiments import Piece, reasoning
 from pinesy.experiments.scales import PAPER, QUICK
 
 SOURCE = Path(pinesy.__file__).parents[1]
@@ -146,7 +147,7 @@ def test_quick_needs_no_download_and_goes_on(cli: Callable[..., Any], tmp_path: 
     assert (tmp_path / "cache/experiments/quick/addition-normal-0.safetensors").exists()
     second = cli(*line, "--run", "0")
     assert second.output == "0 pieces done, 2 were there; records in results/quick\n"
-    marks = [(r["quick"], r["trial"]) for r in Store(tmp_path / "results").records()]
+    marks = [(r["quick"], r["trial"]) for r in records_in(tmp_path / "results")]
     assert marks == [(True, False)] * 2
     assert "PINESY_NUM_THREADS" not in os.environ
 

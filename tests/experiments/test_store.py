@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pinesy
+from experiments.synthetic import records_in
 from pinesy.exceptions import DataError
 from pinesy.experiments import Piece, Store
 from pinesy.experiments.locks import locked
@@ -35,7 +36,7 @@ def test_what_is_written_is_read(store: Store) -> None:
     found = store.read(PIECE)
     assert {name: found[name] for name in RECORD} == RECORD
     assert [found[name] for name in ("problem", "size", "run")] == ["addition", 4, 3]
-    assert store.records() == [found]
+    assert records_in(store.directory) == [found]
 
 
 def test_a_record_may_be_written_again(store: Store) -> None:
@@ -47,7 +48,7 @@ def test_a_record_may_be_written_again(store: Store) -> None:
 def test_records_of_trials_are_found_too(store: Store) -> None:
     Store(store.directory / "quick").write(PIECE, {"accuracy": 0.5, "quick": True})
     store.write(PIECE, {"accuracy": 0.75, "quick": False})
-    assert sorted(r["accuracy"] for r in store.records()) == [0.5, 0.75]
+    assert sorted(r["accuracy"] for r in records_in(store.directory)) == [0.5, 0.75]
 
 
 def damaged(store: Store, text: str) -> Path:
@@ -72,7 +73,7 @@ def test_half_a_record_is_not_taken_for_one(store: Store, length: int) -> None:
         with raises_saying(DataError, str(store.path(PIECE)), "not a whole record", CURE):
             look(PIECE)
     with raises_saying(DataError, str(store.path(PIECE)), "not a whole record", CURE):
-        store.records()
+        records_in(store.directory)
 
 
 @pytest.mark.parametrize(
@@ -102,21 +103,21 @@ def test_a_record_in_the_wrong_place_is_no_record(store: Store) -> None:
     wrong = store.path(PIECE).with_name("run-07.json")
     store.path(PIECE).rename(wrong)
     with raises_saying(DataError, str(wrong), "the record of another piece", "run 3"):
-        store.records()
+        records_in(store.directory)
 
 
 def test_other_files_are_left_alone(store: Store) -> None:
     store.write(PIECE, RECORD)
     for name in ("notes.json", ".run-03.json.ab12.tmp", ".run-03.lock"):
         (store.path(PIECE).parent / name).write_text("{")
-    assert len(store.records()) == 1
+    assert len(records_in(store.directory)) == 1
     assert store.has(PIECE)
 
 
 def test_what_a_killed_process_left_is_swept_away(store: Store) -> None:
     store.write(PIECE, RECORD)
     place = store.path(PIECE).parent
-    for name in (".run-03.json.ab12.tmp", ".run-03.json.cd34.tmp", ".run-04.json.ab12.tmp"):
+    for name in (".run-03.json.ab12.tmp", ".cases-03.json.cd34.tmp", ".run-04.json.ab12.tmp"):
         (place / name).write_text("{")
     store.sweep(PIECE)
     assert sorted(p.name for p in place.iterdir()) == [".run-04.json.ab12.tmp", "run-03.json"]
@@ -133,8 +134,10 @@ def test_a_place_that_cannot_be_written_to_is_told_at_once(tmp_path: Path) -> No
     store = Store(tmp_path / "file" / "results")
     with raises_saying(DataError, "cannot be locked: Not a directory; give a directory"):
         store.check_writable()
-    with raises_saying(DataError, str(store.path(PIECE)), "cannot be written: Not a directory"):
+    with raises_saying(DataError, str(store.path(PIECE).parent), "cannot be made: Not a directory"):
         store.write(PIECE, RECORD)
+    with raises_saying(DataError, str(store.path(PIECE).parent), "cannot be made: Not a directory"):
+        store.write_cases(PIECE, [])
 
 
 def test_looking_whether_it_can_be_written_to_leaves_nothing(store: Store) -> None:

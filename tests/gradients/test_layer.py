@@ -172,6 +172,7 @@ def test_parameters_that_were_pushed_out_count_as_0_or_1_and_come_back() -> None
     assert (layer.learned()["rain"].s == 1.0).all()
     layer(tensors({"sky": [[0.1, 0.2, 1.0]], "wind": [[1.0, 0.3]]}))["walk"].sum().backward()
     assert s.grad is not None
+    assert s.grad[0, 0] > 0  # a plain clamp would give 0, and the parameter would stay outside
 
 
 @pytest.mark.parametrize("make", [PossibilisticLayer, step_by_step])

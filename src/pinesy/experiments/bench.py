@@ -12,18 +12,16 @@ from pinesy.experiments.measuring import Stopwatch, environment, peak_memory
 from pinesy.experiments.networks import Networks, Seen
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.reasoning import solve, warm_up
+from pinesy.experiments.records import TIMED
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.sudoku import sudoku_task
 from pinesy.experiments.tasks import PARTS, Task
 from pinesy.gradients import Reading, reading
 
-__all__ = ["SYMBOLIC", "TIMED", "Bench"]
+__all__ = ["Bench"]
 
-#: The parts of a piece's time that are not the network's, and all of them.
-SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
 #: The problem, size, transformation and run of which single samples are explained.
 EXPLAINED: Final = ("addition", 2, "antipignistic", 0)
-TIMED: Final = ("training", "prediction", "samples", *SYMBOLIC)
 
 
 class Bench:

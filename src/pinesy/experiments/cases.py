@@ -26,7 +26,8 @@ class Case:
     ----------
     title : what it is
     images : the images of its digits, by the name of the input
-    found, true : the digits of the sum, as inferred and as they are
+    found, true : the digits of the sum, as inferred and as they are; ``"?"`` for a digit that the
+        rules leave open
     explanation : of the digit that is the least certain, or wrong
     margin : how much any degree may move before that digit can change
     why_not : for a wrong digit, why it is not the true one
@@ -45,8 +46,8 @@ class Case:
         """What came out, and how firmly."""
         digit = self.explanation.wording.name(self.explanation.attribute)
         return (
-            f"The rules say {int(self.found)}; the sum is {int(self.true)}. As long as no degree "
-            f"of an input moves by {self.margin:.3g} or more, {digit} stays what it is."
+            f"The rules say {_shown(self.found)}; the sum is {_shown(self.true)}. As long as no "
+            f"degree of an input moves by {self.margin:.3g} or more, {digit} stays what it is."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,6 +70,9 @@ def find_cases(
 ) -> list[Case]:
     """Return the right sum that is the least certain, and the wrong one that is the most certain.
 
+    A sum is right if every digit is, and wrong if some digit is; a digit that the rules leave
+    open (several are equally possible) is neither.
+
     Parameters
     ----------
     cascade : the rules of Addition-k
@@ -79,14 +83,15 @@ def find_cases(
     names = sorted((name for name in labels if name.startswith("y_")), key=_number)
     results = cascade.infer(evidence, names)
     certain = np.stack([results[name].certainty for name in names])
-    right = np.stack([np.asarray(results[name].best) == labels[name] for name in names])
-    whole = right.all(axis=0)
+    equal = np.stack([np.asarray(results[name].best) == labels[name] for name in names])
+    is_open = np.stack([results[name].ambiguous for name in names])
+    right, wrong = (equal & ~is_open).all(axis=0), ~equal & ~is_open
     chosen = []
-    if whole.any():
-        sample = int(np.argmin(np.where(whole, certain.min(axis=0), np.inf)))
+    if right.any():
+        sample = int(np.argmin(np.where(right, certain.min(axis=0), np.inf)))
         chosen.append(("The right sum that is the least certain", sample))
-    if not whole.all():
-        worst = np.where(right, -1.0, certain).max(axis=0)
+    if wrong.any():
+        worst = np.where(wrong, certain, -1.0).max(axis=0)
         chosen.append(("The wrong sum that is the most certain", int(worst.argmax())))
     return [
         _case(
@@ -98,6 +103,11 @@ def find_cases(
         )
         for title, i in chosen
     ]
+
+
+def _shown(digits: str) -> str:
+    """Return a number without zeros before it."""
+    return digits.lstrip("0") or "0"
 
 
 def _number(name: str) -> int:
@@ -112,8 +122,8 @@ def _case(
     true: Mapping[str, int],
 ) -> Case:
     found = cascade.infer(evidence, list(true))
-    best = {name: found[name].best for name in true}
-    wrong = [name for name in true if best[name] != true[name]]
+    best = {name: "?" if found[name].ambiguous else found[name].best for name in true}
+    wrong = [name for name in true if best[name] not in ("?", true[name])]
     digit = wrong[0] if wrong else min(true, key=lambda name: float(found[name].certainty))
     return Case(
         title,

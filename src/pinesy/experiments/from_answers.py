@@ -79,5 +79,5 @@ def learn(
         "labels_right": float(np.mean(right)),
     }
     return Trained(
-        training, learned.network, learned.history, start=said, starting=learned.start.seconds
+        training, learned.network, learned.history, start=said, others=learned.start.seconds
     )

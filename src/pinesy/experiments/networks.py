@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pinesy._files import sweep
 from pinesy._progress import progress
 from pinesy._validation import FloatArray
 from pinesy.experiments.from_answers import learn
 from pinesy.experiments.locks import BusyError, locked
-from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Indices, Task
@@ -41,7 +41,8 @@ class Seen:
     images : which images
     probabilities : array (len(images), classes)
     network : what a record says about the network
-    training, prediction : seconds that its training took, and reading the images in this process
+    training, prediction : seconds that its training took, and reading the images, whenever that
+        was
     """
 
     source: Training
@@ -116,18 +117,18 @@ class Networks:
             yield
 
     def _read(self, trained: Trained, images: Indices) -> Seen:
-        watch = Stopwatch()
-        with watch("prediction"), progress("reading images"):
-            pixels = self.images.pixels[images]
-            probabilities = self._cache.predict_proba(trained.network, pixels)
+        pixels = self.images.pixels[images]
+        sweep(self._cache.path(trained.network, pixels))
+        with progress("reading images"):
+            probabilities, seconds = self._cache.timed(trained.network, pixels)
         described = trained.described(self.scale)
-        training, prediction = trained.seconds, watch.seconds["prediction"]
-        return Seen(trained.training, images, probabilities, described, training, prediction)
+        return Seen(trained.training, images, probabilities, described, trained.seconds, seconds)
 
     def _from_answers(self, training: Training, task: Task) -> Trained:
         """Return a network that learned from the answers of a task."""
         say = partial(self._say_of, training)
         place = self.directory / training.file
+        sweep(place / "*")
         return learn(training, self.scale, task, self.images, place, say)
 
     def _say_of(self, training: Training, line: str) -> None:
@@ -138,13 +139,12 @@ class Networks:
         network = training.architecture(training.classes, seed=training.seed)
         pixels, labels = self.images.pixels[images], self.images.labels[images]
         file, recipe = self.directory / training.file, training.recipe_for(self.scale)
+        sweep(file)
         history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
         if history.resumed < recipe.epochs:
             new = history.seconds[history.resumed :]
-            self.say(
-                f"network {training.name}: {len(new)} of {recipe.epochs} epochs of {len(labels)} "
-                f"images in {sum(new):.1f} s"
-            )
+            done = f"{len(new)} of {recipe.epochs} epochs"
+            self._say_of(training, f"{done} of {len(labels)} images in {sum(new):.1f} s")
         return Trained(training, network, history)
 
     def _chosen(self, images: Indices) -> Trained:
@@ -155,7 +155,8 @@ class Networks:
             with self._alone("deepsoftlog"):
                 scores = [self._score(one.network) for one in candidates]
             best = candidates[int(np.argmax(scores))]
-            self._best = replace(best, best_of=len(candidates))
+            others = sum(one.seconds for one in candidates) - best.seconds
+            self._best = replace(best, best_of=len(candidates), others=others)
         return self._best
 
     def _train_candidates(self, images: Indices) -> None:

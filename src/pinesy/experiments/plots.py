@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from pinesy.experiments.published import Result, published_beside
-from pinesy.experiments.records import PARTS, SYMBOLIC
+from pinesy.experiments.records import SYMBOLIC, TIMED, Record
 from pinesy.experiments.summary import Group
 from pinesy.experiments.tables import problem_name
 
@@ -54,10 +53,9 @@ STYLE: Final[dict[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: its title, what it shows in words, and the SVG element."""
+    """A plot: its title, and the SVG element, which also says in words what it shows."""
 
     title: str
-    alt: str
     svg: str
 
 
@@ -133,7 +131,7 @@ def _accuracy(problem: str, setting: str, groups: Sequence[Group], number: int) 
         f"{g.method} {problem_name(problem, g.size)} {g.accuracy.mean:.2f} %" for g in ours
     )
     alt = f"{title} by size, of ours, the paper and others, with bars of one deviation. {means}."
-    return Plot(title, alt, _drawn(draw, number, alt, 3.8))
+    return Plot(title, _drawn(draw, number, alt, 3.8))
 
 
 def _spread(axes: "Axes", percents: Sequence[float]) -> None:
@@ -184,13 +182,14 @@ def _digits(groups: Sequence[Group], number: int) -> Plot:
     for g in groups:
         if g.setting == "ablation":
             continue  # it has the networks of the normal setting
-        name = f"{g.problem.title()} {f'{g.size}x{g.size} ' * (g.problem == 'sudoku')}{g.setting}"
         for r in g.records:
+            name = _network_name(r)
             if r.content["digit_accuracy"] is not None:
                 found.setdefault(name, {})[r.run] = 100.0 * r.content["digit_accuracy"]
 
     def draw(axes: "Axes") -> None:
-        for (name, runs), (colour, marker) in zip(found.items(), cycle(MARKS), strict=False):
+        for i, (name, runs) in enumerate(found.items()):
+            colour, marker = _mark(i)
             x, y = list(runs), list(runs.values())
             axes.plot(x, y, marker, color=colour, ls=":", lw=0.8, ms=5, label=name)
         axes.set_xticks(sorted({run for runs in found.values() for run in runs}))
@@ -204,7 +203,23 @@ def _digits(groups: Sequence[Group], number: int) -> Plot:
         for name, runs in found.items()
     )
     alt = f"{title}. {spans}."
-    return Plot(title, alt, _drawn(draw, number, alt, 3.2))
+    return Plot(title, _drawn(draw, number, alt, 3.2))
+
+
+def _network_name(record: Record) -> str:
+    """Return what the networks of a record's runs have in common.
+
+    That of Addition serves every k, but where it learned from the sums of one k.
+    """
+    problem, size, setting, _ = record.place
+    is_shared = problem == "addition" and "start" not in record.content["network"]
+    return f"{problem.title() if is_shared else problem_name(problem, size)} {setting}"
+
+
+def _mark(number: int) -> tuple[str, str]:
+    """Return colour and marker of a series, other ones for each of as many as there may be."""
+    turns, n = number // len(MARKS), len(MARKS)
+    return MARKS[number % n][0], MARKS[(number + turns) % n][1]
 
 
 def _shares(groups: Sequence[Group], number: int) -> Plot:
@@ -212,7 +227,7 @@ def _shares(groups: Sequence[Group], number: int) -> Plot:
     names = [f"{problem_name(g.problem, g.size)} {g.setting} {g.method}" for g in groups]
 
     def draw(axes: "Axes") -> None:
-        for part, (colour, marker) in zip(PARTS, MARKS, strict=True):
+        for part, (colour, marker) in zip(TIMED, MARKS, strict=True):
             points = [(100.0 * g.shares[part], i) for i, g in enumerate(groups) if g.shares[part]]
             axes.plot(
                 *zip(*points, strict=True), marker, color=colour, ls="none", label=part
@@ -230,4 +245,4 @@ def _shares(groups: Sequence[Group], number: int) -> Plot:
         for name, g in zip(names, groups, strict=True)
     )
     alt = f"{title}, by step, for each experiment. {spans}."
-    return Plot(title, alt, _drawn(draw, number, alt, 1.4 + 0.22 * len(names)))
+    return Plot(title, _drawn(draw, number, alt, 1.4 + 0.22 * len(names)))

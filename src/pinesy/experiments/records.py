@@ -6,16 +6,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy.exceptions import DataError, DomainError
-from pinesy.experiments.pieces import SETTINGS, Piece
-from pinesy.experiments.store import Store
+from pinesy.exceptions import DataError
+from pinesy.experiments.pieces import SETTINGS
+from pinesy.experiments.store import CURE, read_record
 
-__all__ = ["PARTS", "SYMBOLIC", "Record", "read_records"]
+__all__ = ["SYMBOLIC", "TIMED", "Record", "read_records"]
 
 #: The parts of an experiment's time that are symbolic, and all of them.
 SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
-PARTS: Final = ("training", "prediction", "samples", *SYMBOLIC)
-CURE: Final = "delete it, or move it elsewhere, and run pinesy reproduce again"
+TIMED: Final = ("training", "prediction", "samples", *SYMBOLIC)
 HOW: Final = "make records with pinesy reproduce, or say with --results where they are"
 
 
@@ -52,9 +51,9 @@ class Record:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The seconds of each of `PARTS`; what was not done took none."""
+        """The seconds of each of `TIMED`; what was not done took none."""
         found = self.content["seconds"]
-        return {part: float(found.get(part) or 0.0) for part in PARTS}
+        return {part: float(found.get(part) or 0.0) for part in TIMED}
 
     @property
     def symbolic_seconds(self) -> float:
@@ -78,7 +77,8 @@ def read_records(directory: Path) -> list[Record]:
     """
     if not directory.is_dir():
         raise DataError(f"{directory}: there is no such directory; {HOW}")
-    paths = sorted(directory.rglob("run-*.json"))
+    # Where a file is tells what it is of, also if the directory is called "." or "..".
+    paths = sorted(directory.resolve().rglob("run-*.json"))
     records = sorted(map(_read, paths), key=lambda r: r.order)
     if not records:
         raise DataError(f"{directory}: no records of experiments are there; {HOW}")
@@ -91,7 +91,7 @@ def read_records(directory: Path) -> list[Record]:
 
 
 def _read(path: Path) -> Record:
-    content = Store(path.parents[3]).read(_piece(path))
+    content = read_record(path)
     for name, kinds in _FIELDS.items():
         if name not in content:
             raise _refused(path, f"it has no {name!r}")
@@ -99,18 +99,9 @@ def _read(path: Path) -> Record:
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise _refused(path, f"its {name!r} is {value!r:.60}")
     _check_parts(path, content)
+    _check_start(path, content)
     _check_counts(path, content)
     return Record(path, content)
-
-
-def _piece(path: Path) -> Piece:
-    """Return the piece whose record belongs at a path."""
-    place = path.parents[2].name, path.parents[1].name, path.parents[0].name
-    try:
-        problem, size = place[0].rsplit("-", 1)
-        return Piece(problem, int(size), place[1], place[2], int(path.stem.removeprefix("run-")))
-    except (DomainError, ValueError):
-        raise _refused(path, "no experiment has its record there") from None
 
 
 _NUMBER: Final = (int, float)
@@ -148,6 +139,18 @@ def _check_parts(path: Path, content: dict[str, Any]) -> None:
         odd = [n for n in numbers if not isinstance(n, _NUMBER) or isinstance(n, bool)]
         if odd:
             raise _refused(path, f"its {name!r} has {odd[0]!r:.60}")
+
+
+def _check_start(path: Path, content: dict[str, Any]) -> None:
+    """Raise `DataError` if it is not told in full how a network began that learned from answers."""
+    if "start" not in content["network"]:
+        return
+    start = content["network"]["start"]
+    is_told = isinstance(start, dict) and isinstance(start.get("scores"), dict)
+    numbers = [*start["scores"].values(), start.get("corrected")] if is_told else [None]
+    numbers.append(content["digit_accuracy"])
+    if not all(isinstance(n, _NUMBER) for n in numbers) or "reading" not in content:
+        raise _refused(path, "its network learned from answers, and it does not say how")
 
 
 def _check_counts(path: Path, content: dict[str, Any]) -> None:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinesy.datasets import cache_directory
-from pinesy.experiments.bench import SYMBOLIC, Bench
+from pinesy.exceptions import DataError
+from pinesy.experiments.bench import Bench
 from pinesy.experiments.locks import BusyError
 from pinesy.experiments.networks import Networks
 from pinesy.experiments.pieces import Piece
+from pinesy.experiments.records import SYMBOLIC, Record
 from pinesy.experiments.scales import PAPER, Scale
 from pinesy.experiments.store import Store
+from pinesy.experiments.summary import whole_seconds
 from pinesy.nn.threads import using_threads
 
 __all__ = ["Outcome", "reproduce"]
@@ -42,11 +45,8 @@ class Outcome:
 
         Each network's training counts once, though it serves several pieces.
         """
-        symbolic = sum(r["seconds"][part] for r in self.records for part in SYMBOLIC)
-        networks = {r["network"]["fingerprint"]: r["seconds"] for r in self.records}
-        shared = sum(s["training"] + s["prediction"] for s in networks.values())
-        samples = sum(r["seconds"]["samples"] for r in self.records)
-        return float(symbolic / max(symbolic + shared + samples, 1e-9))
+        symbolic, whole = whole_seconds([Record(Path(), r) for r in self.records])
+        return symbolic / whole if whole else 0.0
 
 
 def reproduce(
@@ -76,7 +76,8 @@ def reproduce(
     Raises
     ------
     DataError
-        A directory cannot be written to, or a file in it is not what its name says.
+        A directory cannot be written to, or a file in it is not what its name says, or was made
+        with another number of trainings to choose from.
     DomainError
         A piece is too large for the images there are.
     """
@@ -86,6 +87,9 @@ def reproduce(
     Store(networks_place).check_writable()
     wanted = list(dict.fromkeys(pieces))
     missing = [piece for piece in wanted if not store.has(piece)]
+    for piece in wanted:
+        if piece not in missing:
+            _check_choice(store, piece, scale)
     if not missing:  # then no images are needed
         return Outcome(len(wanted))
     images = scale.images()
@@ -98,6 +102,19 @@ def reproduce(
         loop = _Loop(store, Bench(images, scale, networks, number), say)
         records = loop.do(missing)
     return Outcome(len(wanted) - len(records), records)
+
+
+def _check_choice(store: Store, piece: Piece, scale: Scale) -> None:
+    """Raise `DataError` if a piece was done with a network chosen from more or fewer than now."""
+    if piece.setting != "deepsoftlog-cnn":
+        return
+    found = store.read(piece)["network"].get("best_of")
+    if found != scale.trainings:
+        raise DataError(
+            f"{store.path(piece)}: made with the best of {found} trainings, and now it is "
+            f"{scale.trainings}; go on with --trainings {found}, or have another directory for "
+            "the records"
+        )
 
 
 @contextmanager
@@ -154,7 +171,7 @@ class _Loop:
             self._store.sweep(piece)
             # First, because whoever sees the record takes the piece for done.
             if cases := record.pop("cases"):
-                self._store.write_cases(piece, cases)
+                self._store.write_cases(piece, cases, record["scale"])
             self._store.write(piece, record)
         self._records.append(record)
         self._say(_line(piece, record))

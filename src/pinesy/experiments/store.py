@@ -7,18 +7,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._files import read_text, writing
+from pinesy._files import made, read_text, sweep, writing
 from pinesy.exceptions import DataError, DomainError
 from pinesy.experiments.locks import locked
 from pinesy.experiments.pieces import Piece
 
-__all__ = ["Store"]
+__all__ = ["CURE", "Store", "read_record"]
 
 FORMAT: Final = "pinesy.record/1"
 CASES: Final = "pinesy.cases/1"
 #: What an explained sample has.
 CASE: Final = ("title", "summary", "explanation", "why_not", "picture", "images")
 EMBEDDED: Final = "data:image/png;base64,"
+#: What to do about a file that is not what its name says.
 CURE: Final = "delete it, or move it elsewhere, and run pinesy reproduce again"
 
 
@@ -58,27 +59,30 @@ class Store:
 
     def read(self, piece: Piece) -> dict[str, Any]:
         """Return the record of a piece, or raise `DataError`."""
-        return _record(self.path(piece), piece)
+        return read_record(self.path(piece), piece)
 
     def write(self, piece: Piece, record: Mapping[str, Any]) -> None:
         """Write the record of a piece; the file takes its name once it is whole."""
         path = self.path(piece)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+        made(path.parent)
         content = {"format": FORMAT, **piece.fields, **record}
         text = json.dumps(content, indent=1, allow_nan=False)
         with writing(path) as stream:
             stream.write(text + "\n")
 
-    def write_cases(self, piece: Piece, cases: Sequence[Mapping[str, Any]]) -> None:
-        """Write explained samples of a piece, beside its record."""
-        path = self.path(piece)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        titled = [{**case, "title": f"{piece}: {case['title']}"} for case in cases]
-        with writing(path.with_name(f"cases-{piece.run:02d}.json")) as stream:
+    def write_cases(
+        self, piece: Piece, cases: Sequence[Mapping[str, Any]], trial: str = ""
+    ) -> None:
+        """Write explained samples of a piece, or of a trial of it, beside its record."""
+        path = self._cases_path(piece)
+        made(path.parent)
+        name = f"{trial} {piece}".lstrip()
+        titled = [{**case, "title": f"{name}: {case['title']}"} for case in cases]
+        with writing(path) as stream:
             stream.write(json.dumps({"format": CASES, "cases": titled}, indent=1) + "\n")
+
+    def _cases_path(self, piece: Piece) -> Path:
+        return self.path(piece).with_name(f"cases-{piece.run:02d}.json")
 
     def cases(self) -> list[dict[str, Any]]:
         """Return all explained samples in the directory and below it."""
@@ -92,18 +96,12 @@ class Store:
         return locked(path.with_name(f".{path.stem}.lock"))
 
     def sweep(self, piece: Piece) -> None:
-        """Delete what a process left behind that was killed while it wrote a piece's record.
+        """Delete what a process left behind that was killed while it wrote a piece's files.
 
         Only for who has its lock: nobody else writes there then.
         """
-        path = self.path(piece)
-        for left in path.parent.glob(f".{path.name}.*.tmp"):
-            left.unlink(missing_ok=True)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return all records in the directory and below it, those of trials too."""
-        files = sorted(self.directory.rglob("run-*.json"))
-        return [_record(path) for path in files]
+        sweep(self.path(piece))
+        sweep(self._cases_path(piece))
 
 
 def _cases(path: Path) -> list[dict[str, Any]]:
@@ -121,7 +119,7 @@ def _cases(path: Path) -> list[dict[str, Any]]:
         raise DataError(f"{path}: not a file of explained samples ({error}); {CURE}") from None
 
 
-def _record(path: Path, piece: Piece | None = None) -> dict[str, Any]:
+def read_record(path: Path, piece: Piece | None = None) -> dict[str, Any]:
     """Return the record in a file, if it is one, of the piece that belongs there."""
     try:
         content = json.loads(read_text(path))

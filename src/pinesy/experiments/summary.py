@@ -6,7 +6,7 @@ from itertools import groupby
 from statistics import fmean, pstdev
 
 from pinesy.experiments.published import PI_NESY, Figure, Result, paper_result
-from pinesy.experiments.records import PARTS, Record
+from pinesy.experiments.records import TIMED, Record
 
 __all__ = ["Group", "Verdict", "figure", "grouped", "symbolic_share", "whole_seconds"]
 
@@ -135,8 +135,8 @@ class Group:
 
     @property
     def shares(self) -> dict[str, float]:
-        """What part of the time each of `PARTS` took, all runs together."""
-        sums = {part: sum(r.seconds[part] for r in self.records) for part in PARTS}
+        """What part of the time each of `TIMED` took, all runs together."""
+        sums = {part: sum(r.seconds[part] for r in self.records) for part in TIMED}
         whole = sum(sums.values())
         return {part: s / whole if whole else 0.0 for part, s in sums.items()}
 

@@ -75,14 +75,14 @@ def number_text(number: float, digits: int = 3) -> str:
     return f"{number:,.0f}" if abs(number) >= 10.0**digits else f"{number:.{digits}g}"
 
 
-def figure_text(figure: Figure | None, scale: float = 1.0, places: int | None = None) -> str:
+def figure_text(figure: Figure | None, places: int | None = None) -> str:
     """Return a mean with its deviation, if that is known, or a dash."""
     if figure is None:
         return NOTHING
     if figure.deviation is None:
-        return _text(figure.mean * scale, places, 3)
-    deviation = _text(figure.deviation * scale, places, 2)
-    return f"{_text(figure.mean * scale, places, 3)} ± {deviation}"
+        return _text(figure.mean, places, 3)
+    deviation = _text(figure.deviation, places, 2)
+    return f"{_text(figure.mean, places, 3)} ± {deviation}"
 
 
 def _text(number: float, places: int | None, digits: int) -> str:

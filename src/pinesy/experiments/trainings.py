@@ -72,7 +72,8 @@ class Trained:
     history : what happened in each epoch
     best_of : of how many it is the best
     start : if it learned from answers, what a record says about how that began
-    starting : the seconds that it took
+    others : the seconds of the trainings that it needed besides: its starts, or those of the
+        networks that it is better than
     """
 
     training: Training
@@ -80,12 +81,12 @@ class Trained:
     history: History
     best_of: int = 1
     start: Mapping[str, Any] | None = None
-    starting: float = 0.0
+    others: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """The time that training took, that of all starts included."""
-        return self.starting + sum(self.history.seconds)
+        """The time that training took, that of `others` included."""
+        return self.others + sum(self.history.seconds)
 
     def described(self, scale: Scale) -> dict[str, Any]:
         """Return what a record says about the network."""

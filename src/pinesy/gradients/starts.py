@@ -7,7 +7,8 @@ from pathlib import Path
 
 from torch import nn
 
-from pinesy.exceptions import DataError, DomainError
+from pinesy._files import made
+from pinesy.exceptions import DomainError
 from pinesy.gradients.answers import Answered
 from pinesy.gradients.training import train_from_answers
 from pinesy.nn.recipes import Recipe
@@ -68,7 +69,7 @@ def best_start(
     directory : for checkpoints, a file for each seed; by default there are none
     say : is given a line for each start
     """
-    place = None if directory is None else _made(Path(directory))
+    place = None if directory is None else made(Path(directory))
     scores: dict[int, float] = {}
     seconds, best, chosen = 0.0, None, -1
     for seed in seeds:
@@ -92,12 +93,3 @@ def best_start(
             f"start {chosen} with {100 * scores[chosen]:.1f} %: its readings may be wrong"
         )
     return Start(chosen, best, scores, seconds)
-
-
-def _made(directory: Path) -> Path:
-    """Make a directory, if it is not there: better now than after an epoch."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{directory}: cannot be made: {error.strerror or error}") from None
-    return directory
