@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import suggestion
-from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError, placed
+from pinesy._validation import in_order, suggestion
+from pinesy.exceptions import DataError, DomainError, ShapeError, UnknownAttributeError, placed
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
 
@@ -39,7 +39,7 @@ class Pieces:
         """Check the form of data: their names and numbers (what is in them, perceptions know)."""
         if isinstance(content, Mapping):
             return cls._by_attribute(content, inputs, what)
-        array = _array(content, what)
+        array = _array(in_order(content, [a.name for a in inputs], what), what)
         if array.ndim < 2 or array.shape[1] != len(inputs):
             raise ShapeError(
                 f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each "
@@ -94,7 +94,7 @@ def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
     if isinstance(content, Mapping):
         columns: dict[str, Any] = by_name(content, inputs, "concepts", whole=False)
     else:
-        array = _array(content, "concepts")
+        array = _array(in_order(content, [a.name for a in inputs], "concepts"), "concepts")
         if array.shape != (n, len(inputs)):
             raise ShapeError(
                 f"concepts has shape {array.shape}; it must be ({n}, {len(inputs)}): for each "
@@ -106,8 +106,13 @@ def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
 
 
 def _positions(content: object, attribute: Attribute, n: int) -> npt.NDArray[np.int64]:
-    with placed("concepts"):
-        target = Target.of(content, attribute)
+    try:
+        with placed("concepts"):
+            target = Target.of(content, attribute)
+    except DomainError as error:
+        cure = "leave out samples of which it is not known"
+        error.args = (f"{error}; {cure}", *error.args[1:])
+        raise
     if target.is_graded:
         raise DataError(
             f"concepts: {attribute.name!r} has distributions; give one value for each sample"

@@ -1,24 +1,60 @@
 """Checks shared by all layers: one wording, the value and the cure in every message."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DegreeError
+from pinesy.exceptions import DataError, DegreeError
 
 FloatArray = npt.NDArray[np.float64]
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
-    """Return ``"; did you mean 'x'?"`` if a known name is near, else the known names."""
+    """Return ``"; did you mean 'x'?"`` if a known name is near, else the known names.
+
+    A number is near to no other: -1 does not mean 1.
+    """
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
     if near:
         return f"; did you mean {near[0]!r}?"
     shown = ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
     return f"; known: {shown or 'none'}"
+
+
+def in_order(content: Any, labels: Sequence[str], what: str) -> Any:
+    """Return a table with named columns as an array with its columns in the order of `labels`.
+
+    What has no columns is returned as it is; columns that are only numbered are in order.
+
+    Examples
+    --------
+    >>> class Table:
+    ...     columns = ["dark", "clear"]
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         return np.array([[1.0, 0.25]])
+    >>> in_order(Table(), ["clear", "dark"], "attribute 'sky'")
+    array([[0.25, 1.  ]])
+    """
+    columns = getattr(content, "columns", None)
+    if columns is None:
+        return content
+    names = [str(name) for name in columns]
+    if sorted(names) == sorted(labels):
+        return np.asarray(content)[:, [names.index(label) for label in labels]]
+    if names == [str(number) for number in range(len(names))]:
+        return np.asarray(content)
+    raise DataError(
+        f"{what} is a table with the columns {_listed(names)}; they must be {_listed(labels)}, in "
+        "any order; or give an array, with its columns in this order"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
 def check_degree(degree: object, what: str) -> float:

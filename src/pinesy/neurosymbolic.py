@@ -1,7 +1,7 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -26,6 +26,8 @@ from pinesy.transforms import antipignistic, minimum_specificity
 
 __all__ = ["NeuroSymbolic", "Predictions"]
 
+#: Attributes that rules conclude on, or their names; None for those that no premise uses.
+Outputs = Iterable[str | Attribute] | None
 TRANSFORMS: dict[str, Callable[..., Any]] = {
     "antipignistic": antipignistic,
     "minimum_specificity": minimum_specificity,
@@ -191,27 +193,43 @@ class NeuroSymbolic:
                 evidence[:, begin : ends[attribute]] = found[:, i]
         return evidence
 
-    def predict_possibility(self, X: Any) -> Inference:  # noqa: N803
-        """Return the possibility distribution of each output, for each sample."""
-        return self.cascade.infer(self.evidence(X))
+    def predict_possibility(self, X: Any, outputs: Outputs = None) -> Inference:  # noqa: N803
+        """Return the possibility distribution of each output, for each sample.
 
-    def predict(self, X: Any) -> Predictions:  # noqa: N803
-        """Return the most possible value of each output, and where there are several."""
-        return Predictions(self.predict_possibility(X))
+        Parameters
+        ----------
+        outputs : what is inferred; by default the attributes that no premise uses
+        """
+        return self.cascade.infer(self.evidence(X), outputs)
 
-    def predict_necessity(self, X: Any) -> dict[str, FloatArray]:  # noqa: N803
+    def predict(self, X: Any, outputs: Outputs = None) -> Predictions:  # noqa: N803
+        """Return the most possible value of each output, and where there are several.
+
+        `outputs` are as in `predict_possibility`.
+        """
+        return Predictions(self.predict_possibility(X, outputs))
+
+    def predict_necessity(
+        self,
+        X: Any,  # noqa: N803
+        outputs: Outputs = None,
+    ) -> dict[str, FloatArray]:
         """Return for each output and sample how certain each value is: ``N({u})``.
 
         It tells nothing where the rules contradict each other (`Possibility.normalised`).
+        `outputs` are as in `predict_possibility`.
 
         Returns
         -------
         necessities : by the output's name, arrays ``(n, size of the domain)``
         """
-        return {name: _necessities(pi) for name, pi in self.predict_possibility(X).items()}
+        return {name: _necessities(pi) for name, pi in self.predict_possibility(X, outputs).items()}
 
     def score(self, X: Any, targets: Any) -> float:  # noqa: N803
-        """Return the share of samples with all outputs right and none ambiguous; see `accuracy`."""
+        """Return the share of samples with all final outputs right and none ambiguous.
+
+        Targets of other attributes count only if no final output has one; see `accuracy`.
+        """
         return accuracy(self.cascade, self.evidence(X), targets)
 
     # --- files ---------------------------------------------------------------------------------
@@ -245,8 +263,9 @@ class NeuroSymbolic:
 
 
 def _transform_name(transform: object) -> str:
+    word = transform.replace("-", "_") if isinstance(transform, str) else None
     for name, function in TRANSFORMS.items():
-        if transform is function or transform == name:
+        if transform is function or word == name:
             return name
     raise DomainError(
         f"there is no transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"

@@ -7,7 +7,8 @@ one that can tell beforehand what it cannot do ``check_data(data, classes, train
 of scikit-learn do, which values its columns are of.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import ismethod
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 
 from pinesy._pieces import Array, Labels, Pieces, by_name, names
 from pinesy._validation import FloatArray
-from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError, placed
+from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
 from pinesy.rules.attribute import Attribute
 
 __all__ = ["Savable", "View", "views_of"]
@@ -102,8 +103,9 @@ class View:
         seen = [a for a in self.attributes if a.name in labels]
         if seen:
             classes = np.stack([labels[a.name] for a in seen], axis=1)
-            with placed(self._where):
-                self.perception.fit(_flat(pieces.stacked(seen)), classes.ravel())
+            data = _flat(pieces.stacked(seen))
+            with self._blamed(data):
+                self.perception.fit(data, classes.ravel())
 
     def possibilities(self, pieces: Pieces, transform: Transform) -> FloatArray:
         """Return the possibilities (n, attributes, size of the domain) that the perception sees.
@@ -125,7 +127,7 @@ class View:
     def _probabilities(self, pieces: Pieces) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = _flat(pieces.stacked(self.attributes))
-        with placed(self._where):
+        with self._blamed(data):
             found = np.asarray(getattr(self.perception, "predict_proba", self.perception)(data))
         columns = [self._columns(attribute) for attribute in self.attributes]
         size = len(self.attributes[0].domain)
@@ -140,6 +142,22 @@ class View:
         each = found.reshape(pieces.n, len(columns), size)
         in_order = all(order == list(range(size)) for order in columns)
         return each if in_order else np.take_along_axis(each, np.array(columns)[None], axis=2)
+
+    @contextmanager
+    def _blamed(self, data: Array) -> Iterator[None]:
+        """Name the perception in errors that come from it: those of others stay what they are."""
+        try:
+            with placed(self._where):
+                yield
+        except PinesyError:
+            raise
+        except Exception as error:
+            kind, n = type(self.perception).__name__, len(data)
+            error.add_note(
+                f"raised by {self._where}, a {kind}, which was given {n} pieces of data as an "
+                f"array of shape {data.shape} and type {data.dtype}"
+            )
+            raise
 
     def _refuse(self, rows: Array, begin: int, transform: Transform) -> None:
         """Raise the error of the first of the rows that cannot be transformed."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray, check_distribution
+from pinesy._validation import FloatArray, check_distribution, in_order
 from pinesy.engine.evidence import target_degrees
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.possibility import Possibility
@@ -70,7 +70,8 @@ class Target:
                 "distribution for each sample"
             )
         if getattr(content, "ndim", 1) > 1:  # a table would iterate over the names of its columns
-            content = np.asarray(content)
+            where = f"the target of {attribute.name!r}"
+            content = np.asarray(in_order(content, list(map(str, attribute.domain)), where))
         if not isinstance(content, np.ndarray) and _are_values(content, attribute):
             return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
         return cls._of_array(_array(content, attribute), attribute)

@@ -101,9 +101,11 @@ def test_pandas_objects() -> None:
     assert Target.of(series, COLOR).labels.tolist() == [2, 0]
     assert Target.of(series.astype("category"), COLOR).labels.tolist() == [2, 0]
     rows = [[1.0, 0.5, 0.0], [0.0, 1.0, 0.25], [0.5, 0.0, 1.0]]
-    for names in (COLOR.domain, ["p", "q", "r"]):
-        frame = pandas.DataFrame(rows, columns=list(names))
+    for names in (list(COLOR.domain), None):
+        frame = pandas.DataFrame(rows, columns=names)
         assert Target.of(frame, COLOR).degrees.tolist() == rows
+    with raises_saying(DataError, "the target of 'color' is a table with the columns p, q, r"):
+        Target.of(pandas.DataFrame(rows, columns=["p", "q", "r"]), COLOR)
 
 
 # --- degrees -----------------------------------------------------------------------------------

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray, check_degree, check_distribution, suggestion
+from pinesy._validation import (
+    FloatArray,
+    check_degree,
+    check_distribution,
+    in_order,
+    suggestion,
+)
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.possibility import Possibility
 from pinesy.rules.attribute import Attribute
@@ -16,7 +22,8 @@ __all__ = ["Evidence", "Rows", "target_degrees"]
 
 #: For each input attribute, by name or as the attribute itself: a dict ``{value: degree}`` (values
 #: left out are impossible), a sequence of degrees in domain order, a `Possibility`, or for a batch
-#: an array ``(n_samples, |domain|)``. Or all inputs side by side in one array.
+#: an array ``(n_samples, |domain|)``. Or all inputs side by side in one array. Tables with named
+#: columns (pandas, polars) are matched by these: values, or ``input=value`` side by side.
 Evidence = Mapping[Any, Any] | npt.NDArray[Any]
 
 
@@ -48,6 +55,8 @@ class Rows:
         columns : the number of columns of `attributes` in all
         """
         if not isinstance(evidence, Mapping):
+            labels = [f"{a.name}={value}" for a in attributes for value in a.domain]
+            evidence = in_order(evidence, labels, "the array of inputs")
             array = _as_array(evidence, "the array of inputs")
             return cls._side_by_side(array, attributes, columns)
         _check_attributes(evidence, known)
@@ -179,7 +188,8 @@ def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
             )
         array = content.degrees
     else:
-        array = _as_array(content, f"attribute {attribute.name!r}")
+        where = f"attribute {attribute.name!r}"
+        array = _as_array(in_order(content, list(map(str, attribute.domain)), where), where)
     if array.ndim == 0:
         raise DegreeError(
             f"attribute {attribute.name!r} got {content!r:.60}, which is not a distribution; if "
