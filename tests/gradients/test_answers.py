@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet
-from pinesy.exceptions import DataError, DomainError, PinesyError
+from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttributeError
 from test_errors import raises_saying
 
 torch = pytest.importorskip("torch")
@@ -193,6 +193,12 @@ def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:
     given = {"inputs": data.inputs, "images": data.images, "answers": data.answers, **change}
     with raises_saying(DataError, *says):
         Answered(RULES, **given)
+
+
+def test_inputs_that_the_rules_have_not() -> None:
+    data = samples()
+    with raises_saying(UnknownAttributeError, "inputs: the rules have no input 'z'; known: x, y"):
+        Answered(RULES, ["x", "z"], data.images, data.answers)
 
 
 def test_inputs_of_several_sizes() -> None:

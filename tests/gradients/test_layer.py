@@ -1,5 +1,6 @@
 """A cascade as a layer: the engine's bits, and gradients that finite differences confirm."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, If, RuleSet, parse
-from pinesy.exceptions import CascadeError, DegreeError, ShapeError, UnknownAttributeError
+from pinesy.exceptions import (
+    CascadeError,
+    DegreeError,
+    DomainError,
+    ShapeError,
+    UnknownAttributeError,
+)
 from pinesy.problems import addition, sudoku
 from strategies import cascades, random_batch
 from test_errors import raises_saying
@@ -122,9 +129,10 @@ def test_both_ways_have_the_same_gradients(cascade: Cascade) -> None:
 
 
 @pytest.mark.parametrize("make", [PossibilisticLayer, step_by_step])
-def test_scores_of_a_network_have_the_right_gradients(make: Any) -> None:
+@pytest.mark.parametrize("transform", ["antipignistic", "minimum_specificity"])
+def test_scores_of_a_network_have_the_right_gradients(make: Any, transform: str) -> None:
     torch.manual_seed(1)
-    layer = make(WEATHER, transform="antipignistic")
+    layer = make(WEATHER, transform=transform)
     scores = [torch.randn(4, n, dtype=torch.float64, requires_grad=True) for n in (3, 2)]
 
     def walk(sky: Any, wind: Any) -> Any:
@@ -213,7 +221,12 @@ def test_the_state_can_be_saved() -> None:
 @pytest.mark.parametrize(
     ("inputs", "error", "says"),
     [
-        ({"sky": [[1.0, 0.0, 0.0]]}, UnknownAttributeError, ["no input 'wind'"]),
+        ({"sky": [[1.0, 0.0, 0.0]]}, UnknownAttributeError, ["the input 'wind' is missing"]),
+        (
+            {"sky": [[1.0, 0.0, 0.0]], "wnd": [[1.0, 0.0]]},
+            UnknownAttributeError,
+            ["there is no input 'wnd'; did you mean 'wind'?"],
+        ),
         (
             {"sky": [[1.0, 0.0]], "wind": [[1.0, 0.0]]},
             ShapeError,
@@ -232,10 +245,26 @@ def test_bad_inputs(inputs: Any, error: Any, says: list[str]) -> None:
         PossibilisticLayer(WEATHER)(tensors(inputs))
 
 
+@pytest.mark.parametrize(
+    "row",
+    [[-0.1, -2.5, -4.0], [70.0, 20.0, 10.0], [0.2, 0.2, 0.1], [1.5, -0.5, 0.0], [math.nan] * 3],
+)
+def test_what_are_no_probabilities(row: list[float]) -> None:
+    layer = PossibilisticLayer(WEATHER, transform="antipignistic")
+    inputs = {"sky": [[0.2, 0.3, 0.5], row], "wind": [[0.5, 0.5]] * 2}
+    with raises_saying(DegreeError, "the input 'sky', row 1, is [", "softmax to raw scores"):
+        layer(tensors(inputs))
+
+
+def test_either_spelling_of_a_transformation() -> None:
+    found = PossibilisticLayer(WEATHER, transform="minimum-specificity").transform
+    assert found == "minimum_specificity"
+
+
 def test_bad_layers() -> None:
     with raises_saying(CascadeError, "made of a Cascade", "RuleSet"):
         PossibilisticLayer(WEATHER["rain"])  # type: ignore[arg-type]
-    with raises_saying(CascadeError, "no transformation 'antipignistc'", "antipignistic"):
+    with raises_saying(DomainError, "no transformation 'antipignistc'", "antipignistic"):
         PossibilisticLayer(WEATHER, transform="antipignistc")
     with raises_saying(UnknownAttributeError, "no rule uses 'wlak'"):
         PossibilisticLayer(WEATHER, ["wlak"])

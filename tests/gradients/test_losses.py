@@ -62,6 +62,25 @@ def test_a_sure_error_has_a_gradient() -> None:
     assert pi.grad[0, 1] < -1e12
 
 
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([0, 1, 0], "the answers for 'b' are of type list"),
+        (np.array([0, 1, 0]), "the answers for 'b' are of type ndarray"),
+        (torch.tensor([0.0, 1.0, 0.0]), "the answers for 'b' are of type torch.float32"),
+        (torch.tensor([0, 1]), "the answers for 'b' have shape (2,), and there are 3 samples"),
+        (torch.tensor([[0], [1], [0]]), "the answers for 'b' have shape (3, 1)"),
+        (torch.tensor([0, 7, 0]), "the answer for 'b', row 1, is 7; the domain has the positions"),
+        (torch.tensor([0, 0, -1]), "the answer for 'b', row 2, is -1"),
+    ],
+)
+def test_answers_that_fit_no_output(answers: Any, says: str) -> None:
+    with raises_saying(DataError, says):
+        answer_loss({"b": torch.ones(3, 2)}, {"b": answers})
+
+
 def test_an_answer_for_no_output() -> None:
+    with raises_saying(DataError, "outputs and answers are mappings"):
+        answer_loss(torch.ones(1, 2), torch.tensor([0]))
     with raises_saying(UnknownAttributeError, "an answer for 'c', which is no output"):
         answer_loss({"b": torch.ones(1, 2)}, {"c": torch.tensor([0])})

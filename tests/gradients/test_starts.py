@@ -13,7 +13,7 @@ from test_errors import raises_saying
 torch = pytest.importorskip("torch")
 
 from gradients.test_answers import RECIPE, drawn, network, samples  # noqa: E402
-from pinesy.gradients import Answered, best_start, soft_labels  # noqa: E402
+from pinesy.gradients import Answered, best_start, learn_from_answers, soft_labels  # noqa: E402
 from pinesy.gradients import starts as module  # noqa: E402
 from pinesy.gradients.soft_labels import believed, corrected  # noqa: E402
 from pinesy.nn import History, Recipe, predict_proba, train  # noqa: E402
@@ -61,6 +61,29 @@ def test_a_start_that_is_there_is_not_trained_again(tmp_path: Path) -> None:
 def test_no_seeds() -> None:
     with raises_saying(DomainError, "no seeds to start from"):
         best_start(network, samples(), samples(), RECIPE, seeds=[])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"make": network(0)}, ["make is a", "from a seed to a new network"]),
+        ({"make": 3}, ["make is a int", "from a seed to a new network"]),
+        ({"make": lambda: network(0)}, ["make(1) failed", "one argument, the seed"]),
+        ({"make": lambda _: 3}, ["make(1) gave a int"]),
+        ({"samples": (1, 2)}, ["samples is a tuple; give a Answered"]),
+        ({"validation": None}, ["validation is a NoneType; give a Answered"]),
+        ({"seeds": 3}, ["seeds is 3; give several"]),
+        ({"start": None}, ["the recipe is a NoneType; give a Recipe"]),
+        ({"finish": None}, ["the recipe is a NoneType; give a Recipe"]),
+    ],
+)
+def test_what_cannot_be_learned_from_is_told_at_once(
+    change: dict[str, Any], says: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "train_from_answers", lambda *_, **__: pytest.fail("trained"))
+    given = {"make": network, "samples": samples(), "validation": samples(), "seeds": [1]}
+    with raises_saying(DomainError, *says):
+        learn_from_answers(**{**given, **change})
 
 
 class Reader(torch.nn.Module):  # type: ignore[misc,name-defined]

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._validation import FloatArray
+from pinesy._validation import FloatArray, suggestion
 from pinesy.cascade import Cascade, as_cascade
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.io import to_content
 from pinesy.nn.fingerprints import data_fingerprint
 from pinesy.nn.networks import check_images
@@ -63,8 +63,13 @@ class Answered:
         object.__setattr__(self, field, value)
 
     def _check_inputs(self) -> None:
-        names = sorted(a.name for a in self.cascade.inputs)
-        if sorted(self.inputs) != names:
+        names = [a.name for a in self.cascade.inputs]
+        for name in self.inputs:
+            if name not in names:
+                raise UnknownAttributeError(
+                    f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
+                )
+        if sorted(self.inputs) != sorted(names):
             raise DataError(
                 f"inputs names {len(self.inputs)} attributes; give each of the {len(names)} inputs "
                 f"of the rules once: {', '.join(names[:6])}{', ...' * (len(names) > 6)}"

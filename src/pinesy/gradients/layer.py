@@ -9,17 +9,24 @@ from torch import Tensor, nn
 
 from pinesy._validation import suggestion
 from pinesy.cascade import Cascade
-from pinesy.exceptions import CascadeError, ShapeError, UnknownAttributeError
+from pinesy.exceptions import (
+    CascadeError,
+    DegreeError,
+    DomainError,
+    ShapeError,
+    UnknownAttributeError,
+)
 from pinesy.gradients.engine import EngineInference
 from pinesy.gradients.grouping import Group, groups_of
 from pinesy.gradients.transforms import antipignistic, minimum_specificity
 from pinesy.rules.attribute import Attribute
+from pinesy.transforms import SUM_TOLERANCE
 
 __all__ = ["PossibilisticLayer"]
 
 TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
     "antipignistic": antipignistic,
-    "minimum-specificity": minimum_specificity,
+    "minimum_specificity": minimum_specificity,
 }
 
 
@@ -34,7 +41,7 @@ class PossibilisticLayer(nn.Module):
     ----------
     cascade : the rules
     outputs : what is inferred; by default the attributes that no premise uses
-    transform : ``"antipignistic"`` or ``"minimum-specificity"`` if the inputs are probabilities
+    transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
         (such as a softmax gives); by default they are possibilities
     trainable : whether `s` and `r` are parameters of the layer, kept in [0, 1], or fixed
 
@@ -61,11 +68,12 @@ class PossibilisticLayer(nn.Module):
     ) -> None:
         if not isinstance(cascade, Cascade):
             raise CascadeError(f"a layer is made of a Cascade; got {cascade!r:.60}")
-        if transform is not None and transform not in TRANSFORMS:
+        word = transform.replace("-", "_") if isinstance(transform, str) else transform
+        if word is not None and word not in TRANSFORMS:
             hint = suggestion(transform, TRANSFORMS)
-            raise CascadeError(f"no transformation {transform!r:.60}{hint}")
+            raise DomainError(f"there is no transformation {transform!r:.60}{hint}")
         super().__init__()
-        self.cascade, self.transform = cascade, transform
+        self.cascade, self.transform = cascade, word
         program = cascade.compile(outputs)  # checks the names of the outputs
         self.inputs, self.outputs = program.inputs, program.outputs
         names = [a.name for a in self.outputs]
@@ -79,11 +87,13 @@ class PossibilisticLayer(nn.Module):
         Parameters
         ----------
         inputs : by name, tensors (n, values) of possibilities, or of probabilities if the
-            layer has a transformation; that the degrees are from 0 to 1 is checked only where the
-            engine infers
+            layer has a transformation; the numbers in them are checked only on the processor, and
+            degrees only where the engine infers
         """
         values = self._checked(inputs)
         if self.transform is not None:
+            if self._is_plain(values):
+                _check_probabilities(values)
             change = TRANSFORMS[self.transform]
             values = {name: change(tensor) for name, tensor in values.items()}
         if self._engine is not None and self._is_plain(values):
@@ -98,9 +108,13 @@ class PossibilisticLayer(nn.Module):
         return on_processor and not torch.compiler.is_compiling()
 
     def _checked(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        known = [a.name for a in self.cascade.inputs]
+        for name in inputs:
+            if name not in known:
+                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
         for a in self.inputs:
             if a.name not in inputs:
-                raise UnknownAttributeError(f"there is no input {a.name!r}; the layer needs it")
+                raise UnknownAttributeError(f"the input {a.name!r} is missing; the layer needs it")
             if not isinstance(inputs[a.name], Tensor):
                 kind = type(inputs[a.name]).__name__
                 raise ShapeError(f"the input {a.name!r} is of type {kind}; give a tensor")
@@ -125,6 +139,25 @@ class PossibilisticLayer(nn.Module):
         for group in self.groups:
             parameters.update(group.parameters_by_name())  # type: ignore[operator]
         return self.cascade.with_parameters(parameters)
+
+
+@torch.no_grad()
+def _check_probabilities(values: Mapping[str, Tensor]) -> None:
+    """Raise `DegreeError` unless all rows are probabilities."""
+    least = torch.stack([tensor.amin() for tensor in values.values()])
+    sums = torch.stack([tensor.sum(dim=1) for tensor in values.values()])
+    far = ~((sums - 1.0).abs() <= SUM_TOLERANCE)
+    if bool((least >= 0.0).all()) and not bool(far.any()):
+        return
+    for name, tensor in values.items():
+        wrong = (tensor < 0.0).any(dim=1) | ~((tensor.sum(dim=1) - 1.0).abs() <= SUM_TOLERANCE)
+        if bool(wrong.any()):
+            row = int(wrong.int().argmax())
+            raise DegreeError(
+                f"the input {name!r}, row {row}, is {tensor[row].tolist()!r:.80}; probabilities "
+                f"are at least 0 and sum to 1 (within {SUM_TOLERANCE}): apply a softmax to raw "
+                "scores first"
+            )
 
 
 class _GroupLayer(nn.Module):

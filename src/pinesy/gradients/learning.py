@@ -12,7 +12,7 @@ from torch import nn
 from pinesy._validation import FloatArray
 from pinesy.gradients.answers import Answered
 from pinesy.gradients.soft_labels import corrected
-from pinesy.gradients.starts import Start, best_start
+from pinesy.gradients.starts import Start, best_start, check_start, made_network
 from pinesy.nn.predict import predict_proba
 from pinesy.nn.recipes import BETTER_EYE, Recipe
 from pinesy.nn.training import History, train
@@ -87,6 +87,7 @@ def learn_from_answers(
     directory : for checkpoints, so that it goes on where it was; by default there are none
     say : is given a line for each step
     """
+    check_start(make, samples, validation, finish)
     chosen = best_start(
         make_start or make,
         samples,
@@ -103,7 +104,7 @@ def learn_from_answers(
     read = np.take_along_axis(labels, seen.argmax(axis=1)[:, None], axis=1)[:, 0]
     otherwise = float((read < labels.max(axis=1)).mean())
     say(f"the answers label {100 * otherwise:.2f} % of the images otherwise than it reads them")
-    network = make(chosen.seed)
+    network = made_network(make, chosen.seed)
     file = None if directory is None else Path(directory) / f"last-{chosen.seed}.safetensors"
     history = train(network, samples.flat, labels, finish, seed=chosen.seed, checkpoint=file)
     score = validation.answer_accuracy(network)

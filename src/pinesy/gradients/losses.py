@@ -32,20 +32,51 @@ def answer_loss(outputs: Mapping[str, Tensor], answers: Mapping[str, Tensor]) ->
     >>> answer_loss(sure, {"b": torch.tensor([0])})
     tensor(0.)
     """
+    if not isinstance(answers, Mapping) or not isinstance(outputs, Mapping):
+        raise DataError("outputs and answers are mappings, from the names of attributes to tensors")
     if not answers:
         raise DataError("there are no answers to learn from; name at least one attribute")
-    for name in answers:
+    for name, positions in answers.items():
         if name not in outputs:
             raise UnknownAttributeError(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
             )
+        _check_positions(name, positions, len(outputs[name]))
     total = torch.zeros((), device=next(iter(outputs.values())).device)
     for names in _by_size(outputs, list(answers)):
         q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))
         wanted = torch.stack([answers[name] for name in names]).to(q.device)
+        if not torch.compiler.is_compiling():
+            _check_range(names, wanted, q.shape[2])
         chosen = q.gather(2, wanted[..., None]).squeeze(2)
         total = total - chosen.clamp(min=LEAST).log().sum(dim=0).mean()
     return total
+
+
+def _check_positions(name: str, positions: object, n: int) -> None:
+    """Raise `DataError` unless the answers for an attribute are whole numbers, one a sample."""
+    if not isinstance(positions, Tensor) or positions.dtype != torch.int64:
+        kind = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
+        raise DataError(
+            f"the answers for {name!r} are of type {kind}; give a tensor of int64, the position of "
+            "each answer in the domain"
+        )
+    if positions.shape != (n,):
+        raise DataError(
+            f"the answers for {name!r} have shape {tuple(positions.shape)}, and there are {n} "
+            f"samples; give ({n},), a position for each"
+        )
+
+
+def _check_range(names: Sequence[str], wanted: Tensor, size: int) -> None:
+    """Raise `DataError` if a position is none of a domain."""
+    wrong = ((wanted < 0) | (wanted >= size)).nonzero()
+    if len(wrong):
+        which, row = wrong[0].tolist()
+        raise DataError(
+            f"the answer for {names[which]!r}, row {row}, is {int(wanted[which, row])}; the domain "
+            f"has the positions 0 to {size - 1}"
+        )
 
 
 def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

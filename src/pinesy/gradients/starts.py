@@ -13,7 +13,7 @@ from pinesy.gradients.answers import Answered
 from pinesy.gradients.training import train_from_answers
 from pinesy.nn.recipes import Recipe
 
-__all__ = ["Start", "best_start"]
+__all__ = ["Start", "best_start", "check_start", "made_network"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +69,14 @@ def best_start(
     directory : for checkpoints, a file for each seed; by default there are none
     say : is given a line for each start
     """
+    check_start(make, samples, validation, recipe)
     place = None if directory is None else made(Path(directory))
+    if not isinstance(seeds, Iterable):
+        raise DomainError(f"seeds is {seeds!r:.60}; give several, such as range(8)")
     scores: dict[int, float] = {}
     seconds, best, chosen = 0.0, None, -1
     for seed in seeds:
-        network = make(seed)
+        network = made_network(make, seed)
         file = None if place is None else place / f"start-{seed}.safetensors"
         history = train_from_answers(
             network, samples, recipe, seed=seed, loss=loss, checkpoint=file
@@ -93,3 +96,33 @@ def best_start(
             f"start {chosen} with {100 * scores[chosen]:.1f} %: its readings may be wrong"
         )
     return Start(chosen, best, scores, seconds)
+
+
+def check_start(make: object, samples: object, validation: object, recipe: object) -> None:
+    """Raise `DomainError` for what would fail only after a training, or with words of PyTorch."""
+    if isinstance(make, nn.Module) or not callable(make):
+        raise DomainError(
+            f"make is a {type(make).__name__}; give a function from a seed to a new network, such "
+            "as lambda seed: DeepSoftLogCNN(10, seed=seed)"
+        )
+    for name, given, kind in (
+        ("samples", samples, Answered),
+        ("validation", validation, Answered),
+        ("the recipe", recipe, Recipe),
+    ):
+        if not isinstance(given, kind):
+            raise DomainError(f"{name} is a {type(given).__name__}; give a {kind.__name__}")
+
+
+def made_network(make: Callable[[int], nn.Module], seed: int) -> nn.Module:
+    """Return a new network, or raise `DomainError` if it is none."""
+    try:
+        network = make(seed)
+    except (DomainError, TypeError) as error:
+        raise DomainError(
+            f"make({seed}) failed: {error}; give a function of one argument, the seed, such as "
+            "lambda seed: DeepSoftLogCNN(10, seed=seed)"
+        ) from error
+    if not isinstance(network, nn.Module):
+        raise DomainError(f"make({seed}) gave a {type(network).__name__}, and no torch.nn.Module")
+    return network

@@ -40,6 +40,11 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
     >>> predict_proba(PaperCNN(4), np.zeros((3, 28, 28), np.uint8)).shape
     (3, 4)
     """
+    if not isinstance(network, nn.Module):
+        raise DataError(
+            f"network is a {type(network).__name__}; give a torch.nn.Module (that of a "
+            "NetworkPerception is its .network)"
+        )
     if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
         raise DomainError(f"batch is {batch!r:.60}; it must be a whole number, at least 1")
     check_images(images)
