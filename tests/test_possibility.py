@@ -139,6 +139,9 @@ def test_questions_that_need_the_other_form() -> None:
         many.to_dict()
     with pytest.raises(DomainError, match="single distribution already"):
         one.sample(0)
+    for row in (2, -3, "a"):
+        with pytest.raises(DomainError, match=f"no sample {row!r}; there are 2, from 0 on"):
+            many.sample(row)  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="has no length"):
         len(one)
     with pytest.raises(DomainError, match="has no value 7"):

@@ -85,7 +85,7 @@ class JsonRows:
 
     def _parsed(self, text: str) -> Any:
         try:
-            return self.decoder.decode(text)
+            return self.decoder.decode(text.rstrip())
         except json.JSONDecodeError as error:
             self.fail(f"column {error.colno}: not JSON ({error.msg}); is the line cut off?")
         except RecursionError:

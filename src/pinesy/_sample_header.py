@@ -28,6 +28,8 @@ class Header:
     def __init__(self, titles: Sequence[str], origin: Origin, layout: Layout) -> None:
         self.origin = origin
         self.layout = layout
+        if len(titles) == 1 and self._is_several(titles[0].split(";")[1:]):
+            origin.fail(f"the columns {titles[0]!r:.80} must be separated by commas, not by ';'")
         given: dict[str, dict[int | None, Column]] = {}
         for cell, title in enumerate(titles):
             column = Column(cell, title, *self._meaning(title))
@@ -39,6 +41,10 @@ class Header:
         layout.check_names(given, origin)
         self.columns = {n: list(given[n].values()) for n in layout.wanted if n in given}
         self.targets = [name for name in layout.targets if name in given]
+
+    def _is_several(self, titles: Sequence[str]) -> bool:
+        """Tell whether some of the titles name attributes."""
+        return any(title.partition("=")[0] in self.layout.known for title in titles)
 
     def _meaning(self, title: str) -> tuple[str, int | None]:
         """Return the attribute and the value of a column."""

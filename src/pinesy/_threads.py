@@ -5,13 +5,19 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from pinesy.exceptions import DomainError
+
 __all__ = ["n_threads", "share"]
 
 
 def n_threads() -> int:
     """Return the number of threads: ``PINESY_NUM_THREADS``, or the cores this process may use."""
     wish = os.environ.get("PINESY_NUM_THREADS", "")
-    if wish.isdecimal() and int(wish) > 0:
+    if wish:
+        if not wish.isdecimal() or int(wish) < 1:
+            raise DomainError(
+                f"PINESY_NUM_THREADS is {wish!r:.60}; it must be a whole number, at least 1"
+            )
         return int(wish)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -122,6 +122,8 @@ class Possibility:
         """Return the distribution of one sample of a batch."""
         if not self.is_batch:
             raise DomainError("this is a single distribution already; sample() is for batches")
+        if not isinstance(row, int | np.integer) or not -len(self) <= row < len(self):
+            raise DomainError(f"there is no sample {row!r:.60}; there are {len(self)}, from 0 on")
         coherent = self.coherent if isinstance(self.coherent, bool) else bool(self.coherent[row])
         return Possibility(self.attribute, self.degrees[row], coherent)
 

@@ -189,6 +189,12 @@ class _Formula:
         if token.kind not in ("word", "name"):
             self.reader.fail(f"expected a number, a name or '(', found {token.text!r:.60}", token)
         if name not in self.names:
+            if self.reader.token.text == "(":
+                self.reader.fail(
+                    f"{name!r}: functions are not known here; give a function of your own instead "
+                    "of a text, such as lambda a, b: abs(a - b) <= 1",
+                    token,
+                )
             hint = suggestion(name, self.names)
             spaces = " (a minus takes spaces around it)" if "-" in name else ""
             quotes = f'; a text value takes quotes: "{name}"' if token.kind == "word" else ""
