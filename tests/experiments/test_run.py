@@ -30,6 +30,7 @@ from pinesy.experiments.trainings import training_of
 from pinesy.learning import accuracy
 from pinesy.nn import PAPER as PAPER_RECIPE
 from pinesy.nn import (
+    PAPER_CODE,
     PAPER_SUDOKU4,
     PaperCNN,
     load_weights,
@@ -296,6 +297,10 @@ def test_the_trainings_are_the_papers() -> None:
     assert (small.name, small.classes, small.recipe) == ("sudoku-4-low-data-2", 4, PAPER_SUDOKU4)
     large = training_of(Piece("sudoku", 9, "normal", "antipignistic", 2))
     assert (large.name, large.classes, large.recipe) == ("sudoku-9-normal-2", 9, PAPER_RECIPE)
+    code = training_of(Piece("addition", 4, "authors-code", "antipignistic", 2))
+    assert (code.name, code.recipe) == ("addition-authors-code-2", PAPER_CODE)
+    code = training_of(Piece("sudoku", 4, "authors-code", "antipignistic", 2))
+    assert code.recipe == replace(PAPER_SUDOKU4, schedule="constant")
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:

@@ -133,9 +133,13 @@ def test_results_as_text() -> None:
     result = learn(RULES, X, Y, tolerance=0.75)
     assert repr(result) == "LearningResult(1 rule sets learned from 4 samples)"
     assert str(result).splitlines()[1:] == [
-        "set    rules  tolerance  reliable  distance  largest s, r",
-        "color  2      0.75       4 of 4    0         0",
+        "set    rules  tolerance  reliable  distance  largest s, r  largest nabla",
+        "color  2      0.75       4 of 4    0         0             0",
     ]
+    contradicted = learn(RULES, X, ["green"] * 3 + ["red"])
+    assert str(contradicted).splitlines()[2].split()[-3:] == ["0", "0", "1"]
+    streamed = learn_batches(RULES, [(X, Y)])
+    assert "nabla" not in str(streamed)
     assert repr(result["color"]) == "SetResult(color: 4 of 4 samples reliable, distance 0)"
     assert str(learn(RULES, X, Y)).count("none") == 1
     assert result.seconds == sum(result.timings.values()) > 0.0

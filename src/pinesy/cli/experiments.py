@@ -26,6 +26,7 @@ low-data         few images and puzzles for training
 deepsoftlog-cnn  DeepSoftLog's network (with labels: Addition only)
 ablation         all rules certain, nothing is learned
 better-eye       the paper's network, trained with a recipe of ours
+authors-code     normal, but the learning rate never decays, as in their code
 
 With --supervision sum (Addition) or verdict (Sudoku) nobody tells the
 network what is on an image; settings normal and deepsoftlog-cnn say which
@@ -57,6 +58,7 @@ class Setting(StrEnum):
     DEEPSOFTLOG_CNN = "deepsoftlog-cnn"
     ABLATION = "ablation"
     BETTER_EYE = "better-eye"
+    AUTHORS_CODE = "authors-code"
 
 
 class Supervision(StrEnum):

@@ -27,6 +27,7 @@ SETTINGS: Final = (
     "deepsoftlog-cnn",
     "ablation",
     "better-eye",
+    "authors-code",
     "answers",
     "answers-deepsoftlog-cnn",
 )
@@ -147,12 +148,12 @@ def pieces_of(
     if problem not in PROBLEMS:
         raise DomainError(f"no problem {problem!r:.60}{suggestion(problem, PROBLEMS)}")
     wanted = list(PROBLEMS[problem] if sizes is None else sizes)
-    ways, eyes = list(settings), list(transforms)
+    ways, changes = list(settings), list(transforms)
     found = (
         Piece(problem, size, setting, transform, run)
         for run in runs
         for setting in ways
         for size in wanted
-        for transform in eyes
+        for transform in changes
     )
     return list(dict.fromkeys(found))

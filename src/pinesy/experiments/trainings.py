@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pinesy.experiments.pieces import Piece
@@ -11,6 +11,7 @@ from pinesy.gradients.learning import FINISH
 from pinesy.nn import (
     BETTER_EYE,
     PAPER,
+    PAPER_CODE,
     PAPER_SUDOKU4,
     DeepSoftLogCNN,
     History,
@@ -134,4 +135,5 @@ def _training_from_answers(piece: Piece) -> Training:
 def _recipe(problem: str, setting: str) -> Recipe:
     if setting == "better-eye":
         return BETTER_EYE
-    return PAPER_SUDOKU4 if problem == "sudoku-4" else PAPER
+    recipe = PAPER_SUDOKU4 if problem == "sudoku-4" else PAPER
+    return replace(recipe, schedule=PAPER_CODE.schedule) if setting == "authors-code" else recipe

@@ -166,9 +166,17 @@ class LearningResult:
         return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
 
     def __str__(self) -> str:
-        """Return a table, a line for each rule set (the first ones, if they are very many)."""
+        """Return a table, a line for each rule set (the first ones, if they are very many).
+
+        The largest ``nabla`` of a sample is shown where the distances of samples were kept.
+        """
         head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")
-        lines = [head, *map(_line, list(self.sets.values())[:SHOWN])]
+        shown = list(self.sets.values())[:SHOWN]
+        lines = [head, *map(_line, shown)]
+        kept = [f"{one.nabla.max():g}" for one in shown if one.nabla is not None]
+        if len(kept) == len(shown):
+            last = ["largest nabla", *kept]
+            lines = [(*line, cell) for line, cell in zip(lines, last, strict=True)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = "\n".join(
             "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
