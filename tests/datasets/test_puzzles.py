@@ -133,7 +133,7 @@ def swaps(shown: Array, images: Array) -> Array:
 
 # A try has 2 operations on average, as each goes on with probability 1/2. A replaced cell always
 # repeats a digit. Two swapped cells are equal with probability q = (d - 1) / (d * d - 1), 3/15 or
-# 8/80, and all swaps of a try are with q / (2 - q): then it is rejected. So half of the puzzles have
+# 8/80, and all swaps of a try are with q / (2 - q): then it is rejected. So half the puzzles have
 # 2 changed cells on average, and the others 4 (1 - q) / (1 - q / (2 - q)); a little less, because
 # operations have a maximum.
 

@@ -136,7 +136,7 @@ def _distance_to_one(
 
 
 def _half_the_gap(degrees: FloatArray) -> FloatArray:
-    """Return half of the highest degree less the second; all of it where there is no second."""
+    """Return half of the highest degree less the second; infinite where there is no second."""
     if degrees.shape[1] == 1:
         return np.full(len(degrees), np.inf)
     second, first = np.partition(degrees, -2, axis=1)[:, -2:].T

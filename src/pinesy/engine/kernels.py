@@ -1,7 +1,7 @@
 """The compiled loops: a program of min and max over blocks of samples, samples contiguous.
 
-Importing this module compiles them, or loads them from Numba's cache on disk. Only `run` imports
-it, and only when first needed, so that importing pinesy does not load Numba.
+Importing this module compiles them, or loads them from Numba's cache on disk. Only `run` and
+the kernels of gradients import it, when first needed, so that importing pinesy does not load Numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -164,8 +164,8 @@ def run_columns(
 ):
     """Run the program on the samples from `begin` to `end` of ``columns[where]`` (inputs, n).
 
-    Results go to the same columns of `out`. Returns -1, or the first sample found whose input is
-    not a normalised distribution.
+    Results go to the same columns of `out`. Returns -1, or the first sample found with an input
+    whose degrees are not in [0, 1], or whose highest is below its `least`.
     """
     for c in range(constants.shape[0]):
         work[c, :] = constants[c]
@@ -184,7 +184,7 @@ def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constan
     """Run the program on all samples of `x` (n, inputs), a block of ``work.shape[1]`` at a time.
 
     Results go to ``out[:, shift:shift + n]``. Returns -1, or the row of the first sample found
-    whose input is not a normalised distribution.
+    with an input whose degrees are not in [0, 1], or whose highest is below its `least`.
     """
     for c in range(constants.shape[0]):
         work[c, :] = constants[c]

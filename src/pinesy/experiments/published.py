@@ -141,7 +141,6 @@ class Learning:
     reliable : the number of samples that were considered reliable
     """
 
-    group: str
     threshold: Figure
     s: Figure
     r: Figure
@@ -206,7 +205,7 @@ def paper_learning(problem: str, size: int, setting: str, transform: str) -> dic
     place = problem, str(size), setting, PI_NESY[transform]
     names = "threshold", "s", "r", "reliable"
     return {
-        row["group"]: Learning(row["group"], *(Figure.parse(row[name]) for name in names))
+        row["group"]: Learning(*(Figure.parse(row[name]) for name in names))
         for row in _rows("published_learning.csv")
         if (row["problem"], row["size"], row["setting"], row["method"]) == place
     }

@@ -79,7 +79,7 @@ class _Run(torch.autograd.Function):
     def forward(ctx: Any, inputs: Tensor, engine: EngineInference) -> Tensor:
         x = np.ascontiguousarray(inputs.detach().double().numpy())
         ctx.engine, ctx.x = engine, x
-        # Results are copies of inputs and of parameters: nothing is rounded on the way back.
+        # Results are copies: those of inputs come back as they were, and parameters are rounded.
         return torch.from_numpy(engine.forward(x).T.copy()).to(inputs.dtype)
 
     @staticmethod

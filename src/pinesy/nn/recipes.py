@@ -72,10 +72,10 @@ class Recipe:
                 raise DomainError(f"{name} is {value!r:.60}; it must be a whole number, at least 1")
         for name in ("learning_rate", "gamma", "weight_decay", "eta_min"):
             value = getattr(self, name)
-            least = name in ("weight_decay", "eta_min")
+            may_be_zero = name in ("weight_decay", "eta_min")
             if not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
                 raise DomainError(f"{name} is {value!r:.60}; it must be a number, at least 0")
-            if value == 0 and not least:
+            if value == 0 and not may_be_zero:
                 raise DomainError(f"{name} is 0; nothing would be learned")
         check_strength(self.augment, "augment")
         start = self.average_from
