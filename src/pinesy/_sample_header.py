@@ -59,5 +59,5 @@ class Header:
         name, noun = title.partition("=")[0], self.layout.noun
         self.origin.fail(
             f"column {title!r:.80} is neither an {noun} nor {noun}=value"
-            f"{suggestion(name, self.layout.known)}"
+            f"{suggestion(name, self.layout.known)}; columns of other things must be left out"
         )

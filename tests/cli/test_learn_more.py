@@ -147,7 +147,10 @@ def test_rules_alone_are_no_model(pinesy: Run, parts: list[Path], tmp_path: Path
     output = tmp_path / "out.json"
     done = pinesy("learn", weather.RULES, parts[1], "-o", output, "--more")
     assert done.exit_code == 3
-    assert "weather.rules: models are kept in .json files, not '.rules'" in done.stderr
+    assert (
+        "weather.rules: models, as pinesy learn and save_model write them, are kept in .json"
+        in done.stderr
+    )
     library.save(WEATHER, tmp_path / "plain.json")
     done = pinesy("learn", tmp_path / "plain.json", parts[1], "-o", output, "--more")
     assert done.exit_code == 3

@@ -153,9 +153,9 @@ def test_a_killed_writer_leaves_a_whole_file(result: LearningResult, tmp_path: P
 
 def test_where_a_model_cannot_be(result: LearningResult, tmp_path: Path) -> None:
     for name in ("m.txt", "m", "m.rules"):
-        with raises_saying(DataError, name, "models are kept in .json files"):
+        with raises_saying(DataError, name, "models, as pinesy learn", "are kept in .json files"):
             save_model(result, tmp_path / name)
-        with raises_saying(DataError, name, "models are kept in .json files"):
+        with raises_saying(DataError, name, "models, as pinesy learn", "are kept in .json files"):
             load_model(tmp_path / name)
     with raises_saying(DataError, "none.json", "cannot be read: No such file") as caught:
         load_model(tmp_path / "none.json")

@@ -109,7 +109,10 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 def _checked(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if path.suffix != ".json":
-        raise DataError(f"{path}: models are kept in .json files, not {path.suffix!r}")
+        raise DataError(
+            f"{path}: models, as pinesy learn and save_model write them, are kept in .json files, "
+            f"not {path.suffix!r}"
+        )
     return path
 
 
