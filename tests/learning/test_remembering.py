@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import learn, parse
-from pinesy.learning import _search, measuring
+from pinesy import Cascade, learn, parse
+from pinesy.learning import _search, accuracy, measuring, search_thresholds
 from pinesy.learning.learn import batch_of
 from pinesy.problems import addition, addition_labels
 from strategies import random_batch
@@ -66,3 +66,29 @@ def test_what_is_known_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) ->
     second = problem.learn(dict.fromkeys(batch.targets, 0.4))
     assert measured == []
     assert second.cascade == first.cascade == rules
+
+
+def test_equal_parameters_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is remembered, each evaluation has the accuracy of its own parameters."""
+    training, validation = data(1), data(2)
+    labels = {name: (rows == 1.0).argmax(axis=1) for name, rows in validation[1].items()}
+    values = {name: [RULES[name].output.domain[i] for i in row] for name, row in labels.items()}
+    judged: list[str] = []
+    infer = Cascade.infer
+
+    def noting(cascade: Cascade, *arguments: Any) -> Any:
+        judged.append(str(cascade))
+        return infer(cascade, *arguments)
+
+    def search(**options: Any) -> Any:
+        given = {"candidates": [0.2, 0.4, 0.6, 1.1], "stagnation": 9, **options}
+        groups = ["rain", "street", "walk"]
+        return search_thresholds(RULES, *training, (validation[0], values), groups=groups, **given)
+
+    monkeypatch.setattr(Cascade, "infer", noting)
+    found = search()
+    once = len(judged)
+    assert once == len(set(judged))
+    again = search(metric=lambda *arguments: accuracy(*arguments))
+    assert len(judged) - once > once
+    assert [one.metric for one in again.evaluations] == [one.metric for one in found.evaluations]

@@ -29,6 +29,7 @@ class Judge:
             )
         self._metric = metric
         self._inputs, self._targets = validation
+        self._known: dict[bytes, float] = {}
 
     def check(self, cascade: Cascade) -> None:
         """Check the validation data now, if it is known what the metric takes."""
@@ -37,7 +38,19 @@ class Judge:
                 answers(cascade, self._inputs, self._targets)
 
     def __call__(self, cascade: Cascade, thresholds: Mapping[Group, float]) -> float:
-        """Return the metric of what was learned with some thresholds."""
+        """Return the metric of what was learned with some thresholds.
+
+        Thresholds that give the same parameters have the same accuracy, which is measured once;
+        what a metric of one's own depends on is not known.
+        """
+        if self._metric is not accuracy:
+            return self._measured(cascade, thresholds)
+        key = b"".join(z.tobytes() for one in cascade.rule_sets for z in (one.s, one.r))
+        if key not in self._known:
+            self._known[key] = self._measured(cascade, thresholds)
+        return self._known[key]
+
+    def _measured(self, cascade: Cascade, thresholds: Mapping[Group, float]) -> float:
         value = self._metric(cascade, self._inputs, self._targets)
         number = _as_float(value)
         if not isfinite(number):
