@@ -61,10 +61,9 @@ def _put(temporary: Path, place: Path) -> None:
         os.rename(place, aside)
     try:
         os.rename(temporary, place)
-    except BaseException:
-        if aside.exists():
+    finally:  # what was put aside comes back if there is nothing in its place
+        if not place.exists() and aside.exists():
             os.rename(aside, place)
-        raise
     shutil.rmtree(aside, ignore_errors=True)
 
 

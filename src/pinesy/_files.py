@@ -83,6 +83,5 @@ def _replacing(path: Path) -> Iterator[TextIO]:
         if path.exists():
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
-    except BaseException:
+    finally:  # once it has its name there is nothing to delete
         temporary.unlink(missing_ok=True)
-        raise
