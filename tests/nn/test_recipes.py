@@ -18,6 +18,7 @@ from pinesy.nn import (  # noqa: E402
     DeepSoftLogCNN,
     Recipe,
 )
+from pinesy.nn.recipes import LATER  # noqa: E402
 from test_errors import raises_saying  # noqa: E402
 
 
@@ -72,7 +73,7 @@ def test_old_recipes_are_written_as_ever() -> None:
     )
     fields = set(json.loads(PAPER.to_json()))
     assert all(set(json.loads(r.to_json())) == fields for r in (PAPER_CODE, DEEPSOFTLOG))
-    assert set(json.loads(BETTER_EYE.to_json())) - fields == {"augment", "average_from"}
+    assert set(json.loads(BETTER_EYE.to_json())) - fields == set(LATER)
 
 
 def test_one_cycle() -> None:
@@ -96,6 +97,14 @@ def test_the_better_eye_is_one_whole_cycle() -> None:
     assert BETTER_EYE.average_from < BETTER_EYE.epochs
 
 
+def test_augmentation_may_end_before_training_does() -> None:
+    recipe = replace(BETTER_EYE, epochs=6, t_max=6, augment=0.5, augment_until=4, average_from=5)
+    assert [recipe.strength(epoch) for epoch in range(6)] == [0.5] * 4 + [0.0] * 2
+    assert replace(recipe, augment_until=None).strength(99) == 0.5
+    half = recipe.with_epochs(3)
+    assert (half.augment_until, half.average_from, half.t_max) == (2, 2, 3)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -114,6 +123,7 @@ def test_the_better_eye_is_one_whole_cycle() -> None:
         ({"average_from": -1}, "average_from is -1; it must be an epoch"),
         ({"average_from": 2.0}, "average_from is 2.0"),
         ({"average_from": True}, "average_from is True"),
+        ({"augment_until": -2}, "augment_until is -2; it must be an epoch"),
     ],
 )
 def test_wrong_recipes(change: dict[str, Any], said: str) -> None:

@@ -203,7 +203,7 @@ def _recipe_text(recipe: object) -> str:
     if not isinstance(recipe, dict):
         return _word(recipe)
     names = ["optimizer", "learning_rate", "schedule", "batch"]
-    names += [name for name in ("augment", "average_from") if recipe.get(name)]
+    names += [name for name in ("augment", "augment_until", "average_from") if recipe.get(name)]
     return ", ".join(f"{name.replace('_', ' ')} {_word(recipe.get(name))}" for name in names)
 
 

@@ -189,7 +189,7 @@ class _Run:
         """See every image once."""
         began = time.perf_counter()
         recipe = self.identity.recipe
-        average = self._average_after(epoch + 1)
+        average, strength = self._average_after(epoch + 1), recipe.strength(epoch)
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
         self.network.train()
         device = device_of(self.network)
@@ -202,7 +202,7 @@ class _Run:
             averaged = (epoch - (recipe.average_from or 0)) * len(batches)
             for number, batch in enumerate(batches):
                 self._set_rate(recipe.rate(epoch, number / len(batches)))
-                pixels = augment(_images(self.pixels[batch]), rng, recipe.augment)
+                pixels = augment(_images(self.pixels[batch]), rng, strength)
                 batch_loss, batch_right = self._step(pixels.to(device), batch)
                 loss, right = loss + batch_loss, right + batch_right
                 if average is not None:
