@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import in_order, suggestion
+from pinesy._validation import in_order, listed, suggestion
 from pinesy.exceptions import DataError, DomainError, ShapeError, UnknownAttributeError, placed
 from pinesy.rules.attribute import Attribute
 from pinesy.targets import Target
@@ -39,7 +39,7 @@ class Pieces:
         """Check the form of data: their names and numbers (what is in them, perceptions know)."""
         if isinstance(content, Mapping):
             return cls._by_attribute(content, inputs, what)
-        array = _array(in_order(content, [a.name for a in inputs], what), what)
+        array = _array(in_order(content, (a.name for a in inputs), what), what)
         if array.ndim < 2 or array.shape[1] != len(inputs):
             raise ShapeError(
                 f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each "
@@ -94,7 +94,7 @@ def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
     if isinstance(content, Mapping):
         columns: dict[str, Any] = by_name(content, inputs, "concepts", whole=False)
     else:
-        array = _array(in_order(content, [a.name for a in inputs], "concepts"), "concepts")
+        array = _array(in_order(content, (a.name for a in inputs), "concepts"), "concepts")
         if array.shape != (n, len(inputs)):
             raise ShapeError(
                 f"concepts has shape {array.shape}; it must be ({n}, {len(inputs)}): for each "
@@ -150,8 +150,7 @@ def by_name(
 
 def names(attributes: Sequence[Attribute]) -> str:
     """Return the names of attributes, the first ones if they are many."""
-    more = f", ... ({len(attributes)} in all)" if len(attributes) > 6 else ""
-    return ", ".join(a.name for a in attributes[:6]) + more
+    return listed([a.name for a in attributes])
 
 
 def _array(content: object, what: str) -> Array:

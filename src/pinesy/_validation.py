@@ -25,7 +25,7 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     return f"; known: {shown or 'none'}"
 
 
-def in_order(content: Any, labels: Sequence[str], what: str) -> Any:
+def in_order(content: Any, labels: Iterable[str], what: str) -> Any:
     """Return a table with named columns as an array with its columns in the order of `labels`.
 
     What has no columns is returned as it is; columns that are only numbered are in order.
@@ -42,18 +42,19 @@ def in_order(content: Any, labels: Sequence[str], what: str) -> Any:
     columns = getattr(content, "columns", None)
     if columns is None:
         return content
-    names = [str(name) for name in columns]
-    if sorted(names) == sorted(labels):
-        return np.asarray(content)[:, [names.index(label) for label in labels]]
+    names, wanted = [str(name) for name in columns], list(labels)
+    if sorted(names) == sorted(wanted):
+        return np.asarray(content)[:, [names.index(label) for label in wanted]]
     if names == [str(number) for number in range(len(names))]:
         return np.asarray(content)
     raise DataError(
-        f"{what} is a table with the columns {_listed(names)}; they must be {_listed(labels)}, in "
+        f"{what} is a table with the columns {listed(names)}; they must be {listed(wanted)}, in "
         "any order; or give an array, with its columns in this order"
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names one after the other, the first ones if they are many."""
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 

@@ -71,7 +71,7 @@ class Target:
             )
         if getattr(content, "ndim", 1) > 1:  # a table would iterate over the names of its columns
             where = f"the target of {attribute.name!r}"
-            content = np.asarray(in_order(content, list(map(str, attribute.domain)), where))
+            content = np.asarray(in_order(content, map(str, attribute.domain), where))
         if not isinstance(content, np.ndarray) and _are_values(content, attribute):
             return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
         return cls._of_array(_array(content, attribute), attribute)

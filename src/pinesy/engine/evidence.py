@@ -55,7 +55,8 @@ class Rows:
         columns : the number of columns of `attributes` in all
         """
         if not isinstance(evidence, Mapping):
-            labels = [f"{a.name}={value}" for a in attributes for value in a.domain]
+            # Made only for a table: there may be thousands, and arrays need none.
+            labels = (f"{a.name}={value}" for a in attributes for value in a.domain)
             evidence = in_order(evidence, labels, "the array of inputs")
             array = _as_array(evidence, "the array of inputs")
             return cls._side_by_side(array, attributes, columns)
@@ -189,7 +190,7 @@ def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
         array = content.degrees
     else:
         where = f"attribute {attribute.name!r}"
-        array = _as_array(in_order(content, list(map(str, attribute.domain)), where), where)
+        array = _as_array(in_order(content, map(str, attribute.domain), where), where)
     if array.ndim == 0:
         raise DegreeError(
             f"attribute {attribute.name!r} got {content!r:.60}, which is not a distribution; if "

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from pinesy.gradients.answers import Answered
 from pinesy.gradients.soft_labels import corrected
 from pinesy.gradients.starts import Start, best_start, check_start, made_network
 from pinesy.nn.predict import predict_proba
-from pinesy.nn.recipes import Recipe
+from pinesy.nn.recipes import BETTER_EYE, Recipe
 from pinesy.nn.training import History, train
 
 __all__ = ["FINISH", "START", "LearnedFromAnswers", "learn_from_answers"]
@@ -24,18 +24,7 @@ Make = Callable[[int], nn.Module]
 #: A first training from answers: short, and with small steps, which merge fewer values.
 START: Final = Recipe("adamw", 1e-3, "one-cycle", batch=64, epochs=3, t_max=3, eta_min=1e-5)
 #: The last training, from labels that the answers gave.
-FINISH: Final = Recipe(
-    "adamw",
-    3e-3,
-    "one-cycle",
-    batch=64,
-    epochs=16,
-    weight_decay=0.01,
-    t_max=16,
-    eta_min=1e-5,
-    augment=1.0,
-    average_from=12,
-)
+FINISH: Final = replace(BETTER_EYE, epochs=16, t_max=16, average_from=12, augment_until=None)
 
 
 @dataclass(frozen=True, eq=False)
