@@ -108,7 +108,7 @@ class PossibilisticLayer(nn.Module):
         return on_processor and not torch.compiler.is_compiling()
 
     def _checked(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        known = [a.name for a in self.cascade.inputs]
+        known = {a.name: a for a in self.cascade.inputs}
         for name in inputs:
             if name not in known:
                 raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
