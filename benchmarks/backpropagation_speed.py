@@ -9,10 +9,10 @@ import numpy as np
 from measure import best_times
 
 from pinesy import Cascade
-from pinesy._validation import FloatArray
-from pinesy.backpropagation import backpropagate
+from pinesy._common.validation import FloatArray
+from pinesy.inverse.backpropagation import backpropagate
 from pinesy.problems import addition, addition_labels, sudoku
-from pinesy.targets import Target
+from pinesy.rulebase.targets import Target
 
 SEED = 0
 

@@ -4,7 +4,7 @@ import numpy as np
 from measure import best_times
 
 from pinesy import antipignistic
-from pinesy.beliefs import condition
+from pinesy.inverse.conditioning import condition
 from pinesy.problems import addition, addition_labels
 
 

@@ -15,14 +15,14 @@ import plain_formulas
 from measure import best_times
 
 from pinesy import RuleSet, learn
-from pinesy._validation import FloatArray
-from pinesy.inference import Program
+from pinesy._common.validation import FloatArray
+from pinesy.engine.inference import Program
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.learning.measuring import Batch, Measured
 from pinesy.learning.shape import shape_of
 from pinesy.learning.stages import next_stage, stage_numbers
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
-from pinesy.targets import Target
+from pinesy.rulebase.targets import Target
 
 SEED = 0
 
@@ -204,8 +204,8 @@ def epoch_seconds(images: int, classes: int) -> float:
     """Return the time of one training epoch of the paper's CNN on real images of digits."""
     from dataclasses import replace
 
-    from pinesy.datasets import mnist
-    from pinesy.nn import PAPER, PaperCNN, train
+    from pinesy.nets import PAPER, PaperCNN, train
+    from pinesy.problems.datasets import mnist
 
     data = mnist()
     chosen = np.flatnonzero(data.train_labels < classes)[:images]

@@ -11,8 +11,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._jit import machine_max, machine_min
-from pinesy._validation import FloatArray
+from pinesy._common.jit import machine_max, machine_min
+from pinesy._common.validation import FloatArray
 from pinesy.minmax import TOLERANCE
 
 Signs = npt.NDArray[np.bool_]

@@ -4,7 +4,7 @@
 import numba
 import numpy as np
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.minmax import TOLERANCE
 
 

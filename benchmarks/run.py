@@ -17,7 +17,7 @@ import tuned_dp
 from measure import best_times, process_time
 
 from pinesy import Cascade, RuleSet
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.problems import addition, sudoku
 
 SEED = 0

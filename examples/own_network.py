@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.datasets import addition_samples, digits
 from pinesy.exceptions import DataError
-from pinesy.neurosymbolic import NeuroSymbolic
+from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import addition, addition_labels
+from pinesy.problems.datasets import addition_samples, digits
 
 Floats = npt.NDArray[np.float64]
 

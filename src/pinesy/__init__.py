@@ -5,12 +5,7 @@ say how possible and how certain each conclusion is.
 """
 
 from pinesy._version import __version__ as __version__
-from pinesy.backpropagation import Backpropagation, backpropagate
-from pinesy.beliefs import Beliefs, condition
-from pinesy.cascade import Cascade
-from pinesy.changes import Change, WhyNot, margin, smallest_change, why_not
-from pinesy.check import Report
-from pinesy.equations import EquationSystem
+from pinesy.engine.inference import Inference, PremiseDegrees, Program, Trace
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -26,18 +21,23 @@ from pinesy.exceptions import (
     UnreachableError,
 )
 from pinesy.explanations import Explanation, Formula, Label, conditions, explain
-from pinesy.inference import Inference, PremiseDegrees, Program, Trace
-from pinesy.io import load, save
+from pinesy.explanations.counterfactuals import Change, WhyNot, margin, smallest_change, why_not
+from pinesy.inverse.backpropagation import Backpropagation, backpropagate
+from pinesy.inverse.conditioning import Beliefs, condition
 from pinesy.learning import LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
-from pinesy.neurosymbolic import NeuroSymbolic, Predictions
-from pinesy.partition import Partition
-from pinesy.possibility import Possibility
-from pinesy.relation import MatrixRelation
-from pinesy.rule_set import RuleSet
+from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.check import Report
+from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.relation import MatrixRelation
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_json import load, save
+from pinesy.rulebase.rules_text import parse, parse_rule
+from pinesy.rulebase.targets import Target
 from pinesy.rules import Attribute, If, Premise, Proposition, Rule
-from pinesy.targets import Target
-from pinesy.text import parse, parse_rule
+from pinesy.rules.partition import Partition
+from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray, check_distribution
+from pinesy._common.validation import FloatArray, check_distribution
 from pinesy.exceptions import DegreeError
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from pinesy import _notice
+from pinesy._common import console
 from pinesy.cli.app import app
 
 RULES = """
@@ -48,7 +48,7 @@ def rules(tmp_path: Path) -> Path:
 def pinesy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Return a function that runs a command and gives its result."""
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(_notice, "PATIENCE", 600.0)  # a fresh machine compiles, and would say so
+    monkeypatch.setattr(console, "NOTICE_AFTER", 600.0)  # a fresh machine compiles and says so
 
     def run(*arguments: object, **options: Any) -> Any:
         return CliRunner().invoke(app, list(map(str, arguments)), prog_name="pinesy", **options)

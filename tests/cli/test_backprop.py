@@ -10,10 +10,10 @@ import pytest
 import pinesy as library
 from cli import weather
 from cli.weather import RULES, TRAIN, told
-from pinesy.backpropagation import backpropagate
-from pinesy.beliefs import condition
 from pinesy.cli import found as found_module
-from pinesy.possibility import Possibility
+from pinesy.inverse.backpropagation import backpropagate
+from pinesy.inverse.conditioning import condition
+from pinesy.rules.possibility import Possibility
 
 Run = Callable[..., Any]
 

@@ -13,8 +13,8 @@ import pytest
 import pinesy as library
 from cli.weather import EXAMPLES, told
 from explanations.json_schema import problems
-from pinesy.changes import input_margins, is_coherent, margin, why_not
 from pinesy.explanations import explain, schema
+from pinesy.explanations.counterfactuals import input_margins, is_coherent, margin, why_not
 
 Run = Callable[..., Any]
 

@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from cli import weather
-from pinesy import _notice, _progress
-from pinesy._progress import Bar
+from pinesy._common import console
+from pinesy._common.console import Bar
 from pinesy.cli import training as training_module
 from pinesy.cli.app import app
 from pinesy.learning import learn_batches
@@ -184,8 +184,8 @@ def test_bars_are_for_terminals(
 ) -> None:
     screen = Terminal(is_terminal)
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
-    monkeypatch.setattr(_notice, "PATIENCE", 600.0)
+    monkeypatch.setattr(console, "BAR_AFTER", 0.0)
+    monkeypatch.setattr(console, "NOTICE_AFTER", 600.0)
     monkeypatch.setenv("TERM", "xterm")
     # The work takes until a bar is drawn, or long enough for one.
     monkeypatch.setattr(Bar, "advance", lambda *_: screen.drawn.wait(30.0 if is_terminal else 0.2))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from experiments.synthetic import records_in
+from messages import raises_saying
 from pinesy.exceptions import DataError
 from pinesy.experiments.cases import find_cases
 from pinesy.experiments.html import case_html
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.store import Store
 from pinesy.problems import addition, addition_labels
-from test_errors import raises_saying
 
 PIECE = Piece("addition", 2, "normal", "antipignistic", 0)
 NAMES = [f"a_{i + 1}" for i in range(4)]

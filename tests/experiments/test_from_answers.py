@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from experiments.synthetic import a_record, keep
 from experiments.test_report import row, section
 from experiments.tiny import TINY, few_mnist, timeless
-from pinesy import datasets
 from pinesy.cli.app import app
 from pinesy.experiments import Piece, Store, pieces_of, run
 from pinesy.experiments.addition import addition_task
 from pinesy.experiments.from_answers import answered
 from pinesy.experiments.report import read_report
+from pinesy.problems import datasets
 
 SETTINGS = ("answers", "answers-deepsoftlog-cnn")
 PIECES = [

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from messages import raises_saying
 from pinesy.exceptions import DomainError
 from pinesy.experiments import Piece, pieces_of
-from test_errors import raises_saying
 
 PIECE = {"problem": "addition", "size": 2, "setting": "normal", "run": 0}
 

@@ -9,10 +9,10 @@ import typer
 from typer.testing import CliRunner
 
 from experiments.synthetic import SECONDS, a_record, keep
+from messages import raises_saying
 from pinesy.cli.report import report
 from pinesy.exceptions import DataError
 from pinesy.experiments.records import read_records
-from test_errors import raises_saying
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pinesy
 import pinesy.cli.experiments
 from experiments.synthetic import records_in
 from experiments.tiny import TINY_QUICK, few_candidates, few_digits
-from pinesy import datasets
 from pinesy.cli.app import app
 from pinesy.experiments import Piece, reasoning
 from pinesy.experiments.scales import PAPER, QUICK
+from pinesy.problems import datasets
 
 SOURCE = Path(pinesy.__file__).parents[1]
 
@@ -193,7 +193,8 @@ def test_without_pytorch_it_says_what_to_install(tmp_path: Path) -> None:
     done = other_process(code)
     assert done.returncode == 3
     assert done.stderr == (
-        "error: pinesy.gradients needs torch, which is not installed; pip install 'pinesy[nn]'\n"
+        "error: pinesy.nets.gradients needs torch, which is not installed; "
+        "pip install 'pinesy[nn]'\n"
     )
 
 

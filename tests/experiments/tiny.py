@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 import pinesy.cli.experiments
-from pinesy import datasets
-from pinesy.datasets import Mnist
-from pinesy.datasets import digits as embedded
 from pinesy.experiments.scales import Scale
 from pinesy.learning import candidates
+from pinesy.problems import datasets
+from pinesy.problems.datasets import Mnist
+from pinesy.problems.datasets import digits as embedded
 
 #: As the paper's experiments, for `mnist`.
 TINY = Scale(

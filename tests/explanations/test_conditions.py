@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import strategies as make
 from explanations.test_explain import GRID, every_sample, small_rule_sets
+from messages import raises_saying
 from pinesy import (
     Attribute,
     Cascade,
@@ -23,7 +24,6 @@ from pinesy import (
 )
 from pinesy.explanations import AllOf, AnyOf, Atom, conditions
 from pinesy.problems import addition
-from test_errors import raises_saying
 
 COMPARISONS: dict[Any, Any] = {
     ">": np.greater,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from explanations.test_explain import ADDITION, SAMPLE
+from messages import raises_saying
 from pinesy import (
     Attribute,
     CascadeError,
@@ -17,7 +18,6 @@ from pinesy import (
     UnknownAttributeError,
 )
 from pinesy.explanations import Label, explain
-from test_errors import raises_saying
 
 A, B = Attribute("a", range(3)), Attribute("b", ("no", "yes"))
 RULES = RuleSet([If(A.isin({1})).then(B.isin({"yes"}))])

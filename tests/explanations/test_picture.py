@@ -10,7 +10,7 @@ import pytest
 
 from explanations.svg_reading import SVG, overflowing, shown, texts
 from pinesy import Attribute, DataError, DomainError, If, RuleSet, antipignistic, parse
-from pinesy._png import png
+from pinesy._common.png import png
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, Label, explain, picture
 from pinesy.explanations.outline import Box

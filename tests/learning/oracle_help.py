@@ -15,7 +15,7 @@ import numpy.typing as npt
 import oracles
 from pinesy import Attribute, Cascade, EquationSystem, If, MinMaxSystem, RuleSet, Target
 from pinesy.learning import LearningResult, SetResult
-from pinesy.partition import Partition
+from pinesy.rules.partition import Partition
 from strategies import LearningProblem, random_batch
 
 FloatArray = npt.NDArray[np.float64]

@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
+from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, learn
-from pinesy.equations import EquationSystem
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
-from pinesy.learning.audit import Audit, SetAudit, audit
+from pinesy.learning._blame import SetAudit
+from pinesy.learning.audit import Audit, audit
 from pinesy.problems import addition
+from pinesy.rulebase.equations import EquationSystem
 from strategies import BatchCase, LearningProblem, batches, learning_problems, random_batch
-from test_errors import raises_saying
 
 FloatArray = npt.NDArray[np.float64]
 #: The package's attribute of this name may be the function.

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from learning.oracle_help import DIAMOND, SKIP, assert_certified, bits, parts, random_samples
+from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.learning import distributed as module
 from pinesy.learning import learn_distributed
-from test_errors import raises_saying
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

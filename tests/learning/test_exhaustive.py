@@ -18,7 +18,8 @@ from pinesy import (
     RuleSet,
     learn,
 )
-from pinesy.learning.thresholds import Evaluation, ThresholdSearch, search_thresholds
+from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
+from pinesy.learning.thresholds import search_thresholds
 from strategies import FloatArray, random_batch
 
 A, B, C, D, E = (Attribute(name, range(4)) for name in "abcde")

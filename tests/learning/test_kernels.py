@@ -17,7 +17,7 @@ from pinesy.learning.measuring import System
 from pinesy.learning.shape import shape_of
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts, pareto_fronts
-from pinesy.partition import Partition, partition_of
+from pinesy.rules.partition import Partition, partition_of
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 INF = float("inf")

@@ -21,10 +21,10 @@ from learning.oracle_help import (
     chain,
     random_samples,
 )
+from messages import raises_saying
 from pinesy import Cascade, CascadeError, learn
 from pinesy.learning.stages import next_stage, stage_numbers
 from strategies import LearningProblem
-from test_errors import raises_saying
 
 # --- shapes ------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from learning.oracle_help import DIAMOND, random_samples
+from messages import raises_saying
 from pinesy import (
     Attribute,
     Cascade,
@@ -23,7 +24,6 @@ from pinesy import (
     learn,
 )
 from pinesy.learning import learn_batches
-from test_errors import raises_saying
 
 COLOR = Attribute("color", ["red", "green", "blue"])
 DIGIT = Attribute("digit", range(10))

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning.oracle_help import SKIP, A, B, C, bits, copies, parts, random_samples
+from messages import raises_saying
 from pinesy import Cascade, PinesyError, learn
 from pinesy.exceptions import DataError
 from pinesy.learning import LearningResult, learn_more
 from strategies import BatchCase, batches
-from test_errors import raises_saying
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 

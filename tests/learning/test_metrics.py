@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, If, Possibility, RuleSet
 from pinesy.learning.metrics import accuracy
 from strategies import BatchCase, batches
-from test_errors import raises_saying
 
 X, Y = Attribute("x", [0, 1]), Attribute("y", [0, 1])
 U, V = Attribute("u", [0, 1]), Attribute("v", [0, 1])

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import pinesy
 from learning.oracle_help import DIAMOND, SKIP, bits, parts, random_samples
+from messages import raises_saying
 from pinesy import DataError, LearningResult, PinesyError, learn
 from pinesy.learning import learn_batches, learn_more, load_model, save_model
 from strategies import BatchCase, batches
-from test_errors import raises_saying
 
 EXAMPLES = settings(max_examples=30, deadline=None)
 SOURCES = str(Path(pinesy.__file__).parents[1])

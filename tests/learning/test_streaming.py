@@ -25,12 +25,12 @@ from learning.oracle_help import (
     parts,
     random_samples,
 )
+from messages import raises_saying
 from pinesy import Attribute, If, LearningError, PinesyError, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.learning import LearningResult, learn_batches, measuring
 from pinesy.samples import SampleFile
 from strategies import BatchCase, batches
-from test_errors import raises_saying
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 #: Mild enough that most sets keep some samples.

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from messages import raises_saying
 from pinesy import (
     Attribute,
     DataError,
@@ -20,7 +21,6 @@ from pinesy import (
     learn,
 )
 from strategies import FEW_DOMAINS
-from test_errors import raises_saying
 
 EXAMPLES = settings(max_examples=100, deadline=None)
 

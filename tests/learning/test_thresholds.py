@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from messages import raises_saying
 from pinesy import (
     Attribute,
     Cascade,
@@ -20,12 +21,11 @@ from pinesy import (
     UnknownAttributeError,
     learn,
 )
+from pinesy.learning.threshold_search import ThresholdSearch
 from pinesy.learning.thresholds import (
-    ThresholdSearch,
     candidates,
     search_thresholds,
 )
-from test_errors import raises_saying
 
 # --- candidates --------------------------------------------------------------------------------
 

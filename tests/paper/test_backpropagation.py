@@ -6,7 +6,7 @@ import pytest
 
 from golden import PAPER
 from paper.test_same_digit import FIRST, B
-from pinesy.backpropagation import Backpropagation, backpropagate, premise_equations
+from pinesy.inverse.backpropagation import Backpropagation, backpropagate, premise_equations
 
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]["backpropagation"]
 TARGET: dict[Any, float] = {

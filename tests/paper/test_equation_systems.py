@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, DegreeError, DomainError, EquationSystem, If, MinMaxSystem, RuleSet
-from pinesy.partition import Partition
+from pinesy.rules.partition import Partition
 
 A1, A2 = Attribute("a1", [0, 1]), Attribute("a2", [0, 1])
 B, C = Attribute.product("b", A1, A2), Attribute("c", [0, 1])

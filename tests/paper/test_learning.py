@@ -8,7 +8,7 @@ import pytest
 from golden import PAPER
 from pinesy import Attribute, Cascade, If, RuleSet, learn
 from pinesy.learning import LearningResult, learn_batches
-from pinesy.partition import Partition
+from pinesy.rules.partition import Partition
 
 GOLDEN: dict[str, Any] = PAPER["same_digit"]
 EXAMPLE: dict[str, Any] = GOLDEN["cascade_learning"]

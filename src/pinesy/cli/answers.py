@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pinesy.cascade import Cascade
-from pinesy.changes import Hold, Reason, WhyNot, input_margins, is_coherent, margin, why_not
 from pinesy.cli.options import Transform
 from pinesy.cli.values import (
     by_name,
@@ -20,14 +18,22 @@ from pinesy.cli.values import (
     source_of,
 )
 from pinesy.explanations import Explanation, explain, picture
+from pinesy.explanations.counterfactuals import (
+    Hold,
+    Reason,
+    WhyNot,
+    input_margins,
+    is_coherent,
+    margin,
+    why_not,
+)
 from pinesy.explanations.data import explanation_json, plain_value
 from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.picture import LIMIT
 from pinesy.explanations.picture import NODES as PICTURED
-from pinesy.rules.attribute import Attribute, Proposition
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.samples import read_samples, value_texts
-
-__all__ = ["LIMITS", "Asked", "ExplanationFormat", "Told"]
 
 
 class ExplanationFormat(StrEnum):

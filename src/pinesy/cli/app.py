@@ -71,8 +71,6 @@ from pinesy.exceptions import PinesyError
 from pinesy.learning import load_model, save_model
 from pinesy.samples import read_samples
 
-__all__ = ["app", "main"]
-
 
 class _Group(TyperGroup):
     """Turns what goes wrong into one line and an exit code."""

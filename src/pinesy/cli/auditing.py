@@ -8,13 +8,11 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from pinesy._files import writing
+from pinesy._common.files import writing
 from pinesy.cli.output import Screen
 from pinesy.cli.show import counted, new_table
 from pinesy.cli.training import plain
 from pinesy.learning import Audit
-
-__all__ = ["WRITERS", "print_audit", "write_audit"]
 
 
 def print_audit(found: Audit, lines: Sequence[int], worst: int, screen: Screen) -> None:

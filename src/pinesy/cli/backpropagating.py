@@ -11,10 +11,7 @@ import numpy as np
 import typer
 
 import pinesy
-from pinesy._validation import suggestion
-from pinesy.backpropagation import backpropagate
-from pinesy.beliefs import condition
-from pinesy.cascade import Cascade
+from pinesy._common.validation import suggestion
 from pinesy.cli.found import Answer, answer_writer, believed, propagated
 from pinesy.cli.options import (
     All,
@@ -29,11 +26,12 @@ from pinesy.cli.options import (
 from pinesy.cli.output import open_output, progress
 from pinesy.cli.values import by_name, find_value, source_of
 from pinesy.exceptions import DataError, UnknownAttributeError
-from pinesy.rules.attribute import Attribute
+from pinesy.inverse.backpropagation import backpropagate
+from pinesy.inverse.conditioning import condition
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch, read_samples
-from pinesy.targets import Target
-
-__all__ = ["backprop"]
 
 
 class BackpropFormat(StrEnum):

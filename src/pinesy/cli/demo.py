@@ -8,16 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pinesy.cascade import Cascade
 from pinesy.cli.show import Page, degree_text, new_table
-from pinesy.inference import Inference
-from pinesy.possibility import Possibility
+from pinesy.engine.inference import Inference
 from pinesy.problems import addition
-from pinesy.rules.writing import format_subset, show_value
-from pinesy.text import parse
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rules_text import parse
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import format_subset, show_value
 from pinesy.transforms import antipignistic
-
-__all__ = ["run_demo"]
 
 Distributions = dict[str, dict[Hashable, float]]
 

@@ -7,8 +7,6 @@ from typing import Any
 from pinesy.experiments.html import case_html, html_table, whole_page
 from pinesy.experiments.tables import Row, Table
 
-__all__ = ["COLUMNS", "demo_page"]
-
 COLUMNS = ("problem", "samples", "right", "if all digits must be right")
 
 

@@ -11,8 +11,6 @@ from pinesy.exceptions import DataError
 from pinesy.experiments.pieces import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Piece, pieces_of
 from pinesy.experiments.scales import PAPER, QUICK, Scale
 
-__all__ = ["REPRODUCE_HELP", "Several", "reproduce"]
-
 REPRODUCE_HELP = """Do the paper's experiments, and keep a record of each piece as it is done.
 
 Stop it at any moment: run again, it goes on where it was, and nothing is

@@ -18,9 +18,6 @@ from pinesy.cli.options import (
 )
 from pinesy.cli.output import open_output
 
-__all__ = ["explain"]
-
-
 SUFFIXES = {
     ".txt": ExplanationFormat.TEXT,
     ".json": ExplanationFormat.JSON,

@@ -8,14 +8,12 @@ from typing import Any, Protocol, TextIO
 
 from rich.text import Text
 
-from pinesy.backpropagation import Backpropagation, Conflict
-from pinesy.beliefs import Beliefs
 from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
 from pinesy.cli.values import degrees_by_name
-from pinesy.possibility import Possibility
-
-__all__ = ["Answer", "answer_writer", "believed", "propagated"]
+from pinesy.inverse.backpropagation import Backpropagation, Conflict
+from pinesy.inverse.conditioning import Beliefs
+from pinesy.rules.possibility import Possibility
 
 #: What a table shows unless all is wanted: samples, inputs of a sample, degrees of an input,
 #: conflicts of a sample, characters of a rule.

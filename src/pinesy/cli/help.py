@@ -1,17 +1,5 @@
 """What ``--help`` says, in Rich's markup."""
 
-__all__ = [
-    "AUDIT_HELP",
-    "BACKPROP_HELP",
-    "CHECK_HELP",
-    "DEMO_HELP",
-    "EXPLAIN_HELP",
-    "HELP",
-    "INFER_HELP",
-    "LEARN_HELP",
-    "SHOW_HELP",
-]
-
 HELP = """Possibilistic reasoning with rules: check them, infer from data, explain, learn, audit.
 
 [bold]Exit codes[/bold]

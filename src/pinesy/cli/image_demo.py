@@ -9,15 +9,13 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from pinesy._files import writing
+from pinesy._common.files import writing
 from pinesy.cli.demo_page import COLUMNS, demo_page
 from pinesy.cli.show import new_table
-from pinesy.datasets import addition_samples, digits, sudoku_samples
 from pinesy.experiments.cases import Case, find_cases
-from pinesy.neurosymbolic import NeuroSymbolic
+from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import addition, addition_labels, sudoku
-
-__all__ = ["run_image_demo"]
+from pinesy.problems.datasets import addition_samples, digits, sudoku_samples
 
 SEED = 0
 #: Images for training; the others are never seen before the end.
@@ -85,7 +83,7 @@ def _split() -> tuple[Pictures, Pictures]:
 
 def _trained(seen: Pictures) -> tuple[Any, str]:
     """Return a network that was trained, and a line about it."""
-    from pinesy.nn import DeepSoftLogCNN, NetworkPerception, Recipe
+    from pinesy.nets import DeepSoftLogCNN, NetworkPerception, Recipe
 
     recipe = Recipe("adamw", 3e-3, "cosine", batch=32, epochs=EPOCHS, t_max=EPOCHS)
     perception = NetworkPerception(DeepSoftLogCNN(10, seed=SEED), recipe, seed=SEED)

@@ -10,9 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from pinesy._files import writing
-
-__all__ = ["Screen", "open_output", "progress"]
+from pinesy._common.files import writing
 
 #: Seconds before a progress bar shows up.
 PATIENCE = 2.0

@@ -9,8 +9,6 @@ import typer
 from pinesy.cli.options import OutputFile
 from pinesy.cli.output import Screen, open_output
 
-__all__ = ["REPORT_HELP", "report"]
-
 #: Columns of a table that no terminal shows.
 WIDTH = 200
 RESULTS = Path("results")

@@ -13,12 +13,10 @@ from rich.text import Text
 
 from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
-from pinesy.inference import Inference
-from pinesy.possibility import Possibility
-from pinesy.rules.writing import show_value
+from pinesy.engine.inference import Inference
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import value_texts
-
-__all__ = ["Format", "Writer", "writer"]
 
 #: Samples that a table shows unless all are wanted.
 SHOWN = 20

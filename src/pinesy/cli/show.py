@@ -9,11 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pinesy.cascade import Cascade
-from pinesy.rule_set import RuleSet
-from pinesy.rules.writing import format_subset
-
-__all__ = ["Page", "counted", "degree_text", "new_table", "shortened_note"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.syntax.writer import format_subset
 
 T = TypeVar("T")
 

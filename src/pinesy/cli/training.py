@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._progress import progress
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.console import progress
+from pinesy._common.validation import FloatArray
 from pinesy.cli.options import Transform
 from pinesy.exceptions import DataError
 from pinesy.learning import (
@@ -23,10 +22,9 @@ from pinesy.learning import (
     search_thresholds,
 )
 from pinesy.learning.streaming import Batches
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, SampleFile
-from pinesy.targets import Target
-
-__all__ = ["Training", "learned_text", "plain", "provenance"]
 
 #: Samples that take up to this in memory are read once and held; more are read for every pass.
 HELD_BYTES = 1 << 28

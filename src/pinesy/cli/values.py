@@ -5,15 +5,14 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
-from pinesy._validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import CascadeError, DataError, DomainError, RulesTextError
-from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Attribute
-from pinesy.rules.reader import Reader
-from pinesy.rules.writing import show_value
-from pinesy.samples import Batch, Source, value_texts
-
-__all__ = ["by_name", "degrees_by_name", "find_sample", "find_value", "only_output", "source_of"]
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.reader import Reader
+from pinesy.rules.syntax.writer import show_value
+from pinesy.samples import Batch, value_texts
+from pinesy.samples.sample_file import Source
 
 
 def source_of(data: Path) -> tuple[Source, int | None]:

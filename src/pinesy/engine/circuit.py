@@ -8,8 +8,6 @@ builds; most of a rule base's work disappears here, before any number is seen.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["MAX", "MIN", "ONE", "ZERO", "Circuit", "Facet", "Node", "Parameter"]
-
 MAX, MIN = 0, 1
 ZERO, ONE = 0, 1
 

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.engine.kind import Kind
-from pinesy.rules.attribute import Attribute
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
-
-__all__ = ["Code", "RuleUnit"]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from pinesy.engine.circuit import Facet
 from pinesy.engine.code import RuleUnit
 from pinesy.engine.kind import Kind
 from pinesy.engine.template import Template, rule_template
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Demands"]
+from pinesy.rules.attributes import Attribute
 
 
 class Demands:

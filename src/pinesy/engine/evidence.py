@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import (
+from pinesy._common.validation import (
     FloatArray,
     check_degree,
     check_distribution,
@@ -15,10 +15,8 @@ from pinesy._validation import (
     suggestion,
 )
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
-from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Evidence", "Rows", "target_degrees"]
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 
 #: For each input attribute, by name or as the attribute itself: a dict ``{value: degree}`` (values
 #: left out are impossible), a sequence of degrees in domain order, a `Possibility`, or for a batch

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.engine.circuit import ONE, ZERO, Circuit
-from pinesy.partition import Partition, mask_table, partition_of
-
-__all__ = ["COMPILING", "Kind", "KindCircuit", "circuit_of"]
+from pinesy.rules.partition import Partition, mask_table, partition_of
 
 BoolArray = npt.NDArray[np.bool_]
 #: What is marked of a product of blocks, and the values of the last block it is marked with.

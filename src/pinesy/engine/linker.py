@@ -9,9 +9,7 @@ from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.demands import Demands
 from pinesy.engine.template import STORE, IntArray, Template, column_template
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Linker"]
+from pinesy.rules.attributes import Attribute
 
 
 @dataclass

@@ -7,9 +7,7 @@ from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.demands import Demands
 from pinesy.engine.kind import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import Linker
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["link"]
+from pinesy.rules.attributes import Attribute
 
 
 def link(

@@ -7,13 +7,11 @@ from types import ModuleType
 
 import numpy as np
 
-from pinesy._notice import KERNELS, notice
-from pinesy._threads import n_threads, share
-from pinesy._validation import FloatArray
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
-
-__all__ = ["run"]
 
 #: Scratch for one block of samples should stay in a core's second-level cache.
 SCRATCH_BYTES = 512 * 1024

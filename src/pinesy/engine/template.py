@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
 from pinesy.engine.kind import Kind, circuit_of, unions
-from pinesy.partition import mask_table
-
-__all__ = ["MAXMIN", "MINMAX", "STORE", "Template", "column_template", "rule_template"]
+from pinesy.rules.partition import mask_table
 
 # Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
 MAXMIN, MINMAX, STORE = 2, 3, 4

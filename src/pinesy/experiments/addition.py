@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from pinesy.datasets import addition_samples, addition_split
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import PARTS, Indices, Part, Task
 from pinesy.problems import addition, addition_labels
+from pinesy.problems.datasets import addition_samples, addition_split
 
 __all__ = ["addition_task"]
 

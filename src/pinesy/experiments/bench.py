@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
 from pinesy.experiments.addition import addition_task
 from pinesy.experiments.cases import find_cases
 from pinesy.experiments.measuring import Stopwatch, environment, peak_memory
@@ -16,7 +15,8 @@ from pinesy.experiments.records import TIMED
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.sudoku import sudoku_task
 from pinesy.experiments.tasks import PARTS, Task
-from pinesy.gradients import Reading, reading
+from pinesy.nets.gradients import Reading, reading
+from pinesy.rulebase.cascade import Cascade
 
 __all__ = ["Bench"]
 

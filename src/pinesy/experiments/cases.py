@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._png import data_uri
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
-from pinesy.changes import margin, why_not
+from pinesy._common.png import data_uri
+from pinesy._common.validation import FloatArray
 from pinesy.explanations import Explanation, Label, explain, picture
+from pinesy.explanations.counterfactuals import margin, why_not
+from pinesy.rulebase.cascade import Cascade
 
 __all__ = ["Case", "find_cases"]
 

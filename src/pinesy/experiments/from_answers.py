@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pinesy.beliefs.graph import graph_of
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Part, Task
 from pinesy.experiments.trainings import Trained, Training
-from pinesy.gradients import Answered, learn_from_answers
-from pinesy.gradients.learning import START
-from pinesy.nn import DeepSoftLogCNN
+from pinesy.inverse.conditioning.graph import graph_of
+from pinesy.nets import DeepSoftLogCNN
+from pinesy.nets.gradients import Answered, learn_from_answers
+from pinesy.nets.gradients.learning import START
 
 __all__ = ["answered", "learn"]
 

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pinesy._files import sweep
-from pinesy._progress import progress
-from pinesy._validation import FloatArray
+from pinesy._common.console import progress
+from pinesy._common.files import sweep
+from pinesy._common.validation import FloatArray
 from pinesy.experiments.from_answers import learn
 from pinesy.experiments.locks import BusyError, locked
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import Indices, Task
 from pinesy.experiments.trainings import Trained, Training, training_of
-from pinesy.nn import (
+from pinesy.nets import (
     DEEPSOFTLOG,
     DeepSoftLogCNN,
     PredictionCache,
     train,
 )
 
-if TYPE_CHECKING:  # pinesy.gradients says it better if PyTorch is not there
+if TYPE_CHECKING:  # pinesy.nets.gradients says it better if PyTorch is not there
     from torch import nn
 
 __all__ = ["Networks", "Seen"]

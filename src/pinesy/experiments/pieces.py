@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._validation import suggestion
+from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError
 
 __all__ = [

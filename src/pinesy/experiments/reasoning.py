@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from pinesy import transforms
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.tasks import PARTS, Task
 from pinesy.learning import LearningResult, ThresholdSearch, candidates, search_thresholds
 from pinesy.learning.metrics import answers
 from pinesy.learning.tolerances import members
+from pinesy.rulebase.cascade import Cascade
 
 __all__ = ["candidate_power", "solve", "warm_up"]
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy.datasets import cache_directory
 from pinesy.exceptions import DataError
 from pinesy.experiments.bench import Bench
 from pinesy.experiments.locks import BusyError
@@ -18,7 +17,8 @@ from pinesy.experiments.records import SYMBOLIC, Record
 from pinesy.experiments.scales import PAPER, Scale
 from pinesy.experiments.store import Store
 from pinesy.experiments.summary import whole_seconds
-from pinesy.nn.threads import using_threads
+from pinesy.nets.threads import using_threads
+from pinesy.problems.datasets import cache_directory
 
 __all__ = ["Outcome", "reproduce"]
 

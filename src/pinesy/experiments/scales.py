@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pinesy import datasets
 from pinesy.exceptions import DomainError
 from pinesy.experiments.pieces import Piece
+from pinesy.problems import datasets
 
 __all__ = ["PAPER", "QUICK", "Images", "Scale"]
 
@@ -49,7 +49,7 @@ class Images:
 
     def with_perturbed(self, n: int) -> "Images":
         """Return these images and, after them, perturbed copies of some for training."""
-        from pinesy.nn.perturb import perturb  # not at the top: it loads PyTorch
+        from pinesy.nets.perturb import perturb  # not at the top: it loads PyTorch
 
         rng = np.random.default_rng(0)
         chosen = rng.permutation(self.n_train)[:n]

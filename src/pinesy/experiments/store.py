@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._files import made, read_text, sweep, writing
+from pinesy._common.files import made, read_text, sweep, writing
 from pinesy.exceptions import DataError, DomainError
 from pinesy.experiments.locks import locked
 from pinesy.experiments.pieces import Piece

@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from pinesy.datasets import SudokuSamples, sudoku_pools, sudoku_samples
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Images, Scale
 from pinesy.experiments.tasks import PARTS, Indices, Part, Task
 from pinesy.problems import sudoku, sudoku_labels
+from pinesy.problems.datasets import SudokuSamples, sudoku_pools, sudoku_samples
 
 __all__ = ["sudoku_task"]
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
+from pinesy.rulebase.cascade import Cascade
 
 __all__ = ["PARTS", "Part", "Task"]
 

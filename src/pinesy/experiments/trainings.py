@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pinesy.experiments.pieces import Piece
 from pinesy.experiments.scales import Scale
-from pinesy.gradients.learning import FINISH
-from pinesy.nn import (
+from pinesy.nets import (
     BETTER_EYE,
     PAPER,
     PAPER_CODE,
@@ -19,8 +18,9 @@ from pinesy.nn import (
     Recipe,
     network_fingerprint,
 )
+from pinesy.nets.gradients.learning import FINISH
 
-if TYPE_CHECKING:  # pinesy.gradients says it better if PyTorch is not there
+if TYPE_CHECKING:  # pinesy.nets.gradients says it better if PyTorch is not there
     from torch import nn
 
 __all__ = ["Trained", "Training", "training_of"]

@@ -5,9 +5,7 @@ from functools import reduce
 from operator import or_
 
 from pinesy.explanations.clauses import AllOf, AnyOf, Atom, Clause, Comparison
-from pinesy.rules.attribute import Attribute, Proposition
-
-__all__ = ["Clauses"]
+from pinesy.rules.attributes import Attribute, Proposition
 
 #: Parts of a conjunction up to which each is compared with each.
 MAX_COMPARED = 50

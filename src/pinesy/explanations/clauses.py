@@ -6,11 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.explanations.tables import BoolArray, members
-from pinesy.rules.attribute import Proposition
-
-__all__ = ["AllOf", "AnyOf", "Atom", "Clause", "Comparison", "below", "negated"]
+from pinesy.rules.attributes import Proposition
 
 Comparison = Literal[">", ">=", "<", "<="]
 

@@ -15,13 +15,11 @@ from pinesy.explanations.justification import Justification
 from pinesy.explanations.labels import Wording
 from pinesy.explanations.nodes import Node
 from pinesy.explanations.triplets import Part, Triplet
-from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Proposition
+from pinesy.rules.attributes import Proposition
+from pinesy.rules.possibility import Possibility
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
-
-__all__ = ["explanation_dict", "explanation_json", "plain_value", "schema"]
 
 
 @cache

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._validation import FloatArray, check_degree
-from pinesy.cascade import Cascade, as_cascade
+from pinesy._common.validation import FloatArray, check_degree
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.data import explanation_dict, explanation_json
@@ -19,11 +18,10 @@ from pinesy.explanations.plan import plan_for
 from pinesy.explanations.sample import Sample
 from pinesy.explanations.tables import BoolArray, members
 from pinesy.explanations.wording import explanation_text
-from pinesy.possibility import Possibility
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute, Proposition
-
-__all__ = ["Explanation", "explain"]
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.possibility import Possibility
 
 
 def explain(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.clauses import AllOf, AnyOf, Atom, Clause, below
@@ -14,10 +14,8 @@ from pinesy.explanations.data import plain_value
 from pinesy.explanations.formula_text import clause_text
 from pinesy.explanations.labels import check_limit
 from pinesy.explanations.tables import BoolArray
-from pinesy.rules.attribute import Attribute
+from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic
-
-__all__ = ["Formula"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

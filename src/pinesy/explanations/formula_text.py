@@ -1,9 +1,7 @@
 """Formulas of conditions in one line of text."""
 
 from pinesy.explanations.clauses import AllOf, Atom, Clause
-from pinesy.rules.writing import format_name, format_subset, show_value
-
-__all__ = ["clause_text", "threshold_text"]
+from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 
 
 def threshold_text(threshold: float) -> str:

@@ -9,10 +9,8 @@ import numpy as np
 from pinesy.explanations.sample import Sample
 from pinesy.explanations.tables import BoolArray
 from pinesy.explanations.triplets import Triplet
-from pinesy.rules.attribute import Attribute
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
-
-__all__ = ["Justification", "Parameter", "justify"]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pinesy._validation import suggestion
+from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, UnknownAttributeError
-from pinesy.rules.attribute import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
-from pinesy.rules.writing import show_value
-
-__all__ = ["Label", "Labels", "Wording", "check_limit", "listed", "number_text", "number_texts"]
+from pinesy.rules.syntax.writer import show_value
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ import numpy as np
 from pinesy.explanations.justification import Justification, justify
 from pinesy.explanations.sample import Sample
 from pinesy.explanations.triplets import Part
-from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Graph", "Node"]
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 
 
 @dataclass(frozen=True, eq=False, repr=False)

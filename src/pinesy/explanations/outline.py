@@ -9,12 +9,10 @@ from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.nodes import Node
 from pinesy.explanations.triplets import Part, Triplet
 from pinesy.explanations.wording import certain, possible
-from pinesy.possibility import Possibility
+from pinesy.rules.possibility import Possibility
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
-
-__all__ = ["TOLD", "Box", "Kind", "Limits", "outline"]
 
 Kind = Literal["result", "value", "rival", "possible", "certain", "note", "more", "input"]
 

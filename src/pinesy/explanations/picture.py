@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pinesy._png import data_uri
-from pinesy._validation import suggestion
+from pinesy._common.png import data_uri
+from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.explanations.labels import check_limit
 from pinesy.explanations.outline import Box, Limits, outline
@@ -15,8 +15,6 @@ from pinesy.explanations.tidy import Place, tidy
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
-
-__all__ = ["LIMIT", "NODES", "picture"]
 
 #: What is shown where nothing else is said.
 LIMIT, NODES = 3, 60

@@ -5,18 +5,16 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy._kept import kept
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.caching import kept
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.inference import Program
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.explanations.tables import IntArray, table_of
-from pinesy.inference import Program
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import If
-
-__all__ = ["Plan", "plan_for"]
 
 
 class Plan:

@@ -3,15 +3,13 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
+from pinesy.engine.inference import Program
 from pinesy.engine.run import run
 from pinesy.explanations.plan import Plan
 from pinesy.explanations.tables import BoolArray, PropositionDegrees, RuleTable, table_of
-from pinesy.inference import Program
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Sample"]
+from pinesy.rules.attributes import Attribute
 
 
 @dataclass

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.explanations.labels import number_text
 from pinesy.explanations.outline import TOLD, Box
 from pinesy.explanations.svg_text import escaped, shortened, text_width, wrapped
-from pinesy.possibility import Possibility
-
-__all__ = ["Sketch", "short_number", "sketch"]
+from pinesy.rules.possibility import Possibility
 
 PAD = 8.0
 #: The height of a line, in parts of the font's size.

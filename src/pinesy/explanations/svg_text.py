@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-__all__ = ["escaped", "shortened", "text_width", "wrapped"]
-
 #: Widths in parts of the font's size, no less than those of the widest common sans-serif fonts.
 _WIDTHS = (
     dict.fromkeys("ijl|!'.,:;", 0.41)

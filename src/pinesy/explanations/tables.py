@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._kept import kept
-from pinesy._validation import FloatArray
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute, Proposition
+from pinesy._common.caching import kept
+from pinesy._common.validation import FloatArray
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.rule import Rule
-
-__all__ = ["PropositionDegrees", "RuleTable", "members", "table_of"]
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
-__all__ = ["Place", "tidy"]
-
 K = TypeVar("K", bound=Hashable)
 
 

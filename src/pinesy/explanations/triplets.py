@@ -7,13 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.explanations.sample import Sample
 from pinesy.explanations.tables import BoolArray, IntArray, RuleTable
-from pinesy.rules.attribute import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
-
-__all__ = ["Part", "Semantics", "Triplet"]
 
 Semantics = Literal["P", "C"]
 

@@ -7,12 +7,10 @@ from pinesy.explanations.justification import Justification, Parameter
 from pinesy.explanations.labels import Wording, listed, number_text
 from pinesy.explanations.nodes import Node
 from pinesy.explanations.triplets import Part, Triplet
-from pinesy.rules.attribute import Attribute, Proposition
+from pinesy.rules.attributes import Attribute, Proposition
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
-
-__all__ = ["certain", "explanation_text", "possible"]
 
 _KINDS = {"P": "possible", "C": "certain"}
 

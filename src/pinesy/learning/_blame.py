@@ -10,16 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._notice import KERNELS, notice
-from pinesy._validation import FloatArray
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.validation import FloatArray
 from pinesy.learning.measuring import System
 from pinesy.learning.shape import shape_of
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute
-from pinesy.rules.writing import format_subset, show_value
-from pinesy.targets import Target
-
-__all__ = ["Blame", "SetAudit", "values_text"]
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]

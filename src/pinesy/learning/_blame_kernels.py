@@ -7,7 +7,7 @@ They take what the loops of learning take (see `_kernels`), and the sign table o
 import numpy as np
 from numba.core import types
 
-from pinesy._jit import compiled
+from pinesy._common.jit import compiled
 from pinesy.learning import _blocks as blocks
 from pinesy.learning import _kernels as k
 from pinesy.minmax._solving import TOLERANCE

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numba.core import types
 
-from pinesy._jit import compiled, machine_max, machine_min
+from pinesy._common.jit import compiled, machine_max, machine_min
 
 #: Samples a block: its scratch stays in a core's cache.
 WIDTH = 128

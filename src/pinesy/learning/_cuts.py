@@ -7,10 +7,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.learning.measuring import Measured
-
-__all__ = ["Cut", "Ints", "Solutions", "counts_of", "learn_cuts"]
 
 Ints = npt.NDArray[np.intp]
 #: For each rule set its parameters ``(s_1, r_1, s_2, ...)``.

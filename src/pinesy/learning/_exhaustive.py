@@ -16,18 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._progress import Bar
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.console import Bar
+from pinesy._common.validation import FloatArray
 from pinesy.learning._cuts import Cut, Ints, counts_of, learn_cuts
 from pinesy.learning._search import Problem, Watch, hopeless, impossible
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import with_sets, with_solution
 from pinesy.learning.stages import next_stage, stage_numbers
 from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
-from pinesy.rule_set import RuleSet
-
-__all__ = ["exhaust"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 
 #: For each group the places of some candidates, rising: the points that are combinations of them.
 Box = tuple[Ints, ...]

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.metrics import Metric, accuracy, answers
 from pinesy.learning.threshold_search import show_thresholds
 from pinesy.learning.tolerances import Group
-
-__all__ = ["Judge"]
+from pinesy.rulebase.cascade import Cascade
 
 
 class Judge:

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba.core import types
 
-from pinesy._jit import compiled, machine_max, machine_min
+from pinesy._common.jit import compiled, machine_max, machine_min
 from pinesy.learning._blocks import (
     INT_TABLE,
     INTS,

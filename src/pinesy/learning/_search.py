@@ -7,9 +7,8 @@ from math import inf, isclose
 from time import perf_counter
 from typing import NamedTuple
 
-from pinesy._progress import Bar
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.console import Bar
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import LearningError
 from pinesy.learning.learn import InMemory
 from pinesy.learning.measuring import Batch
@@ -17,8 +16,7 @@ from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
 from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
 from pinesy.learning.tolerances import Group, resolve
-
-__all__ = ["Problem", "Watch", "climb", "hopeless", "impossible"]
+from pinesy.rulebase.cascade import Cascade
 
 #: For each group, the position of its threshold among the candidates.
 Steps = Sequence[int]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult, SetResult
@@ -10,9 +10,7 @@ from pinesy.learning.stages import Stage, ancestors
 from pinesy.learning.streaming import Batches, Streamed
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-
-__all__ = ["learn_more"]
+from pinesy.rulebase.rule_set import RuleSet
 
 
 def learn_more(

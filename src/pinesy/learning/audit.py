@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._threads import n_threads, share
-from pinesy._validation import FloatArray, suggestion
-from pinesy.cascade import Cascade, as_cascade
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.run import run
-from pinesy.equations import EquationSystem
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
 from pinesy.learning.learn import Rules, batch_of, named_targets
 from pinesy.learning.measuring import Batch
 from pinesy.learning.stages import next_stage
-from pinesy.possibility import Possibility
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Audit", "Blame", "SetAudit", "audit"]
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.equations import EquationSystem
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 
 #: Premise degrees of this many bytes are held at a time by each thread.
 CHUNK_BYTES = 1 << 20

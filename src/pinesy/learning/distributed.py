@@ -7,8 +7,7 @@ a lost worker held is computed again from the parts.
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
@@ -19,9 +18,8 @@ from pinesy.learning.stages import Stage
 from pinesy.learning.summary import Summary
 from pinesy.learning.tolerances import Tolerance, resolve
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-
-__all__ = ["learn_distributed"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 
 #: Results that one task merges.
 FAN_IN = 8

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._validation import FloatArray, suggestion
-from pinesy.cascade import Cascade, as_cascade
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.equations import EquationSystem
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
@@ -19,11 +17,11 @@ from pinesy.learning.stages import Stage, needed_inputs
 from pinesy.learning.summary import Summary
 from pinesy.learning.tolerances import Tolerance, resolve
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute
-from pinesy.targets import Target
-
-__all__ = ["InMemory", "batch_of", "learn", "with_initial"]
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 
 Rules = RuleSet | Cascade
 

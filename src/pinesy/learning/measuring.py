@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._notice import KERNELS, notice
-from pinesy._threads import n_threads, share
-from pinesy._validation import FloatArray
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
 from pinesy.engine.run import run
 from pinesy.learning.shape import CellShape, shape_of
 from pinesy.learning.stages import Stage
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-from pinesy.targets import Target
-
-__all__ = ["Batch", "Measured", "System", "shapes_of"]
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
 
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096

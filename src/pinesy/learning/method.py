@@ -6,16 +6,14 @@ from operator import is_
 from time import perf_counter
 from typing import Protocol
 
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import LearningError
 from pinesy.learning.result import LearningResult, SetResult
 from pinesy.learning.stages import Stage, next_stage, stage_numbers
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-
-__all__ = ["Samples", "learn_from", "with_sets", "with_solution"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 
 
 class Samples(Protocol):

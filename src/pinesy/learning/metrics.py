@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.cascade import Cascade, as_cascade
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.learning.learn import Rules, batch_of, named_targets
 from pinesy.learning.measuring import Batch
-from pinesy.targets import Target
-
-__all__ = ["Metric", "accuracy", "answers"]
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.targets import Target
 
 #: A function of a cascade, inputs and targets; the larger its value the better.
 Metric = Callable[[Cascade, Any, Any], float]

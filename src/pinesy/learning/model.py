@@ -22,17 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._files import read_text, writing
+from pinesy._common.files import read_text, writing
 from pinesy._version import __version__
-from pinesy.cascade import Cascade
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.io import from_content, read_content, to_content
 from pinesy.learning.result import LearningResult, SetResult
 from pinesy.learning.summary import Summary
 from pinesy.learning.tolerances import resolve
 from pinesy.minmax import Fronts
-
-__all__ = ["Model", "load_model", "save_model"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rules_json import from_content, read_content, to_content
 
 VERSION = 1
 

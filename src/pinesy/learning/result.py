@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.learning.summary import Summary
-from pinesy.relation import interleave
-from pinesy.rule_set import RuleSet
-
-__all__ = ["LearningResult", "SetResult"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.relation import interleave
+from pinesy.rulebase.rule_set import RuleSet
 
 
 @dataclass(frozen=True, eq=False, repr=False)

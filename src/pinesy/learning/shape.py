@@ -7,9 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.engine.kind import independent_blocks
-from pinesy.partition import Partition
-
-__all__ = ["CellShape", "shape_of"]
+from pinesy.rules.partition import Partition
 
 Ints = npt.NDArray[np.uint32]
 

@@ -9,14 +9,12 @@ from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pinesy._notice import notice
+from pinesy._common.console import notice
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.program import link
 from pinesy.minmax import TOLERANCE
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute
-
-__all__ = ["Stage", "ancestors", "needed_inputs", "next_stage", "stage_numbers"]
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
 
 
 def stage_numbers(order: Sequence[RuleSet], targeted: Collection[str]) -> dict[str, int]:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pinesy._progress import progress as progress_bar
-from pinesy._validation import FloatArray
-from pinesy.cascade import Cascade
+from pinesy._common.console import progress as progress_bar
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
@@ -15,9 +14,8 @@ from pinesy.learning.stages import Stage
 from pinesy.learning.summary import Summary
 from pinesy.learning.tolerances import Tolerance, resolve
 from pinesy.minmax import Fronts
-from pinesy.rule_set import RuleSet
-
-__all__ = ["Batches", "Streamed", "learn_batches"]
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 
 #: Pairs ``(inputs, targets)`` as `learn` takes them, in something that can be iterated again.
 Batches = Iterable[tuple[Any, Any]]

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from pinesy.minmax import Fronts
 
-__all__ = ["Summary"]
-
 
 @dataclass(frozen=True, eq=False)
 class Summary:

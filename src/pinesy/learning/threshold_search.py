@@ -9,8 +9,6 @@ from pinesy.exceptions import DataError
 from pinesy.learning.result import SHOWN, LearningResult
 from pinesy.learning.tolerances import Group
 
-__all__ = ["Evaluation", "ThresholdSearch"]
-
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._progress import progress as progress_bar
-from pinesy._validation import FloatArray, suggestion
+from pinesy._common.console import progress as progress_bar
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.learning._exhaustive import exhaust
@@ -17,10 +17,8 @@ from pinesy.learning._judge import Judge
 from pinesy.learning._search import Problem, climb
 from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
 from pinesy.learning.metrics import Metric, accuracy
-from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
+from pinesy.learning.threshold_search import ThresholdSearch
 from pinesy.learning.tolerances import Group, members, resolve
-
-__all__ = ["Evaluation", "ThresholdSearch", "accuracy", "candidates", "search_thresholds"]
 
 METHODS = ("paper", "exhaustive")
 

@@ -5,10 +5,8 @@ from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
 
-from pinesy._validation import suggestion
+from pinesy._common.validation import suggestion
 from pinesy.exceptions import DegreeError, UnknownAttributeError
-
-__all__ = ["Group", "Tolerance", "members", "resolve"]
 
 #: Rule sets that do the same task and share a tolerance: the name of an output attribute, a
 #: pattern such as ``"c_*"``, or a tuple of these.

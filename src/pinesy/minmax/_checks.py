@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DegreeError, ShapeError
 
 _SHAPES = {1: "(n,)", 2: "(rows, columns)"}

@@ -9,7 +9,7 @@ may call `front_value`.
 import numba
 from numba.core import types
 
-from pinesy._jit import compiled
+from pinesy._common.jit import compiled
 
 _NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)

@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._notice import KERNELS, notice
-from pinesy._validation import FloatArray
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DegreeError
 
 #: Eight units in the last place of 1.0. The distance `nabla` and the margins `w` are differences

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray, check_degree
+from pinesy._common.validation import FloatArray, check_degree
 from pinesy.exceptions import InconsistentSystemError
 from pinesy.minmax._checks import degrees, frozen, same_length
 from pinesy.minmax._solving import TOLERANCE, lowest_solution, row_distances

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DomainError
 from pinesy.minmax import _checks
 from pinesy.minmax._solving import TOLERANCE, front_values, margin, sweep
-
-__all__ = ["TOLERANCE", "Front", "Fronts", "pareto_front", "pareto_fronts"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -8,10 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._validation import FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.minmax import _checks
-
-__all__ = ["epsilon_product", "maxmin_product", "minmax_product"]
 
 #: Numbers held at a time while rows of `a` meet columns of `b`.
 BLOCK = 2**20

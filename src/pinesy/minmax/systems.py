@@ -2,10 +2,8 @@
 
 from functools import cached_property
 
-from pinesy._validation import FloatArray
-from pinesy.minmax._system import Certificate, System
-
-__all__ = ["Certificate", "MaxMinSystem", "MinMaxSystem"]
+from pinesy._common.validation import FloatArray
+from pinesy.minmax._system import System
 
 
 class MinMaxSystem(System):

@@ -1,12 +1,10 @@
 """Addition-k: the sum of two numbers of k digits, digit by digit with carries."""
 
-from pinesy.cascade import Cascade
 from pinesy.exceptions import DomainError
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute, Premise, Proposition
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
-
-__all__ = ["addition"]
 
 
 def addition(k: int, base: int = 10) -> Cascade:

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from pinesy.exceptions import ShapeError
 from pinesy.problems.sudoku import constraints
 
-__all__ = ["addition_labels", "sudoku_labels"]
-
 Ints = npt.NDArray[np.int64]
 
 

@@ -2,13 +2,11 @@
 
 from itertools import combinations
 
-from pinesy.cascade import Cascade
 from pinesy.exceptions import DomainError
-from pinesy.rule_set import RuleSet
-from pinesy.rules.attribute import Attribute, Premise, Proposition
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
-
-__all__ = ["constraints", "sudoku"]
 
 Cell = tuple[int, int]
 

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from pinesy._validation import check_degree
+from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
-from pinesy.rules.attribute import Premise, Proposition, conjunction
-
-__all__ = ["If", "Rule"]
+from pinesy.rules.attributes import Premise, Proposition, conjunction
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,1 @@
+"""What every room needs: checks, files, the console, threads, compiled loops, caches."""

@@ -1,0 +1,98 @@
+"""What is said while work takes long: a notice, or a progress bar."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+#: Seconds of silence before a notice, and before a progress bar.
+NOTICE_AFTER = BAR_AFTER = 2.0
+
+KERNELS = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
+
+#: Held by the bar on the screen: two would draw over each other.
+_screen = threading.Lock()
+
+
+class Bar:
+    """Counts what is done; draws it once `show` has been called."""
+
+    def __init__(self, label: str, total: float | None) -> None:
+        self._label = label
+        self._total = total
+        self._done = 0.0
+        self._lock = threading.Lock()
+        self._closed = False
+        self._drawn: tuple[Progress, TaskID] | None = None
+
+    def advance(self, n: float = 1) -> None:
+        """Count `n` more as done."""
+        with self._lock:
+            self._done += n
+            if self._drawn:
+                self._drawn[0].update(self._drawn[1], completed=self._done)
+
+    def show(self) -> None:
+        """Draw the bar, unless the work is over or another bar is on the screen."""
+        with self._lock:
+            if not self._closed and _screen.acquire(blocking=False):
+                self._drawn = self._start()
+
+    def _start(self) -> "tuple[Progress, TaskID]":
+        # Not at the top: rich is slow to import, and most work is quick.
+        from rich.console import Console
+        from rich.progress import Progress
+
+        console = Console(file=sys.stderr)
+        drawn = Progress(console=console, transient=True, redirect_stdout=False)
+        task = drawn.add_task(self._label, total=self._total)
+        drawn.update(task, completed=self._done)
+        drawn.start()
+        return drawn, task
+
+    def close(self) -> None:
+        """Take the bar off the screen."""
+        with self._lock:
+            self._closed = True
+            if self._drawn:
+                self._drawn[0].stop()
+                _screen.release()
+
+
+@contextmanager
+def progress(label: str, total: float | None = None) -> Iterator[Bar]:
+    """Give a `Bar` to advance; it is shown if the block takes longer than `BAR_AFTER`.
+
+    It is drawn on stderr, and only if that is a terminal. Of nested ones the first is shown.
+
+    Parameters
+    ----------
+    label : what is being done; empty for no bar at all
+    total : how much there is to do, or None where that is not known
+    """
+    bar = Bar(label, total)
+    timer = threading.Timer(BAR_AFTER, bar.show)
+    timer.daemon = True
+    if label and sys.stderr is not None and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield bar
+    finally:
+        timer.cancel()
+        bar.close()
+
+
+@contextmanager
+def notice(line: str) -> Iterator[None]:
+    """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`."""
+    timer = threading.Timer(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,85 @@
+"""Files that are whole or not there: written beside their place, then put into it."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TextIO, cast
+
+from pinesy.exceptions import DataError
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a UTF-8 file, or raise `DataError`."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"
+        ) from None
+    except ValueError as error:  # a name that no file can have
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def made(directory: Path) -> Path:
+    """Make a directory, if it is not there, or raise `DataError`."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    return directory
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[TextIO]:
+    """Open a text file that takes its name only once it is whole on disk.
+
+    A link stays a link and the old file's mode is kept; pipes and devices are written directly.
+    """
+    try:
+        with _file(path.resolve()) as stream:
+            yield stream
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _file(path: Path) -> AbstractContextManager[TextIO]:
+    if path.exists() and not path.is_file():  # a pipe or device must stay one
+        return _open(path, "w")
+    return _replacing(path)
+
+
+def _open(path: Path, mode: str) -> TextIO:
+    stream = open(path, mode, encoding="utf-8", errors="backslashreplace", newline="")  # noqa: SIM115
+    return cast(TextIO, stream)
+
+
+def sweep(path: Path) -> None:
+    """Delete what processes left behind that were killed while they wrote a file.
+
+    Only for who knows that nobody else writes it now.
+    """
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        left.unlink(missing_ok=True)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    # Not tempfile.mkstemp, whose files only their owner may read.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with _open(temporary, "x") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    finally:  # once it has its name there is nothing to delete
+        temporary.unlink(missing_ok=True)

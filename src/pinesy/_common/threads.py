@@ -1,0 +1,53 @@
+"""Work shared among threads: each takes the next task when it is done with one."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pinesy.exceptions import DomainError
+
+
+def n_threads() -> int:
+    """Return the number of threads: ``PINESY_NUM_THREADS``, or the cores this process may use."""
+    wish = os.environ.get("PINESY_NUM_THREADS", "")
+    if wish:
+        if not wish.isdecimal() or int(wish) < 1:
+            raise DomainError(
+                f"PINESY_NUM_THREADS is {wish!r:.60}; it must be a whole number, at least 1"
+            )
+        return int(wish)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: int) -> list[Any]:
+    """Call `work` on every thread with one iterator over all tasks; return what each gave.
+
+    An error in a thread is raised when the others have done the tasks that are left, or at once
+    (after the task at hand) if it comes up in the calling thread.
+    """
+    queue = _Queue(tasks)
+    if threads <= 1:
+        return [work(queue)]
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work, queue) for _ in range(threads - 1)]
+        try:
+            own = work(queue)
+            return [own, *(other.result() for other in others)]
+        finally:
+            queue.stopped = True
+
+
+class _Queue(Iterator[Any]):
+    """An iterator that several threads may draw from (that of a list or range is atomic)."""
+
+    def __init__(self, tasks: Iterable[Any]) -> None:
+        self._tasks = iter(list(tasks))
+        self.stopped = False
+
+    def __next__(self) -> Any:
+        if self.stopped:
+            raise StopIteration
+        return next(self._tasks)

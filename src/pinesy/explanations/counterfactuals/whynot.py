@@ -1,0 +1,144 @@
+"""Why a value did not win, and what would have to change."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import UnreachableError
+from pinesy.explanations.counterfactuals.change import Change, smallest_change
+from pinesy.explanations.counterfactuals.decisions import Decision
+from pinesy.explanations.counterfactuals.holding import (
+    MAX_HOLDS,
+    SHOWN,
+    Hold,
+    Reason,
+    held_down,
+    shortened,
+)
+from pinesy.explanations.counterfactuals.readings import Measure
+from pinesy.explanations.labels import number_texts
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import format_name, show_value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhyNot:
+    """Why a value is not the only winner.
+
+    Attributes
+    ----------
+    attribute, value, degree : the output, the value, its possibility
+    winners : the values of the highest possibility
+    result : what is inferred of the output
+    holds : the rules that hold the value down; first those on the output itself, then, down the
+        cascade, those that hold the values of inferred attributes that matter there
+    bottlenecks : the degrees of inputs that hold it down through these rules
+    cut : whether the search went no further down the cascade after 1000 rules: then there may be
+        more `holds` and `bottlenecks` than these
+    change : the smallest change of the inputs by which it would win, or None
+    obstacle : why there is no change, else an empty text
+    """
+
+    attribute: Attribute
+    value: Hashable
+    degree: float
+    winners: tuple[Hashable, ...]
+    result: Possibility
+    holds: tuple[Hold, ...]
+    bottlenecks: tuple[Reason, ...]
+    cut: bool
+    change: Change | None
+    obstacle: str
+
+    @property
+    def rules(self) -> tuple[Hold, ...]:
+        """The rules on the output itself that hold the value down: they attain its degree."""
+        return tuple(hold for hold in self.holds if hold.attribute == self.attribute)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        name = format_name(self.attribute.name)
+        tops = " and ".join(shortened([show_value(v) for v in self.winners], "values"))
+        own, top = number_texts(self.degree, float(self.result.degrees.max()))
+        yield (
+            f"{name} = {show_value(self.value)} has possibility {own}; "
+            f"the highest is {top}, of {tops}"
+        )
+        yield from _some(self.rules)
+        yield from _some(self.bottlenecks)
+        if self.cut:
+            yield f"  and perhaps others: the search was cut after {MAX_HOLDS} rules"
+        yield str(self.change) if self.change else self.obstacle
+
+    def __repr__(self) -> str:
+        number = f"{len(self.holds)} rules" + ", cut" * self.cut
+        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
+
+
+def _some(things: Sequence[object]) -> Iterator[str]:
+    yield from (f"  {thing}" for thing in things[:SHOWN])
+    if len(things) > SHOWN:
+        yield f"  and {len(things) - SHOWN} more"
+
+
+def why_not(
+    cascade: Cascade | RuleSet,
+    evidence: Evidence,
+    value: Hashable,
+    output: str | Attribute | None = None,
+    *,
+    clearance: float = 0.1,
+    measure: Measure = "possibility",
+    effort: int = 10_000,
+) -> WhyNot:
+    """Say which rules hold a value down that did not win, and the smallest change that would do.
+
+    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
+    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
+    is on an inferred attribute, the values that set its degree are held down in turn.
+
+    Parameters
+    ----------
+    evidence : one sample, as `Cascade.infer` takes it
+    value, output, clearance, measure, effort : as for `smallest_change`
+
+    Examples
+    --------
+    >>> from pinesy import antipignistic
+    >>> from pinesy.problems import addition
+    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
+    >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
+    y_1 = 2 has possibility 0.4; the highest is 1, of 7
+      y_1 = 2 is held at 0.4 by rule 3 (if c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): ...
+      a_1 = 8 has possibility 0.4
+    if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
+    """
+    decision = Decision.of(cascade, evidence, output)
+    place = decision.loser(value)
+    holds, cut = held_down(decision, place)
+    change, obstacle = None, ""
+    try:
+        change = smallest_change(
+            cascade, evidence, value, output, clearance=clearance, measure=measure, effort=effort
+        )
+    except UnreachableError as error:
+        obstacle = str(error)
+    inputs = {a.name for a in decision.inputs}
+    reasons = (reason for hold in holds for reason in hold.reasons)
+    return WhyNot(
+        decision.output,
+        decision.output.domain[place],
+        float(decision.result.degrees[place]),
+        decision.winners,
+        decision.result,
+        tuple(holds),
+        tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
+        cut,
+        change,
+        obstacle,
+    )

@@ -1,0 +1,234 @@
+"""Checkpoints: a training that can go on where it was, in one safetensors file."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from pinesy._common.files import writing
+from pinesy.exceptions import DataError, DomainError
+from pinesy.nets.recipes import Recipe
+
+FORMAT = "pinesy.training/1"
+HISTORY = ("losses", "accuracies", "seconds")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What makes a training this training and no other.
+
+    Attributes
+    ----------
+    architecture : the layers of the network
+    recipe : how it is trained
+    seed : of the order of images, and of dropout
+    data : the fingerprint of images and labels
+    """
+
+    architecture: str
+    recipe: Recipe
+    seed: int
+    data: str
+
+    def metadata(self) -> dict[str, str]:
+        """Return the identity as texts."""
+        return {
+            "architecture": self.architecture,
+            "recipe": self.recipe.to_json(),
+            "seed": str(self.seed),
+            "data": self.data,
+        }
+
+    @classmethod
+    def of_metadata(cls, texts: Mapping[str, str]) -> "Identity":
+        """Return the identity that `metadata` gave."""
+        recipe = Recipe.from_json(texts["recipe"])
+        return cls(texts["architecture"], recipe, int(texts["seed"]), texts["data"])
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A training after some epochs.
+
+    Attributes
+    ----------
+    identity : which training it is
+    history : the loss, accuracy and seconds of each epoch that is done
+    network : the weights
+    optimizer : its state, ``"<number of the parameter>.<name>"``
+    average : the mean of the weights, if the recipe wants one and the training is so far; else
+        empty
+    """
+
+    identity: Identity
+    history: dict[str, list[float]]
+    network: dict[str, Tensor]
+    optimizer: dict[str, Tensor]
+    average: dict[str, Tensor]
+
+    def check(self, identity: Identity) -> None:
+        """Raise `DataError` unless this is a beginning of the training `identity`.
+
+        `ValueError` if it contradicts itself.
+        """
+        mine, other = self.identity, identity
+        pairs = {
+            "network": (mine.architecture, other.architecture),
+            "seed": (mine.seed, other.seed),
+            "fingerprint of images and labels": (mine.data, other.data),
+            # The number of epochs may grow: nothing in an epoch depends on it.
+            "recipe": (replace(mine.recipe, epochs=1), replace(other.recipe, epochs=1)),
+        }
+        for what, (there, here) in pairs.items():
+            if there != here:
+                raise DataError(
+                    "a checkpoint of another training: its "
+                    f"{what} is {_difference(str(there), str(here))}; give another file"
+                )
+        done, asked = len(self.history["losses"]), identity.recipe.epochs
+        if done > asked:
+            raise DataError(
+                f"the checkpoint is after epoch {done}, and the recipe has only {asked}; give "
+                "another file"
+            )
+        start = identity.recipe.average_from
+        if bool(self.average) != (start is not None and done > start):
+            raise ValueError("its average is not that of its epochs")
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The weights to predict with: the average if there is one."""
+        return self.average or self.network
+
+    def restore(
+        self, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
+    ) -> None:
+        """Put the weights, the state of the optimizer and the average in their places."""
+        network.load_state_dict(self.network)
+        if average is not None and self.average:
+            average.load_state_dict(self.average)
+        # A parameter that got no gradient has no state.
+        parts = [name.partition(".") for name in self.optimizer]
+        numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
+        parameters = {str(i): p for i, p in enumerate(network.parameters())}
+        state = {
+            int(n): {key: _like(parameters[n], self.optimizer[f"{n}.{key}"]) for key in keys}
+            for n in numbers
+        }
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def _difference(there: str, here: str) -> str:
+    """Return two texts, from a little before where they begin to differ."""
+    same = next((i for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b), 0)
+    start = max(same - 20, 0)
+    one, two = (" ".join(text[start : start + 50].split()) for text in (there, here))
+    dots = "..." if start else ""
+    return f"'{dots}{one}', not '{dots}{two}'"
+
+
+def _like(parameter: Tensor, saved: Tensor) -> Tensor:
+    """Return what was saved in the memory layout of the parameter, as an optimizer has it."""
+    if saved.ndim and saved.shape != parameter.shape:
+        raise ValueError(f"shape {tuple(saved.shape)} for a parameter {tuple(parameter.shape)}")
+    # A copy in any case: what was read may be a view of the file.
+    return torch.empty_like(parameter).copy_(saved).detach() if saved.ndim else saved.clone()
+
+
+def write_checkpoint(
+    path: Path,
+    identity: Identity,
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    history: Mapping[str, list[float]],
+    average: nn.Module | None = None,
+) -> None:
+    """Write a checkpoint; the file before it stays until this one is whole."""
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{key}": value for key, value in state.items()}
+    for name in HISTORY:
+        tensors[f"history.{name}"] = torch.tensor(history[name], dtype=torch.float64)
+    metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
+    # Copies, because weights that a network uses in two places are the same memory.
+    copies = {k: t.clone(memory_format=torch.contiguous_format) for k, t in tensors.items()}
+    content = safetensors.torch.save(copies, metadata)
+    with writing(path) as stream:
+        stream.buffer.write(content)
+
+
+def resume(
+    path: Path,
+    identity: Identity,
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: nn.Module | None = None,
+) -> dict[str, list[float]]:
+    """Put a training where a checkpoint was; return its history, or raise `DataError`."""
+    checkpoint = read_checkpoint(path)
+    try:
+        checkpoint.check(identity)
+        checkpoint.restore(network, optimizer, average)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise _damaged(path, error) from None
+    return checkpoint.history
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint, or raise `DataError`."""
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except SafetensorError as error:
+        raise _damaged(path, error) from None
+    if metadata.get("format") != FORMAT:
+        raise DataError(f"{path}: not a checkpoint of pinesy ({FORMAT}); give another file")
+    try:
+        return _checkpoint(metadata, tensors)
+    except (DomainError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def _checkpoint(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Checkpoint:
+    kinds = ("network", "optimizer", "history", "average")
+    parts: dict[str, dict[str, Tensor]] = {kind: {} for kind in kinds}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition(".")
+        parts[part][rest] = tensor
+    history = {name: parts["history"][name].tolist() for name in HISTORY}
+    if any(len(values) != int(metadata["epoch"]) for values in history.values()):
+        raise ValueError("its history is not that of its epochs")
+    identity = Identity.of_metadata(metadata)
+    return Checkpoint(identity, history, parts["network"], parts["optimizer"], parts["average"])
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    detail = " ".join(str(error).split())
+    return DataError(f"{path}: a damaged checkpoint ({detail:.200}); delete it to begin anew")
+
+
+def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.Module:
+    """Put the weights of a checkpoint into a network of the same layers, and return it.
+
+    Where the checkpoint has an average of weights, that is what the network gets.
+    """
+    path = Path(checkpoint)
+    try:
+        network.load_state_dict(read_checkpoint(path).weights)
+    except RuntimeError as error:
+        detail = " ".join(str(error).split())
+        raise DataError(f"{path}: the weights of another network: {detail:.200}") from None
+    return network.eval()

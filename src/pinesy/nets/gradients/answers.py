@@ -1,0 +1,199 @@
+"""Samples of images with answers: nobody says what is on an image."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.nets.fingerprints import data_fingerprint
+from pinesy.nets.networks import check_images
+from pinesy.nets.predict import predict_proba
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rules_json import to_content
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.transforms import antipignistic
+
+#: The label of an image that nobody labelled.
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Samples of images with the answers that rules should give for them.
+
+    One network reads all images, so that all inputs of the rules must have as many values.
+
+    Attributes
+    ----------
+    cascade : the rules
+    inputs : the attribute of each image of a sample, in their order
+    images : uint8 array (n, m, 28, 28)
+    answers : for attributes that rules conclude on, the right value of each sample
+    labels : if some images are labelled, an integer array (n, m): the position of each image's
+        value in its domain, or -1 where nobody knows
+    """
+
+    cascade: Cascade
+    inputs: Sequence[str]
+    images: npt.NDArray[np.uint8]
+    answers: Mapping[str, Any]
+    labels: npt.NDArray[np.integer[Any]] | None = None
+
+    def __post_init__(self) -> None:
+        self._set("cascade", as_cascade(self.cascade))
+        self._set("inputs", [_name(key) for key in self.inputs])
+        self._check_inputs()
+        self._check_images()
+        self._check_answers()
+        if self.labels is not None:
+            self._set("labels", np.asarray(self.labels))
+            self._check_labels(np.asarray(self.labels))
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def _check_inputs(self) -> None:
+        names = [a.name for a in self.cascade.inputs]
+        for name in self.inputs:
+            if name not in names:
+                raise UnknownAttributeError(
+                    f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
+                )
+        if sorted(self.inputs) != sorted(names):
+            raise DataError(
+                f"inputs names {len(self.inputs)} attributes; give each of the {len(names)} inputs "
+                f"of the rules once: {', '.join(names[:6])}{', ...' * (len(names) > 6)}"
+            )
+        sizes = {len(a.domain): a.name for a in self.cascade.inputs}
+        if len(sizes) > 1:
+            (one, first), (two, second), *_ = sizes.items()
+            raise DataError(
+                f"{first!r} has {one} values and {second!r} has {two}; one network reads all "
+                "images, so that all inputs must have as many"
+            )
+
+    def _check_images(self) -> None:
+        shape = np.shape(self.images)
+        if len(shape) != 4 or shape[1] != len(self.inputs) or not shape[0]:
+            raise DataError(
+                f"images has shape {shape}; it must be (n, {len(self.inputs)}, 28, 28), with at "
+                "least one sample"
+            )
+        check_images(self.flat if isinstance(self.images, np.ndarray) else self.images)
+
+    def _check_answers(self) -> None:
+        if not isinstance(self.answers, Mapping) or not self.answers:
+            raise DataError(
+                "there are no answers to learn from; give a mapping from at least one attribute to "
+                "the right values"
+            )
+        self._set("answers", {_name(key): values for key, values in self.answers.items()})
+        for name, target in self.targets.items():
+            if len(target) != len(self.images):
+                raise DataError(
+                    f"there are {len(self.images)} samples but {len(target)} answers for {name!r}"
+                )
+            if target.is_graded:
+                raise DataError(f"the answers for {name!r} are distributions; give values")
+
+    def _check_labels(self, labels: npt.NDArray[Any]) -> None:
+        if labels.shape != self.images.shape[:2] or labels.dtype.kind not in "iu":
+            raise DataError(
+                f"labels is of {labels.dtype} and has shape {labels.shape}; it must be of whole "
+                f"numbers and have shape {self.images.shape[:2]}"
+            )
+        wrong = np.argwhere((labels < UNKNOWN) | (labels >= self.classes))
+        if len(wrong):
+            row, column = wrong[0]
+            raise DataError(
+                f"the label of {self.inputs[column]!r} in sample {row} is {labels[row, column]}; "
+                f"it must be a position from 0 to {self.classes - 1}, or {UNKNOWN} where it is not "
+                "known"
+            )
+
+    @property
+    def classes(self) -> int:
+        """The number of values of each input."""
+        return len(self.cascade.inputs[0].domain)
+
+    @property
+    def flat(self) -> npt.NDArray[np.uint8]:
+        """The images (n * m, 28, 28), those of a sample one after the other."""
+        return self.images.reshape(-1, *self.images.shape[2:])
+
+    @property
+    def fingerprint(self) -> str:
+        """What differs where samples, rules, answers or labels do."""
+        text = repr((to_content(self.cascade), self.inputs, list(self.answers)))
+        known = [] if self.labels is None else [self.labels]
+        positions = [target.labels for target in self.targets.values()]
+        rules = np.frombuffer(text.encode(), np.uint8)
+        return data_fingerprint(rules, self.images, *positions, *known)
+
+    @cached_property
+    def targets(self) -> dict[str, Target]:
+        """The answers, checked."""
+        return {
+            name: Target.of(values, self.cascade[name].output)
+            for name, values in self.answers.items()
+        }
+
+    @cached_property
+    def positions(self) -> dict[str, Tensor]:
+        """The position of each answer in its domain."""
+        return {n: torch.from_numpy(t.labels.astype(np.int64)) for n, t in self.targets.items()}
+
+    def evidence(self, probabilities: FloatArray) -> dict[str, FloatArray]:
+        """Return the possibilities of the inputs of some samples.
+
+        Parameters
+        ----------
+        probabilities : array (images, classes), those of a sample one after the other
+        """
+        self.check_classes(probabilities.shape[1])
+        pi = antipignistic(probabilities).reshape(-1, len(self.inputs), self.classes)
+        return {name: pi[:, i] for i, name in enumerate(self.inputs)}
+
+    def check_classes(self, number: int) -> None:
+        """Raise `DataError` unless a network has a class for each value."""
+        if number != self.classes:
+            raise DataError(
+                f"the network has {number} classes; the inputs of the rules have {self.classes} "
+                "values"
+            )
+
+    def score(self, network: nn.Module) -> float:
+        """Return the share of samples of which every answer is right and unambiguous."""
+        return float(self._right(network).all(axis=0).mean())
+
+    def answer_accuracy(self, network: nn.Module) -> float:
+        """Return the share of single answers that are right and unambiguous.
+
+        It tells a good reading from a bad one also where a sample has so many answers that hardly
+        any is right in all of them.
+        """
+        return float(self._right(network).mean())
+
+    def _right(self, network: nn.Module) -> npt.NDArray[np.bool_]:
+        """Tell which answers (answers, n) are right and unambiguous."""
+        seen = predict_proba(network, self.flat)
+        found = self.cascade.infer(self.evidence(seen), list(self.answers))
+        return np.stack(
+            [
+                (found[name].degrees.argmax(axis=1) == target.labels) & ~found[name].ambiguous
+                for name, target in self.targets.items()
+            ]
+        )
+
+
+def _name(key: object) -> str:
+    """Return the name of an attribute that is given by itself or by name."""
+    return key.name if isinstance(key, Attribute) else str(key)

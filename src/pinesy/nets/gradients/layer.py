@@ -1,0 +1,261 @@
+"""A cascade as a PyTorch layer: gradients of what is inferred, down to the network."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pinesy._common.validation import suggestion
+from pinesy.exceptions import (
+    CascadeError,
+    DegreeError,
+    DomainError,
+    ShapeError,
+    UnknownAttributeError,
+)
+from pinesy.nets.gradients.engine import EngineInference
+from pinesy.nets.gradients.grouping import Group, groups_of
+from pinesy.nets.gradients.transforms import antipignistic, minimum_specificity
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.transforms import SUM_TOLERANCE
+
+TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
+    "antipignistic": antipignistic,
+    "minimum_specificity": minimum_specificity,
+}
+
+
+class PossibilisticLayer(nn.Module):
+    """Infers as `Cascade.infer` does, to the same bits in float64, and has gradients.
+
+    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``, rule set after rule
+    set; those of one shape and depth at one go. Where several degrees attain a minimum or a
+    maximum, they share its gradient.
+
+    Parameters
+    ----------
+    cascade : the rules
+    outputs : what is inferred; by default the attributes that no premise uses
+    transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
+        (such as a softmax gives); by default they are possibilities
+    trainable : whether `s` and `r` are parameters of the layer, kept in [0, 1], or fixed
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse('''
+    ...     attribute sky in {clear, dark}
+    ...     attribute rain in {no, yes}
+    ...     if sky in {dark} then rain in {yes} [s=0.5]
+    ... ''')
+    >>> layer = PossibilisticLayer(rules, transform="antipignistic")
+    >>> layer({"sky": torch.tensor([[0.9, 0.1]])})["rain"]
+    tensor([[1.0000, 0.5000]])
+    """
+
+    def __init__(
+        self,
+        cascade: Cascade,
+        outputs: Iterable[str | Attribute] | None = None,
+        *,
+        transform: str | None = None,
+        trainable: bool = False,
+    ) -> None:
+        if not isinstance(cascade, Cascade):
+            raise CascadeError(f"a layer is made of a Cascade; got {cascade!r:.60}")
+        word = transform.replace("-", "_") if isinstance(transform, str) else transform
+        if word is not None and word not in TRANSFORMS:
+            hint = suggestion(transform, TRANSFORMS)
+            raise DomainError(f"there is no transformation {transform!r:.60}{hint}")
+        super().__init__()
+        self.cascade, self.transform = cascade, word
+        program = cascade.compile(outputs)  # checks the names of the outputs
+        self.inputs, self.outputs = program.inputs, program.outputs
+        names = [a.name for a in self.outputs]
+        groups = groups_of(cascade.needed(names))
+        self.groups = nn.ModuleList(_GroupLayer(group, trainable) for group in groups)
+        self._engine = None if trainable else EngineInference(cascade, names)
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the possibilities (n, values) of the outputs, by name.
+
+        Parameters
+        ----------
+        inputs : by name, tensors (n, values) of possibilities, or of probabilities if the
+            layer has a transformation; the numbers in them are checked only on the processor, and
+            degrees only where the engine infers
+        """
+        values = self._checked(inputs)
+        if self.transform is not None:
+            if self._is_plain(values):
+                _check_probabilities(values)
+            change = TRANSFORMS[self.transform]
+            values = {name: change(tensor) for name, tensor in values.items()}
+        if self._engine is not None and self._is_plain(values):
+            return self._engine(values)
+        for group in self.groups:
+            values.update(group(values))
+        return {a.name: values[a.name] for a in self.outputs}
+
+    def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
+        """Tell whether all is on the processor, and nobody wants to see the single operations."""
+        on_processor = all(tensor.device.type == "cpu" for tensor in values.values())
+        return on_processor and not torch.compiler.is_compiling()
+
+    def _checked(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        known = {a.name: a for a in self.cascade.inputs}
+        for name in inputs:
+            if name not in known:
+                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
+        for a in self.inputs:
+            if a.name not in inputs:
+                raise UnknownAttributeError(f"the input {a.name!r} is missing; the layer needs it")
+            if not isinstance(inputs[a.name], Tensor):
+                kind = type(inputs[a.name]).__name__
+                raise ShapeError(f"the input {a.name!r} is of type {kind}; give a tensor")
+            shape, size = tuple(inputs[a.name].shape), len(a.domain)
+            if len(shape) != 2 or shape[1] != size:
+                raise ShapeError(
+                    f"the input {a.name!r} has shape {shape}; it must be (n, {size}), a column for "
+                    "each value"
+                )
+        rows = {a.name: len(inputs[a.name]) for a in self.inputs}
+        if len(set(rows.values())) > 1:
+            least, most = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
+            raise ShapeError(
+                f"the inputs have several numbers of rows: {rows[least]} of {least!r}, "
+                f"{rows[most]} of {most!r}; give a row for each sample"
+            )
+        return {a.name: inputs[a.name] for a in self.inputs}
+
+    def learned(self) -> Cascade:
+        """Return the cascade with the parameters that the layer has now."""
+        parameters: dict[str, Any] = {}
+        for group in self.groups:
+            parameters.update(group.parameters_by_name())  # type: ignore[operator]
+        return self.cascade.with_parameters(parameters)
+
+
+@torch.no_grad()
+def _check_probabilities(values: Mapping[str, Tensor]) -> None:
+    """Raise `DegreeError` unless all rows are probabilities."""
+    least = torch.stack([tensor.amin() for tensor in values.values()])
+    sums = torch.stack([tensor.sum(dim=1) for tensor in values.values()])
+    far = ~((sums - 1.0).abs() <= SUM_TOLERANCE)
+    if bool((least >= 0.0).all()) and not bool(far.any()):
+        return
+    for name, tensor in values.items():
+        wrong = (tensor < 0.0).any(dim=1) | ~((tensor.sum(dim=1) - 1.0).abs() <= SUM_TOLERANCE)
+        if bool(wrong.any()):
+            row = int(wrong.int().argmax())
+            raise DegreeError(
+                f"the input {name!r}, row {row}, is {tensor[row].tolist()!r:.80}; probabilities "
+                f"are at least 0 and sum to 1 (within {SUM_TOLERANCE}): apply a softmax to raw "
+                "scores first"
+            )
+
+
+class _GroupLayer(nn.Module):
+    """Infers with rule sets of one shape; G is their number, in the last dimension but one."""
+
+    table: Tensor
+    s: Tensor
+    r: Tensor
+    signs: Tensor
+    cell_of: Tensor
+
+    def __init__(self, group: Group, trainable: bool) -> None:
+        super().__init__()
+        self._names = [rule_set.output.name for rule_set in group.rule_sets]
+        self._by_size = _Places.of(group)
+        self.places = nn.ModuleList(self._by_size)
+        self._add_premises(group)
+        for name in ("s", "r"):
+            table = np.array([getattr(rule_set, name) for rule_set in group.rule_sets]).T
+            tensor = torch.from_numpy(table.copy())
+            if trainable:
+                self.register_parameter(name, nn.Parameter(tensor))
+            else:
+                self.register_buffer(name, tensor)
+        partition = group.partition
+        self.register_buffer("signs", torch.from_numpy(partition.signs.copy())[..., None])
+        self.register_buffer("cell_of", torch.from_numpy(partition.cell_of.copy()))
+
+    def _add_premises(self, group: Group) -> None:
+        """Keep which propositions each rule has; the last place stands for no further one."""
+        order = [p for places in self._by_size for p in places.propositions]
+        position = {p: i for i, p in enumerate(order)}
+        premises = group.shape.premises
+        table = np.full((len(premises), max(map(len, premises))), len(order))
+        for row, premise in zip(table, premises, strict=True):
+            row[: len(premise)] = [position[p] for p in premise]
+        self.register_buffer("table", torch.from_numpy(table))
+
+    def forward(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return what the sets of the group infer."""
+        degrees = [places(values) for places in self.places]
+        holds, fails = (torch.cat(part, dim=1) for part in zip(*degrees, strict=True))
+        one = holds.new_ones(1).expand(len(holds), 1, holds.shape[2])
+        lambdas = _taken(torch.cat([holds, one], dim=1), self.table).amin(dim=2)
+        rhos = _taken(torch.cat([fails, 0.0 * one], dim=1), self.table).amax(dim=2)
+        s, r = (_unit(z.to(lambdas.dtype)) for z in (self.s, self.r))
+        sides = torch.maximum(s, lambdas)[:, None], torch.maximum(r, rhos)[:, None]
+        cells = torch.where(self.signs, *sides).amin(dim=2)
+        found = _taken(cells, self.cell_of).unbind(dim=2)
+        return dict(zip(self._names, found, strict=True))
+
+    def parameters_by_name(self) -> dict[str, tuple[Any, Any]]:
+        """Return ``(s, r)`` of each set, by its output."""
+        s, r = (_unit(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
+        return {name: (s[:, i], r[:, i]) for i, name in enumerate(self._names)}
+
+
+class _Places(nn.Module):
+    """The propositions of a group on inputs with domains of one size."""
+
+    which: Tensor
+    subsets: Tensor
+    least: Tensor
+
+    def __init__(self, group: Group, size: int) -> None:
+        super().__init__()
+        slots = [i for i, n in enumerate(group.shape.sizes) if n == size]
+        #: Input by input, its name in each set.
+        self._names = [s.inputs[i].name for i in slots for s in group.rule_sets]
+        self._form = len(slots), len(group.rule_sets)
+        found = dict.fromkeys(p for premise in group.shape.premises for p in premise)
+        self.propositions = [p for p in found if p[0] in slots]
+        self.register_buffer("which", torch.tensor([slots.index(i) for i, _ in self.propositions]))
+        bits = [[mask >> v & 1 for v in range(size)] for _, mask in self.propositions]
+        subsets = torch.tensor(bits, dtype=torch.bool)
+        # Values outside a subset do not count: they are below all degrees, unless nothing is in it.
+        self.register_buffer("subsets", torch.stack([subsets, ~subsets])[:, :, None])
+        empty = ~self.subsets.any(dim=-1, keepdim=True)
+        self.register_buffer("least", empty.double() - 1.0)
+
+    @classmethod
+    def of(cls, group: Group) -> "list[_Places]":
+        """Return the propositions of a group, by the size of the domain."""
+        return [cls(group, size) for size in dict.fromkeys(group.shape.sizes)]
+
+    def forward(self, values: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return ``Pi(p)`` and ``Pi(not p)`` of each proposition, of shape (n, propositions, G)."""
+        stacked = torch.stack([values[name] for name in self._names], dim=1)
+        pi = _taken(stacked.reshape(len(stacked), *self._form, -1), self.which)
+        least = self.least.to(pi.dtype)
+        holds, fails = (torch.where(self.subsets[i], pi, least[i]).amax(dim=-1) for i in range(2))
+        return holds, fails
+
+
+def _taken(tensor: Tensor, places: Tensor) -> Tensor:
+    """Return ``tensor[:, places]``; the gradient of `index_select` is the quicker one."""
+    chosen = tensor.index_select(1, places.flatten())
+    return chosen.reshape(len(tensor), *places.shape, *tensor.shape[2:])
+
+
+def _unit(z: Tensor) -> Tensor:
+    """Return parameters brought into [0, 1]; the gradient is as if they were there already."""
+    return z + (z.clamp(0.0, 1.0) - z).detach()

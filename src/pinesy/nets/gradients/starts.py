@@ -1,0 +1,126 @@
+"""Starts of a training from answers: some end in a wrong reading, which other answers tell."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import nn
+
+from pinesy._common.files import made
+from pinesy.exceptions import DomainError
+from pinesy.nets.gradients.answers import Answered
+from pinesy.nets.gradients.training import train_from_answers
+from pinesy.nets.recipes import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A network after a first training from answers, the best of several.
+
+    Attributes
+    ----------
+    seed : of its weights and of the order of samples
+    network : as trained
+    scores : by seed, in the order of trying, the share of the answers for validation that the
+        network gives rightly, `Answered.answer_accuracy`
+    seconds : the time that all starts took
+    """
+
+    seed: int
+    network: nn.Module
+    scores: dict[int, float]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """That of the network."""
+        return self.scores[self.seed]
+
+
+def best_start(
+    make: Callable[[int], nn.Module],
+    samples: Answered,
+    validation: Answered,
+    recipe: Recipe,
+    *,
+    seeds: Iterable[int],
+    enough: float = 1.0,
+    loss: str = "both",
+    directory: str | os.PathLike[str] | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> Start:
+    """Train from several starts, and return the one that answers validation samples best.
+
+    Answers alone leave open what the values are called: a network may take each 3 for an 8, or
+    two digits for one, and be right on some answers. On answers that it was not trained on, such
+    readings do badly, so that a short training and a look at them are enough to choose.
+
+    Parameters
+    ----------
+    make : gives a new network for a seed
+    samples, validation : images with answers, to train with and to judge by
+    recipe : of the first training
+    seeds : those to try, in this order
+    enough : a score that ends the search; if no start has it, the best one is taken all the same
+    loss : as `train_from_answers` takes it
+    directory : for checkpoints, a file for each seed; by default there are none
+    say : is given a line for each start
+    """
+    check_start(make, samples, validation, recipe)
+    place = None if directory is None else made(Path(directory))
+    if not isinstance(seeds, Iterable):
+        raise DomainError(f"seeds is {seeds!r:.60}; give several, such as range(8)")
+    scores: dict[int, float] = {}
+    seconds, best, chosen = 0.0, None, -1
+    for seed in seeds:
+        network = made_network(make, seed)
+        file = None if place is None else place / f"start-{seed}.safetensors"
+        history = train_from_answers(
+            network, samples, recipe, seed=seed, loss=loss, checkpoint=file
+        )
+        seconds += sum(history.seconds)
+        scores[seed] = validation.answer_accuracy(network)
+        say(f"start {seed}: {100 * scores[seed]:.1f} % of the answers for validation are right")
+        if best is None or scores[seed] > scores[chosen]:
+            best, chosen = network, seed
+        if scores[chosen] >= enough:
+            break
+    if best is None:
+        raise DomainError("there are no seeds to start from; give at least one")
+    if scores[chosen] < enough < 1.0:
+        say(
+            f"no start gives {100 * enough:.0f} % of the answers rightly; the best one is taken, "
+            f"start {chosen} with {100 * scores[chosen]:.1f} %: its readings may be wrong"
+        )
+    return Start(chosen, best, scores, seconds)
+
+
+def check_start(make: object, samples: object, validation: object, recipe: object) -> None:
+    """Raise `DomainError` for what would fail only after a training, or with words of PyTorch."""
+    if isinstance(make, nn.Module) or not callable(make):
+        raise DomainError(
+            f"make is a {type(make).__name__}; give a function from a seed to a new network, such "
+            "as lambda seed: DeepSoftLogCNN(10, seed=seed)"
+        )
+    for name, given, kind in (
+        ("samples", samples, Answered),
+        ("validation", validation, Answered),
+        ("the recipe", recipe, Recipe),
+    ):
+        if not isinstance(given, kind):
+            raise DomainError(f"{name} is a {type(given).__name__}; give a {kind.__name__}")
+
+
+def made_network(make: Callable[[int], nn.Module], seed: int) -> nn.Module:
+    """Return a new network, or raise `DomainError` if it is none."""
+    try:
+        network = make(seed)
+    except (DomainError, TypeError) as error:
+        raise DomainError(
+            f"make({seed}) failed: {error}; give a function of one argument, the seed, such as "
+            "lambda seed: DeepSoftLogCNN(10, seed=seed)"
+        ) from error
+    if not isinstance(network, nn.Module):
+        raise DomainError(f"make({seed}) gave a {type(network).__name__}, and no torch.nn.Module")
+    return network

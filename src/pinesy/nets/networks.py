@@ -1,0 +1,194 @@
+"""The networks of the paper, and what they make of an image."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from pinesy.exceptions import DataError, DomainError
+
+#: Mean and standard deviation of the pixels of MNIST's training images, black 0 and white 1.
+MEAN, DEVIATION = 0.1307, 0.3081
+SIDE = 28
+
+
+class _CNN(nn.Module):
+    """A sequence of layers from images (n, 1, 28, 28) to scores (n, classes).
+
+    Parameters
+    ----------
+    classes : the number of classes
+    seed : makes the first weights; by default PyTorch's own generator does
+    """
+
+    def __init__(self, classes: int = 10, *, seed: int | None = None) -> None:
+        if not isinstance(classes, int) or classes < 2:
+            raise DomainError(
+                f"classes is {classes!r:.60}; a network tells at least 2 classes apart"
+            )
+        super().__init__()
+        self.classes = classes
+        with torch.random.fork_rng(devices=[], enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(seed)
+            self.layers = nn.Sequential(*self._layers(classes))
+        # Convolutions on a CPU are faster with the channels innermost.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def _layers(self, classes: int) -> list[nn.Module]:
+        raise NotImplementedError
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return the scores of each class; softmax makes probabilities of them."""
+        scores: Tensor = self.layers(images)
+        return scores
+
+
+class PaperCNN(_CNN):
+    """The paper's network (table `tab:NN`): 930,298 parameters with 10 classes.
+
+    Parameters
+    ----------
+    classes : 10 for Addition-k, 4 and 9 for Sudoku
+    seed : makes the first weights; by default PyTorch's own generator does
+
+    Examples
+    --------
+    >>> sum(p.numel() for p in PaperCNN().parameters())
+    930298
+    """
+
+    def _layers(self, classes: int) -> list[nn.Module]:
+        return [
+            *self._block(1, 32, kernel=5),
+            *self._block(32, 64, kernel=3),
+            nn.Flatten(),
+            *self._dense(64 * 7 * 7, 256),
+            *self._dense(256, 128),
+            *self._dense(128, 84),
+            nn.Dropout(0.25),
+            nn.Linear(84, classes),
+        ]
+
+    @staticmethod
+    def _block(channels: int, width: int, kernel: int) -> list[nn.Module]:
+        return [
+            nn.Conv2d(channels, width, kernel, padding="same"),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, width, kernel, padding="same", bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Dropout(0.25),
+        ]
+
+    @staticmethod
+    def _dense(inputs: int, outputs: int) -> list[nn.Module]:
+        return [nn.Linear(inputs, outputs, bias=False), nn.BatchNorm1d(outputs), nn.ReLU()]
+
+
+class DeepSoftLogCNN(_CNN):
+    """DeepSoftLog's network (table `tab:NN_DeepSoftLog`): 44,426 parameters with 10 classes.
+
+    Parameters
+    ----------
+    classes : the number of classes
+    seed : makes the first weights; by default PyTorch's own generator does
+
+    Examples
+    --------
+    >>> sum(p.numel() for p in DeepSoftLogCNN().parameters())
+    44426
+    """
+
+    def _layers(self, classes: int) -> list[nn.Module]:
+        return [
+            *self._block(1, 6),
+            *self._block(6, 16),
+            nn.Flatten(),
+            nn.Linear(16 * 4 * 4, 120),
+            nn.ReLU(),
+            nn.Linear(120, 84),
+            nn.ReLU(),
+            nn.Linear(84, classes),
+        ]
+
+    @staticmethod
+    def _block(channels: int, width: int) -> list[nn.Module]:
+        return [nn.Conv2d(channels, width, 5), nn.MaxPool2d(2), nn.ReLU()]
+
+
+def preprocess(images: npt.NDArray[Any]) -> Tensor:
+    """Return images as networks take them: ``(x / 255 - 0.1307) / 0.3081``.
+
+    Parameters
+    ----------
+    images : uint8 array (n, 28, 28)
+
+    Returns
+    -------
+    tensor : float32, (n, 1, 28, 28)
+
+    Examples
+    --------
+    >>> preprocess(np.zeros((2, 28, 28), np.uint8)).shape
+    torch.Size([2, 1, 28, 28])
+    """
+    check_images(images)
+    table = (np.arange(256) / 255 - MEAN) / DEVIATION  # one value for each shade of grey
+    return torch.from_numpy(table.astype(np.float32)[images]).unsqueeze(1)
+
+
+def device_of(network: nn.Module) -> torch.device:
+    """Return where the parameters of a network are; one without any is on the CPU."""
+    return next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
+
+
+def scores_of(network: nn.Module, pixels: Tensor) -> Tensor:
+    """Return what a network makes of images as `preprocess` gives them, or raise `DataError`.
+
+    A network of anyone's own may be made for other images, or give something else than scores.
+    """
+    name, form = type(network).__name__, tuple(pixels.shape)
+    try:
+        scores: object = network(pixels.to(device_of(network)))
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        detail = " ".join(str(error).split())
+        raise DataError(f"{name} cannot read images of shape {form}: {detail:.300}") from error
+    if isinstance(scores, Tensor):
+        if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(pixels):
+            return scores
+        found = f"{scores.dtype} {tuple(scores.shape)}"
+    else:
+        found = f"a {type(scores).__name__}"
+    raise DataError(
+        f"{name} gives {found} for images of shape {form}; it must give scores, float numbers of "
+        f"shape ({len(pixels)}, classes)"
+    )
+
+
+def count_classes(network: nn.Module) -> int:
+    """Return how many classes a network tells apart; its mode is not changed."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            return scores_of(network, torch.zeros(1, 1, SIDE, SIDE)).shape[1]
+    finally:
+        network.train(was_training)
+
+
+def check_images(images: object) -> None:
+    """Raise `DataError` unless `images` is a uint8 array (n, 28, 28)."""
+    if not isinstance(images, np.ndarray):
+        raise DataError(f"images is a {type(images).__name__}; give a uint8 array (n, 28, 28)")
+    if images.dtype != np.uint8:
+        raise DataError(
+            f"images has type {images.dtype}; give uint8, with black 0 and white 255: they are "
+            "scaled here"
+        )
+    if images.ndim != 3 or images.shape[1:] != (SIDE, SIDE):
+        raise DataError(f"images has shape {images.shape}; it must be (n, {SIDE}, {SIDE})")

@@ -1,0 +1,210 @@
+"""Networks as perceptions of neuro-symbolic models: trained, asked, kept in a file."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Self
+
+import numpy.typing as npt
+import safetensors.torch
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from pinesy._common.files import writing
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
+from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
+from pinesy.nets.predict import predict_proba
+from pinesy.nets.recipes import Recipe
+from pinesy.nets.training import History, train
+
+#: The key of the only text beside the weights: with several, their order in the file would vary.
+FORMAT = "pinesy.model.views/1"
+STORY = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
+WITHOUT_RECIPE = (
+    "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
+    "as PAPER, or if it is trained already fit(X, None, targets)"
+)
+#: Networks that can be made from their name and number of classes.
+NETWORKS: dict[str, type[PaperCNN | DeepSoftLogCNN]] = {
+    "PaperCNN": PaperCNN,
+    "DeepSoftLogCNN": DeepSoftLogCNN,
+}
+
+
+class NetworkPerception:
+    """A network that tells digits on images apart, as a perception of a `NeuroSymbolic` model.
+
+    Parameters
+    ----------
+    network : such as ``PaperCNN(10, seed=0)``, from images as `preprocess` makes them to scores
+    recipe : how it is trained; not needed if it is trained already
+    seed : of training; see `train`
+    checkpoint : a file, written after each epoch; if it is there, training goes on from it
+    batch : how many images are read at once in prediction
+    progress : whether to show a progress bar if training takes long
+
+    Attributes
+    ----------
+    history : what happened in training; None before
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> perception = NetworkPerception(PaperCNN(4, seed=0))
+    >>> perception.predict_proba(np.zeros((3, 28, 28), np.uint8)).shape
+    (3, 4)
+    """
+
+    suffix = ".safetensors"
+
+    def __init__(
+        self,
+        network: nn.Module,
+        recipe: Recipe | None = None,
+        seed: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        *,
+        batch: int = 1000,
+        progress: bool = True,
+    ) -> None:
+        if not isinstance(network, nn.Module):
+            raise DomainError(f"network is {network!r:.60}; give a torch.nn.Module")
+        if not isinstance(recipe, Recipe | None):
+            raise DomainError(f"recipe is {recipe!r:.60}; give a Recipe, such as PAPER")
+        self.network, self.recipe, self.seed = network, recipe, seed
+        self.checkpoint, self.batch, self.progress = checkpoint, batch, progress
+        self.history: History | None = None
+
+    def __repr__(self) -> str:
+        return f"NetworkPerception({type(self.network).__name__})"
+
+    def check_data(self, data: npt.NDArray[Any], classes: int, *, training: bool) -> None:
+        """Raise an error if the network cannot tell classes of such images, or be trained to."""
+        if training and self.recipe is None:
+            raise DataError(WITHOUT_RECIPE)
+        check_images(data)
+        found = count_classes(self.network)
+        if found != classes:
+            raise ShapeError(
+                f"{type(self.network).__name__} tells {found} classes apart, and there are "
+                f"{classes} values; give one with {classes} classes"
+            )
+
+    def fit(self, data: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Self:
+        """Train the network, from the weights it has, with images and their classes."""
+        if self.recipe is None:
+            raise DataError(WITHOUT_RECIPE)
+        self.history = train(
+            self.network,
+            data,
+            labels,
+            self.recipe,
+            seed=self.seed,
+            checkpoint=self.checkpoint,
+            progress=self.progress,
+        )
+        return self
+
+    def predict_proba(self, data: npt.NDArray[Any]) -> FloatArray:
+        """Return the probability of each class for each image."""
+        return predict_proba(self.network, data, self.batch)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights, and how they were made, to a safetensors file."""
+        story = {
+            "network": type(self.network).__name__,
+            "classes": str(getattr(self.network, "classes", "")),
+            "layers": repr(self.network),
+            "recipe": "" if self.recipe is None else self.recipe.to_json(),
+            "seed": str(self.seed),
+            "batch": str(self.batch),
+            "torch": torch.__version__,
+        }
+        # Copies, because a file holds tensors that share memory, such as tied weights, only so.
+        tensors = {
+            name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+            for name, tensor in self.network.state_dict().items()
+        }
+        with writing(Path(path)) as stream:
+            stream.buffer.write(safetensors.torch.save(tensors, {FORMAT: json.dumps(story)}))
+
+    def restore(self, path: str | os.PathLike[str]) -> Self:
+        """Take the weights of a file that a perception with the same network has written."""
+        story, tensors = _read(Path(path))
+        self._take(Path(path), story, tensors)
+        return self
+
+    def _take(self, path: Path, story: dict[str, str], tensors: dict[str, Tensor]) -> None:
+        here = self.network.state_dict()
+        differ = [n for n in {**here, **tensors} if _form(here.get(n)) != _form(tensors.get(n))]
+        if differ:
+            name = differ[0]
+            raise DataError(
+                f"{path}: the weights of another network, {story['network']}: {name!r} is "
+                f"{_form(tensors.get(name))} there and {_form(here.get(name))} in this "
+                f"{type(self.network).__name__}"
+            )
+        if story["layers"] != repr(self.network):
+            warnings.warn(
+                f"{path}: the weights fit, but the layers are printed in another way than when "
+                f"they were saved (torch {story['torch']}, now {torch.__version__}); is it the "
+                "same network?",
+                stacklevel=3,
+            )
+        self.network.load_state_dict(tensors)
+        self.network.eval()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Make a perception from a file, if its network is one of pinesy's."""
+        path = Path(path)
+        story, tensors = _read(path)
+        if story["network"] not in NETWORKS:
+            raise DataError(
+                f"{path}: the weights of a {story['network']:.60}, which is no network of "
+                "pinesy; give perception=NetworkPerception(network), with such a network, and it "
+                "takes these weights"
+            )
+        try:
+            network = NETWORKS[story["network"]](int(story["classes"]), seed=0)
+            recipe = Recipe.from_json(story["recipe"]) if story["recipe"] else None
+            seed, batch = int(story["seed"]), int(story["batch"])
+        except (PinesyError, TypeError, ValueError) as error:
+            raise _damaged(path, error) from None
+        perception = cls(network, recipe, seed, batch=batch)
+        perception._take(path, story, tensors)
+        return perception
+
+
+def _form(tensor: Tensor | None) -> str:
+    """Return the type and shape of a tensor as text."""
+    if tensor is None:
+        return "missing"
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Return what a file of weights holds, or raise `DataError`."""
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            # Copies: what is read may be a view of the file.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except SafetensorError as error:
+        raise _damaged(path, error) from None
+    if FORMAT not in metadata:
+        raise DataError(f"{path}: not the weights of a NetworkPerception ({FORMAT})")
+    try:
+        story = json.loads(metadata[FORMAT])
+        return {key: str(story[key]) for key in STORY}, tensors
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError(f"{path}: a damaged file of weights ({' '.join(str(error).split()):.200})")

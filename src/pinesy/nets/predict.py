@@ -1,0 +1,140 @@
+"""Predictions: probability distributions on the classes, and a place to keep them."""
+
+import os
+import time
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from pinesy._common.files import writing
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DataError, DomainError
+from pinesy.nets.fingerprints import data_fingerprint, network_fingerprint
+from pinesy.nets.networks import check_images, preprocess, scores_of
+
+
+def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> FloatArray:
+    """Return the probability of each class for each image: softmax of the scores, in float64.
+
+    Parameters
+    ----------
+    network : as it is; it is used without dropout, and its mode is not changed
+    images : uint8 array (n, 28, 28)
+    batch : how many images are read at once
+
+    Returns
+    -------
+    probabilities : array (n, classes); each row has the sum 1
+
+    Examples
+    --------
+    >>> from pinesy.nets import PaperCNN
+    >>> predict_proba(PaperCNN(4), np.zeros((3, 28, 28), np.uint8)).shape
+    (3, 4)
+    """
+    if not isinstance(network, nn.Module):
+        raise DataError(
+            f"network is a {type(network).__name__}; give a torch.nn.Module (that of a "
+            "NetworkPerception is its .network)"
+        )
+    if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
+        raise DomainError(f"batch is {batch!r:.60}; it must be a whole number, at least 1")
+    check_images(images)
+    if not len(images):
+        raise DataError("there are no images to predict")
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            parts = [
+                scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
+                for start in range(0, len(images), batch)
+            ]
+    finally:
+        network.train(was_training)
+    return torch.cat(parts).cpu().numpy()
+
+
+class PredictionCache:
+    """Predictions kept in a directory, so that a network reads the same images once.
+
+    Parameters
+    ----------
+    directory : is made if it is not there
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pinesy.nets import PaperCNN
+    >>> images = np.zeros((3, 28, 28), np.uint8)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     network, cache = PaperCNN(4, seed=0), PredictionCache(place)
+    ...     first, second = (cache.predict_proba(network, images) for _ in range(2))
+    >>> bool((first == second).all())
+    True
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+
+    def predict_proba(
+        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
+    ) -> FloatArray:
+        """Return what `predict_proba` returns, from the directory if it is there.
+
+        The file's name is made of the layers, the weights, the images and `batch`. A file that
+        cannot be used is reported and made anew.
+        """
+        return self.timed(network, images, batch)[0]
+
+    def timed(
+        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
+    ) -> tuple[FloatArray, float]:
+        """Return what `predict_proba` returns, and the seconds that it took when it was made."""
+        check_images(images)
+        path = self.path(network, images, batch)
+        kept = _read(path, len(images)) if path.exists() else None
+        if kept is not None:
+            return kept
+        start = time.perf_counter()
+        predictions = predict_proba(network, images, batch)
+        seconds = time.perf_counter() - start
+        _write(path, predictions, seconds)
+        return predictions, seconds
+
+    def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
+        """Return the file where predictions are kept."""
+        key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
+        name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
+        return self.directory / f"{name}.npz"
+
+
+def _read(path: Path, n: int) -> tuple[FloatArray, float] | None:
+    """Return what is in a file, or None (and say so) if it holds no predictions for `n` images."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            kept, seconds = file["probabilities"], float(file["seconds"])
+        fits = kept.dtype == np.float64 and kept.ndim == 2 and len(kept) == n
+        if fits and np.allclose(kept.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
+            return np.asarray(kept), seconds
+        reason = "not the probabilities of these images"
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        reason = str(error)
+    warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=3)
+    return None
+
+
+def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
+    """Keep predictions; where that fails, they are used all the same."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path) as stream:
+            np.savez(stream.buffer, probabilities=predictions, seconds=np.array(seconds))
+    except (DataError, OSError) as error:
+        warnings.warn(f"predictions are not kept: {error}", stacklevel=3)

@@ -1,0 +1,175 @@
+"""Recipes: how a network is trained."""
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Self
+
+import torch
+from torch import nn
+
+from pinesy._common.validation import suggestion
+from pinesy.exceptions import DomainError
+from pinesy.nets.augment import check_strength
+
+OPTIMIZERS = {"adadelta": torch.optim.Adadelta, "adamw": torch.optim.AdamW}
+SCHEDULES = ("constant", "cosine", "one-cycle", "step")
+#: One cycle: the share of it in which the rate rises, and the part of the highest it begins with.
+RISE, BEGINNING = 0.2, 0.04
+#: Fields that came later: left out of the JSON at their defaults, so that old checkpoints fit.
+LATER: dict[str, object] = {"augment": 0.0, "augment_until": None, "average_from": None}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained; see `train`.
+
+    Attributes
+    ----------
+    optimizer : ``"adadelta"`` or ``"adamw"``
+    learning_rate : that of the first epoch; the highest one of one cycle
+    schedule : ``"constant"``; ``"step"``, times `gamma` after each epoch; ``"cosine"``, down to
+        `eta_min` in `t_max` epochs (and up again in as many); or ``"one-cycle"``, from step to
+        step: up from 4 % in the first fifth of `t_max` epochs, then along a cosine down to
+        `eta_min`, where it stays
+    batch : images a step
+    epochs : how often each image is seen
+    weight_decay : of the optimizer
+    gamma, t_max, eta_min : of the schedule
+    augment : how strongly images are moved, turned and bent at random in training, from 0 (not at
+        all) to 4; see `pinesy.nets.augment.augment`
+    augment_until : the epoch, counted from 0, from which on images are seen as they are, so that
+        the network ends with what it will be asked about; by default there is none
+    average_from : the epoch, counted from 0, from which on the mean of the weights after each step
+        is kept; it is what the network has in the end. By default there is none
+
+    Examples
+    --------
+    >>> [round(PAPER.rate(epoch), 3) for epoch in range(4)]
+    [1.0, 0.7, 0.49, 0.343]
+    """
+
+    optimizer: str
+    learning_rate: float
+    schedule: str
+    batch: int
+    epochs: int
+    weight_decay: float = 0.0
+    gamma: float = 1.0
+    t_max: int = 1
+    eta_min: float = 0.0
+    augment: float = 0.0
+    average_from: int | None = None
+    augment_until: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
+            value = getattr(self, name)
+            if value not in known:
+                raise DomainError(f"no {name} {value!r:.60}{suggestion(value, known)}")
+        for name in ("batch", "epochs", "t_max"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise DomainError(f"{name} is {value!r:.60}; it must be a whole number, at least 1")
+        for name in ("learning_rate", "gamma", "weight_decay", "eta_min"):
+            value = getattr(self, name)
+            may_be_zero = name in ("weight_decay", "eta_min")
+            if not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+                raise DomainError(f"{name} is {value!r:.60}; it must be a number, at least 0")
+            if value == 0 and not may_be_zero:
+                raise DomainError(f"{name} is 0; nothing would be learned")
+        check_strength(self.augment, "augment")
+        for name in ("average_from", "augment_until"):
+            epoch = getattr(self, name)
+            if epoch is not None and (
+                not isinstance(epoch, int) or isinstance(epoch, bool) or epoch < 0
+            ):
+                raise DomainError(
+                    f"{name} is {epoch!r:.60}; it must be an epoch, counted from 0, or None"
+                )
+
+    def strength(self, epoch: int) -> float:
+        """Return how strongly images are augmented in an epoch, counted from 0."""
+        is_over = self.augment_until is not None and epoch >= self.augment_until
+        return 0.0 if is_over else self.augment
+
+    def rate(self, epoch: int, done: float = 0.0) -> float:
+        """Return the learning rate of an epoch, counted from 0, of which a share is done.
+
+        Only ``"one-cycle"`` changes the rate within an epoch.
+        """
+        if self.schedule == "step":
+            return self.learning_rate * self.gamma**epoch
+        if self.schedule == "cosine":
+            share = (1 + math.cos(math.pi * epoch / self.t_max)) / 2
+            return self.eta_min + (self.learning_rate - self.eta_min) * share
+        if self.schedule == "one-cycle":
+            return self._cycle(min((epoch + done) / self.t_max, 1.0))
+        return self.learning_rate
+
+    def _cycle(self, time: float) -> float:
+        """Return the rate of one cycle at a time from 0 to 1."""
+        if time < RISE:
+            return self.learning_rate * (BEGINNING + (1 - BEGINNING) * time / RISE)
+        share = (1 + math.cos(math.pi * (time - RISE) / (1 - RISE))) / 2
+        return self.eta_min + (self.learning_rate - self.eta_min) * share
+
+    def make_optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        """Return the optimizer of a network's parameters."""
+        kind: type[torch.optim.Adadelta | torch.optim.AdamW] = OPTIMIZERS[self.optimizer]
+        return kind(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
+
+    def with_epochs(self, epochs: int) -> Self:
+        """Return the recipe with another number of epochs, over which one cycle is stretched.
+
+        Examples
+        --------
+        >>> shorter = BETTER_EYE.with_epochs(BETTER_EYE.epochs // 2)
+        >>> shorter.t_max == shorter.epochs
+        True
+        """
+        if self.schedule != "one-cycle":
+            return replace(self, epochs=epochs)
+        start, stop = (
+            None if epoch is None else epoch * epochs // self.epochs
+            for epoch in (self.average_from, self.augment_until)
+        )
+        t_max = max(round(self.t_max * epochs / self.epochs), 1)
+        return replace(self, epochs=epochs, t_max=t_max, average_from=start, augment_until=stop)
+
+    def to_json(self) -> str:
+        """Return the recipe as a JSON object."""
+        fields = asdict(self)
+        kept = {k: v for k, v in fields.items() if k not in LATER or v != LATER[k]}
+        return json.dumps(kept, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the recipe that `to_json` wrote."""
+        return cls(**json.loads(text))
+
+
+#: The paper's network, for Addition-k and Sudoku 9x9.
+PAPER = Recipe("adadelta", 1.0, "step", batch=64, epochs=20, gamma=0.7)
+#: The same as the authors' code has it: its scheduler never steps.
+PAPER_CODE = replace(PAPER, schedule="constant")
+#: The paper's network, for Sudoku 4x4.
+PAPER_SUDOKU4 = replace(PAPER, batch=32)
+#: DeepSoftLog's network.
+DEEPSOFTLOG = Recipe(
+    "adamw", 1e-3, "cosine", batch=128, epochs=130, weight_decay=1e-4, t_max=100, eta_min=1e-5
+)
+#: The paper's network with a better eye, in less time than `PAPER` takes.
+BETTER_EYE = Recipe(
+    "adamw",
+    3e-3,
+    "one-cycle",
+    batch=64,
+    epochs=12,
+    weight_decay=0.01,
+    t_max=12,
+    eta_min=1e-5,
+    augment=1.0,
+    average_from=11,
+    augment_until=10,
+)

@@ -1,0 +1,184 @@
+"""Visual Sudoku: grids of images, correct and incorrect, as Augustine et al. (2022) make them."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy.exceptions import DataError, DomainError, ShapeError
+from pinesy.problems.datasets._checks import check_count, check_labels, check_rng
+from pinesy.problems.datasets._grids import Indices, correct_grids, is_valid
+
+#: The chance to go on with another replacement or swap, and how many there are at most.
+GO_ON = 0.5
+MOST = 10
+
+
+@dataclass(frozen=True, eq=False)
+class SudokuPools:
+    """The images that puzzles are made of, apart for training, validation and test.
+
+    Attributes
+    ----------
+    train, valid, test : arrays (dim, dim * puzzles)
+        Row `d` has indices of images of the digit `d`.
+    """
+
+    train: Indices
+    valid: Indices
+    test: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class SudokuSamples:
+    """Puzzles: `n` correct ones, then for each of them an incorrect copy.
+
+    Attributes
+    ----------
+    images : array (2n, dim * dim) of indices of images, row by row of the grid
+    digits : array (2n, dim * dim), the digit on each image
+    valid : bool array (2n,), whether the grid is a Sudoku
+    """
+
+    images: Indices
+    digits: Indices
+    valid: npt.NDArray[np.bool_]
+
+
+def sudoku_pools(
+    labels: npt.ArrayLike,
+    dim: int,
+    rng: np.random.Generator,
+    *,
+    train: int = 100,
+    valid: int = 50,
+    test: int = 50,
+) -> SudokuPools:
+    """Shuffle the images of each class ``0 .. dim-1`` and cut them into disjoint pools.
+
+    Parameters
+    ----------
+    labels : the digit on each image, of MNIST's training and test images merged
+    dim : 4 or 9
+    rng : the source of randomness
+    train, valid, test : the number of correct puzzles that each pool is to suffice for
+    """
+    check_rng(rng)
+    _check_dim(dim)
+    array = check_labels(labels)
+    counts = (train, test, valid)
+    sizes = [dim * check_count(n, what) for n, what in zip(counts, _POOLS, strict=True)]
+    rows = [_shuffled(array, d, sum(sizes), rng) for d in range(dim)]
+    first, second, third = np.split(np.stack(rows), np.cumsum(sizes)[:-1], axis=1)
+    return SudokuPools(train=first, valid=third, test=second)
+
+
+_POOLS = ("train", "test", "valid")
+
+
+def _shuffled(
+    labels: npt.NDArray[np.int64], d: int, size: int, rng: np.random.Generator
+) -> Indices:
+    images = np.flatnonzero(labels == d)
+    if len(images) < size:
+        raise DataError(f"the pools need {size} images of the digit {d}; there are {len(images)}")
+    return rng.permutation(images)[:size]
+
+
+def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> SudokuSamples:
+    """Make `n` correct puzzles of a pool, and of each an incorrect copy.
+
+    A correct grid is filled row by row, each cell uniform over the digits still allowed, from the
+    start again on a dead end; each cell takes the next unused image of its digit. An incorrect
+    one is a correct one with some cells replaced (other digit, any image of it in the pool) or
+    some pairs of cells swapped, once or more, until a row, column or block repeats a digit.
+
+    Parameters
+    ----------
+    pool : array (dim, m) of indices of images, one row for each digit, as in `SudokuPools`
+    n : how many correct puzzles, at most ``m // dim``
+    rng : the source of randomness
+
+    Examples
+    --------
+    >>> samples = sudoku_samples(np.arange(16).reshape(4, 4), 1, np.random.default_rng(0))
+    >>> samples.valid.tolist(), sorted(samples.images[0].tolist()) == list(range(16))
+    ([True, False], True)
+    """
+    check_rng(rng)
+    images = _check_pool(pool)
+    dim, size = images.shape
+    n = check_count(n, "n")
+    if n * dim > size:
+        raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
+    grids = correct_grids(dim, n, rng)
+    shown = _images(grids, images)
+    wrong = [_corrupted(g, s, images, rng) for g, s in zip(grids, shown, strict=True)]
+    return SudokuSamples(
+        np.concatenate([shown, np.stack([s for _, s in wrong])]),
+        np.concatenate([grids, np.stack([g for g, _ in wrong])]),
+        np.arange(2 * n) < n,
+    )
+
+
+def _check_dim(dim: object) -> None:
+    # Larger ones would do by the same rules, but filling row by row then hardly ever succeeds.
+    if isinstance(dim, bool) or dim not in (4, 9):
+        raise DomainError(f"dim is {dim!r:.60}; puzzles of images have dim 4 or 9")
+
+
+def _check_pool(pool: npt.ArrayLike) -> Indices:
+    images = np.asarray(pool)
+    if images.ndim != 2 or images.dtype.kind not in "iu":
+        raise ShapeError(
+            f"pool has shape {images.shape} and type {images.dtype}; it must be an integer array "
+            "with a row for each digit, such as sudoku_pools(...).train"
+        )
+    _check_dim(images.shape[0])
+    return images.astype(np.int64)
+
+
+def _images(grids: Indices, pool: Indices) -> Indices:
+    """Return the grids as images: each cell takes the next unused image of its digit."""
+    shown = np.empty_like(grids)
+    for digit, images in enumerate(pool):
+        where = grids == digit
+        shown[where] = images[: where.sum()]
+    return shown
+
+
+def _corrupted(
+    grid: Indices, shown: Indices, pool: Indices, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
+    """Return an incorrect copy of a puzzle: its digits and its images."""
+    operation = partial(_replaced, pool) if rng.integers(2) else _swapped
+    while True:
+        digits, images = operation(grid, shown, rng)
+        if not is_valid(digits):
+            return digits, images
+
+
+def _replaced(
+    pool: Indices, grid: Indices, shown: Indices, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
+    digits, images = grid.copy(), shown.copy()
+    dim, size = pool.shape
+    cells = rng.permutation(len(grid))[: _operations(min(MOST, len(grid)), rng)]
+    digits[cells] = (digits[cells] + rng.integers(1, dim, len(cells))) % dim
+    images[cells] = pool[digits[cells], rng.integers(size, size=len(cells))]
+    return digits, images
+
+
+def _swapped(grid: Indices, shown: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    digits, images = grid.copy(), shown.copy()
+    swaps = _operations(min(MOST, len(grid) // 2), rng)
+    one, two = rng.permutation(len(grid))[: 2 * swaps].reshape(2, swaps)
+    digits[one], digits[two] = grid[two], grid[one]
+    images[one], images[two] = shown[two], shown[one]
+    return digits, images
+
+
+def _operations(most: int, rng: np.random.Generator) -> int:
+    """Draw how many operations to do: one, and each next one with the chance `GO_ON`."""
+    return min(int(rng.geometric(1 - GO_ON)), most)

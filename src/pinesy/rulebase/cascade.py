@@ -1,0 +1,278 @@
+"""Cascades: rule sets chained by their attributes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, cast
+
+from pinesy._common.caching import kept
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.engine.evidence import Evidence
+from pinesy.engine.inference import Inference, Program, Trace
+from pinesy.exceptions import CascadeError, UnknownAttributeError
+from pinesy.rulebase.check import Report, check
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+
+
+class Cascade:
+    """An acyclic graph of rule sets: the output of one may be used in the premises of others.
+
+    Parameters
+    ----------
+    *rule_sets : RuleSet
+        In any order; the attributes' names chain them.
+    attributes : iterable of Attribute
+        Attributes that are declared though no rule uses them.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Cascade, If, RuleSet
+    >>> rain, grass, shoes = (Attribute(n, ["dry", "wet"]) for n in ("rain", "grass", "shoes"))
+    >>> walk = Cascade(
+    ...     RuleSet([If(rain.isin({"wet"})).then(grass.isin({"wet"}))]),
+    ...     RuleSet([If(grass.isin({"wet"})).then(shoes.isin({"wet"}), r=0.5)]),
+    ... )
+    >>> walk.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
+    Possibility(shoes, {wet: 1, dry: 0.5})
+    """
+
+    def __init__(self, *rule_sets: RuleSet, attributes: Iterable[Attribute] = ()) -> None:
+        self._rule_sets = tuple(rule_sets)
+        self._by_output: dict[str, RuleSet] = {}
+        if not rule_sets:
+            raise CascadeError("a cascade needs at least one rule set: there are no rules")
+        for rule_set in self._rule_sets:
+            self._add(rule_set)
+        self._attributes = self._collect(attributes)
+        self._programs: dict[tuple[tuple[str, ...], bool], Program] = {}
+        self._order = self._topological()
+
+    def _add(self, rule_set: RuleSet) -> None:
+        if not isinstance(rule_set, RuleSet):
+            raise CascadeError(f"a cascade is made of rule sets; got {rule_set!r}")
+        name = rule_set.output.name
+        if name in self._by_output:
+            raise CascadeError(
+                f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
+            )
+        self._by_output[name] = rule_set
+
+    def _collect(self, declared: Iterable[Attribute]) -> dict[str, Attribute]:
+        """Gather all attributes by name: used, factors of used ones, and declared."""
+        found: dict[str, Attribute] = {}
+        waiting = [a for s in self._rule_sets for a in (*s.inputs, s.output)] + list(declared)
+        for attribute in waiting:
+            known = found.setdefault(attribute.name, attribute)
+            if known is not attribute and known != attribute:
+                raise CascadeError(
+                    f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
+                    f"and {attribute!r}; rename one"
+                )
+            waiting.extend(f for f in attribute.factors if found.get(f.name) is not f)
+        return found
+
+    def _topological(self) -> tuple[RuleSet, ...]:
+        """Return the rule sets so that each comes after those it uses; raise on a cycle."""
+        order: list[RuleSet] = []
+        done: dict[str, bool] = {}  # False while on the path from the start
+        for start in self._by_output:
+            path = [start] if start not in done else []
+            while path:
+                name = path[-1]
+                done.setdefault(name, False)
+                used = (a.name for a in self._by_output[name].inputs if a.name in self._by_output)
+                below = next((u for u in used if not done.get(u, False)), None)
+                if below is None:
+                    if not done[name]:
+                        order.append(self._by_output[name])
+                    done[name] = True
+                    path.pop()
+                elif below in done:
+                    cycle = [*path[path.index(below) :], below]
+                    raise CascadeError(
+                        f"cycle: {' -> '.join(reversed(cycle))}; rules may not lead back to an "
+                        "attribute that they come from"
+                    )
+                else:
+                    path.append(below)
+        return tuple(order)
+
+    @property
+    def rule_sets(self) -> tuple[RuleSet, ...]:
+        """The rule sets, in the order they were given."""
+        return self._rule_sets
+
+    @property
+    def order(self) -> tuple[RuleSet, ...]:
+        """The rule sets in an order of inference: each after those whose outputs it uses."""
+        return self._order
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """All attributes by name: those in rules, their factors, and those only declared."""
+        return MappingProxyType(self._attributes)
+
+    @cached_property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes that premises use and no rule concludes on."""
+        names = {a.name: a for s in self._rule_sets for a in s.inputs}
+        return tuple(a for name, a in names.items() if name not in self._by_output)
+
+    @cached_property
+    def outputs(self) -> tuple[Attribute, ...]:
+        """The attributes that rules conclude on and no premise uses."""
+        used = {a.name for s in self._rule_sets for a in s.inputs}
+        return tuple(s.output for name, s in self._by_output.items() if name not in used)
+
+    def __getitem__(self, name: str | Attribute) -> RuleSet:
+        """Return the rule set that concludes on an attribute."""
+        key = name.name if isinstance(name, Attribute) else name
+        if key not in self._by_output:
+            raise UnknownAttributeError(
+                f"no rule set concludes on {key!r}{suggestion(key, self._by_output)}"
+            )
+        return self._by_output[key]
+
+    def compile(
+        self, outputs: Iterable[str | Attribute] | None = None, *, trace: bool = False
+    ) -> Program:
+        """Return the program that infers `outputs` (by default `self.outputs`), made once."""
+        if isinstance(outputs, str | Attribute) or not isinstance(outputs, Iterable | None):
+            raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
+        wanted = self.outputs if outputs is None else tuple(map(self._attribute, outputs))
+        if not wanted:
+            raise CascadeError("no outputs are asked for; name at least one, or leave them out")
+        key = (tuple(a.name for a in wanted), trace)
+        if key not in self._programs:
+            known = {a.name: a for a in self.inputs}
+            units = [s.unit for s in self.needed(a.name for a in wanted)]
+            self._programs[key] = Program(units, wanted, known, degrees=trace)
+        return self._programs[key]
+
+    def _attribute(self, key: str | Attribute) -> Attribute:
+        if isinstance(key, str) and key in self._attributes:
+            key = self._attributes[key]
+        used = isinstance(key, Attribute) and (key.name in self._by_output or key in self.inputs)
+        if not used or self._attributes[cast(Attribute, key).name] != key:
+            name = getattr(key, "name", key)
+            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
+        return cast(Attribute, key)
+
+    def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
+        """Return the rule sets that outputs, given by name, depend on, in an order of inference."""
+        names = set(outputs)
+        needed = []
+        for rule_set in reversed(self._order):
+            if rule_set.output.name in names:
+                needed.append(rule_set)
+                names.update(a.name for a in rule_set.inputs)
+        return needed[::-1]
+
+    def infer(
+        self, evidence: Evidence, outputs: Iterable[str | Attribute] | None = None
+    ) -> Inference:
+        """Infer output distributions for one sample or a batch.
+
+        Parameters
+        ----------
+        evidence : for each input attribute a dict ``{value: degree}`` (values left out have
+            degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
+            ``(n_samples, |domain|)``; or one array with the columns of all inputs side by side, in
+            the order of `inputs` (those that the outputs need; see `Program.inputs`)
+        outputs : the attributes wanted, by default those that no premise uses
+
+        Returns
+        -------
+        Inference : a mapping from attribute names to `Possibility`
+        """
+        return self.compile(outputs).infer(evidence)
+
+    def trace(self, evidence: Evidence) -> Trace:
+        """Infer, and keep every attribute that rules conclude on and every premise degree."""
+        program = self.compile([s.output for s in self._order], trace=True)
+        return cast(Trace, program.infer(evidence))
+
+    def with_parameters(
+        self, parameters: Mapping[str, tuple[Sequence[float] | FloatArray, Any]]
+    ) -> "Cascade":
+        """Return the same rules with other parameters.
+
+        Parameters
+        ----------
+        parameters : for the output name of each rule set to change, its ``(s, r)``
+        """
+        if not isinstance(parameters, Mapping):
+            raise CascadeError(
+                f"parameters are a mapping from output names to (s, r); got {parameters!r:.60}"
+            )
+        parameters = {getattr(key, "name", key): pair for key, pair in parameters.items()}
+        for name, pair in parameters.items():
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise CascadeError(
+                    f"the parameters of {self[name].output.name!r} are a pair (s, r) of sequences; "
+                    f"got {pair!r:.60}"
+                )
+            self[name]  # raises where there is no such set
+        changed = (
+            s.with_parameters(*parameters[s.output.name]) if s.output.name in parameters else s
+            for s in self._rule_sets
+        )
+        return Cascade(*changed, attributes=self._attributes.values())
+
+    def check(self) -> Report:
+        """Look for what is odd in the rules, and say what inference costs."""
+        return check(self._order, self._attributes, self.compile().code)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cascade):
+            return NotImplemented
+        return (self._rule_sets, self._attributes) == (other._rule_sets, other._attributes)
+
+    def __hash__(self) -> int:
+        return hash(self._rule_sets)
+
+    def __str__(self) -> str:
+        """Return the cascade as the text of a ``.rules`` file."""
+        blocks = ["\n".join(a.declaration for a in declaration_order(self._attributes))]
+        return "\n\n".join([*blocks, *map(str, self._rule_sets)]) + "\n"
+
+    def __repr__(self) -> str:
+        rules = sum(map(len, self._rule_sets))
+        return (
+            f"Cascade({len(self._rule_sets)} rule sets, {rules} rules: "
+            f"{_names(self.inputs)} -> {_names(self.outputs)})"
+        )
+
+
+@kept
+def _alone(rule_set: RuleSet) -> Cascade:
+    """Return a cascade of a copy of the set, so that what is kept does not keep the set."""
+    return Cascade(RuleSet(rule_set.rules))
+
+
+def as_cascade(rules: Cascade | RuleSet) -> Cascade:
+    """Return rules as a cascade; of one set always the same, as programs are kept with it."""
+    if isinstance(rules, RuleSet):
+        return _alone(rules)
+    if not isinstance(rules, Cascade):
+        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
+    return rules
+
+
+def _names(attributes: Sequence[Attribute]) -> str:
+    return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)
+
+
+def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
+    """Order attributes so that a product is declared after its factors."""
+    placed: dict[str, Attribute] = {}
+    waiting = list(attributes.values())[::-1]
+    while waiting:
+        attribute = waiting[-1]
+        missing = [f for f in attribute.factors if f.name not in placed]
+        if missing:
+            waiting.extend(missing)
+        else:
+            placed[waiting.pop().name] = attribute
+    return list(placed.values())

@@ -1,0 +1,282 @@
+"""A look over a rule base: what cannot work, what is odd, what it costs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal
+
+from pinesy.engine.circuit import ONE
+from pinesy.engine.code import Code
+from pinesy.engine.kind import COMPILING, Kind, KindCircuit, circuit_of
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import format_subset, show_value
+
+#: Cells times rules up to which every rule is tried for being redundant.
+REDUNDANCY_LIMIT = 50_000
+#: Findings of one kind that are written out; more are counted.
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to look at: how grave, what kind, which rule set or attribute, and why."""
+
+    level: Literal["warning", "note"]
+    kind: str
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.where}: {self.message} [{self.kind}]"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What there is to compute: sizes of the rule base, and of the program it becomes."""
+
+    rule_sets: int
+    rules: int
+    cells: int
+    tree_nodes: int
+    kernels: int
+    instructions: int
+    operands: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rule_sets} rule sets, {self.rules} rules, {self.cells} cells, "
+            f"{self.tree_nodes} prefix-tree nodes; compiled to {self.kernels} kernels, "
+            f"{self.instructions} instructions, {self.operands} operands a sample"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The findings on a rule base, warnings first, and its cost."""
+
+    findings: tuple[Finding, ...]
+    cost: Cost
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that are likely mistakes."""
+        return tuple(f for f in self.findings if f.level == "warning")
+
+    def summary(self, most: int = SHOWN) -> list[str]:
+        """Return the findings as lines, at most `most` of each kind and how many more there are."""
+        kinds = Counter(f.kind for f in self.findings)
+        lines: list[str] = []
+        seen: Counter[str] = Counter()
+        for finding in self.findings:
+            seen[finding.kind] += 1
+            if seen[finding.kind] <= most:
+                lines.append(str(finding))
+            elif seen[finding.kind] == kinds[finding.kind]:
+                more = kinds[finding.kind] - most
+                lines.append(f"{finding.level}: and {more} more [{finding.kind}]")
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([*self.summary(), f"cost: {self.cost}"])
+
+    def __repr__(self) -> str:
+        return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
+
+
+def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
+    """Return what there is to say about rule sets (see `Cascade.check`)."""
+    findings = list(_unused(rule_sets, attributes))
+    for look in LOOKS:
+        findings.extend(finding for rule_set in rule_sets for finding in look(rule_set))
+    findings.sort(key=lambda f: f.level != "warning")
+    partitions = [s.partition for s in rule_sets]
+    cost = Cost(
+        len(rule_sets),
+        sum(map(len, rule_sets)),
+        sum(map(len, partitions)),
+        sum(p.tree_nodes for p in partitions),
+        code.n_kernels,
+        len(code.ops),
+        len(code.args),
+    )
+    return Report(tuple(findings), cost)
+
+
+def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -> Iterator[Finding]:
+    used = [a for s in rule_sets for a in (*s.inputs, s.output)]
+    names = {a.name for a in used} | {f.name for a in used for f in a.factors}
+    for name in attributes:
+        if name not in names:
+            message = "declared, but no rule uses it"
+            yield Finding("warning", "unused attribute", f"attribute {name!r}", message)
+
+
+def _finding(
+    rule_set: RuleSet, level: Literal["warning", "note"], kind: str, message: str
+) -> Finding:
+    return Finding(level, kind, f"rules on {rule_set.output.name!r}", message)
+
+
+def _one_cell(rule_set: RuleSet) -> Iterator[Finding]:
+    """Values in one cell always get the same degree."""
+    if len(rule_set.partition) == len(rule_set.output.domain):
+        return
+    for cell in rule_set.partition.cells(rule_set.output.domain):
+        if len(cell) > 1:
+            message = f"no rule tells the values {format_subset(cell)} apart"
+            yield _finding(rule_set, "note", "one cell", message)
+
+
+def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
+    """Values whose degree cannot reach 1, or cannot fall below 1, whatever the inputs are."""
+    if not any(_bounded(rule) for rule in rule_set.rules):
+        return
+    for position, value in enumerate(rule_set.output.domain):
+        terms = [_range_of(rule, rule.conclusion.mask >> position & 1) for rule in rule_set.rules]
+        low, high = min(t[0] for t in terms), min(t[1] for t in terms)
+        shown = show_value(value)
+        if high < 1.0:
+            message = f"the value {shown} can never be fully possible: at most {high:g}"
+            yield _finding(rule_set, "warning", "never possible", message)
+        if low == 1.0:
+            message = f"no rule can make the value {shown} impossible: it always has degree 1"
+            yield _finding(rule_set, "warning", "never impossible", message)
+
+
+def _bounded(rule: Rule) -> bool:
+    """Tell whether a rule's terms can be bounded at all: a trivial premise, or a parameter 1."""
+    return 1.0 in (rule.s, rule.r) or any(
+        p.mask in (0, p.attribute.full) for p in rule.premise.propositions
+    )
+
+
+def _range_of(rule: Rule, inside: int) -> tuple[float, float]:
+    """Return the lowest and highest value of a rule's term, alpha or beta, over all inputs."""
+    propositions = rule.premise.propositions
+    never = any(p.mask == 0 for p in propositions)
+    always = all(p.mask == p.attribute.full for p in propositions)
+    if inside:
+        return (1.0, 1.0) if always else (rule.s, rule.s if never else 1.0)
+    return (1.0, 1.0) if never else (rule.r, rule.r if always else 1.0)
+
+
+def _unconcluded(rule_set: RuleSet) -> Iterator[Finding]:
+    """Values in no conclusion: they are possible only so far as every premise may fail."""
+    concluded = 0
+    for rule in rule_set.rules:
+        concluded |= rule.conclusion.mask
+    left = rule_set.output.subset(rule_set.output.full & ~concluded)
+    if left:
+        message = f"the values {format_subset(left)} are in no conclusion"
+        yield _finding(rule_set, "note", "unconcluded", message)
+
+
+def _trivial(rule_set: RuleSet) -> Iterator[Finding]:
+    """Premises that hold always or never, conclusions that exclude nothing, empty rules."""
+    for number, rule in enumerate(rule_set.rules, 1):
+        if rule.conclusion.mask == rule_set.output.full:
+            message = f"rule {number}: its conclusion leaves every value of the domain"
+            yield _finding(rule_set, "warning", "trivial conclusion", message)
+        if not _compatible(rule, rule) and all(p.mask for p in rule.premise.propositions):
+            message = f"rule {number}: no values meet all of '{rule.premise}'"
+            yield _finding(rule_set, "warning", "contradictory premise", message)
+        for proposition in rule.premise.propositions:
+            if proposition.mask in (0, proposition.attribute.full):
+                word = "never" if proposition.mask == 0 else "always"
+                message = f"rule {number}: '{proposition}' {word} holds"
+                yield _finding(rule_set, "warning", "trivial premise", message)
+        if rule.s == rule.r == 1.0:
+            message = f"rule {number} says nothing: s = r = 1"
+            yield _finding(rule_set, "warning", "says nothing", message)
+
+
+def _duplicates(rule_set: RuleSet) -> Iterator[Finding]:
+    seen: dict[object, int] = {}
+    for number, rule in enumerate(rule_set.rules, 1):
+        first = seen.setdefault(_content(rule), number)
+        if first != number:
+            other = rule_set.rules[first - 1]
+            equal = (rule.s, rule.r) == (other.s, other.r)
+            same = "the same" if equal else "the same up to parameters"
+            message = f"rules {first} and {number} are {same}: 'if {rule.premise} then ...'"
+            yield _finding(rule_set, "warning", "duplicate", message)
+
+
+def _content(rule: Rule) -> object:
+    """Return what a rule says, whatever the order of its propositions and its parameters."""
+    return frozenset(rule.premise.propositions), rule.conclusion
+
+
+def _redundant(rule_set: RuleSet) -> Iterator[Finding]:
+    kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
+    if len(rule_set) * len(rule_set.partition) > REDUNDANCY_LIMIT:
+        message = "too many cells and rules to look for redundant rules"
+        yield _finding(rule_set, "note", "not checked", message)
+        return
+    twice = Counter(map(_content, rule_set.rules))
+    for j in _redundant_rules(kind):
+        if twice[_content(rule_set.rules[j])] > 1:
+            continue  # told as a duplicate: one of the two has to stay
+        message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
+        yield _finding(rule_set, "warning", "redundant", message)
+
+
+@lru_cache(maxsize=256)
+def _redundant_rules(kind: Kind) -> tuple[int, ...]:
+    """Return the rules whose term is above another one's in every cell, for all inputs."""
+    with COMPILING:
+        return _search_redundant(kind, circuit_of(kind))
+
+
+def _search_redundant(kind: Kind, circuit: KindCircuit) -> tuple[int, ...]:
+    rows = [
+        [circuit.alphas[j] if sign else circuit.betas[j] for j, sign in enumerate(row)]
+        for row in kind.partition.signs
+    ]
+    return tuple(
+        j for j in range(len(kind.premises)) if all(_idle(circuit, row, j) for row in rows)
+    )
+
+
+def _idle(circuit: KindCircuit, row: list[int], j: int) -> bool:
+    if row[j] == ONE:
+        return True
+    others = circuit.meet(row[:j] + row[j + 1 :])
+    return circuit.meet([others, row[j]]) == others
+
+
+def _conflicts(rule_set: RuleSet) -> Iterator[Finding]:
+    """Pairs of rules that may both fire and leave no value between them."""
+    for (i, one), (j, two) in combinations(enumerate(rule_set.rules, 1), 2):
+        if max(one.r, two.r) == 1.0:
+            continue  # one of them excludes nothing
+        if one.conclusion.mask & two.conclusion.mask == 0 and _compatible(one, two):
+            message = f"rules {i} and {j} can hold together, yet no value fits both conclusions"
+            yield _finding(rule_set, "warning", "conflict", message)
+
+
+def _compatible(one: Rule, two: Rule) -> bool:
+    """Tell whether some values of the inputs meet both premises."""
+    left: dict[str, int] = {}
+    for proposition in (*one.premise.propositions, *two.premise.propositions):
+        attribute = proposition.attribute
+        mask = left.get(attribute.name, attribute.full) & proposition.mask
+        if mask == 0:
+            return False
+        left[attribute.name] = mask
+    return True
+
+
+LOOKS: tuple[Callable[[RuleSet], Iterator[Finding]], ...] = (
+    _bounds,
+    _trivial,
+    _duplicates,
+    _redundant,
+    _conflicts,
+    _unconcluded,
+    _one_cell,
+)

@@ -1,0 +1,174 @@
+"""Rule sets: the rules that conclude on one attribute."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self, cast
+
+import numpy as np
+
+from pinesy._common.validation import FloatArray
+from pinesy.engine.code import RuleUnit
+from pinesy.engine.evidence import Evidence, target_degrees
+from pinesy.engine.inference import Program, Trace
+from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
+from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.relation import MatrixRelation
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.partition import Partition, partition_of
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.rule import Rule
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RuleSet:
+    """The rules ``R^1, ..., R^n`` that conclude on one output attribute `b`.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> rules.infer({"rain": {"yes": 0.2, "no": 1.0}})
+    Possibility(grass, {dry: 1, wet: 0.3})
+    """
+
+    rules: tuple[Rule, ...]
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
+            raise RuleSetError(f"a rule set takes a list of rules; got {rules!r}")
+        object.__setattr__(self, "rules", tuple(rules))
+        if not self.rules:
+            raise RuleSetError("a rule set needs at least one rule")
+        for number, rule in enumerate(self.rules, 1):
+            if not isinstance(rule, Rule):
+                raise RuleSetError(
+                    f"rule {number} is {rule!r}, not a rule; write If(...).then(...)"
+                )
+            if rule.conclusion.attribute != self.output:
+                raise RuleSetError(
+                    f"rule {number} ('{rule}') concludes on {rule.conclusion.attribute!r} but rule "
+                    f"1 on {self.output!r}; put them in different rule sets"
+                )
+        if self.output.name in {a.name for a in self.inputs}:
+            raise CascadeError(
+                f"cycle: {self.output.name} -> {self.output.name}; a rule set cannot use its own "
+                "output in a premise"
+            )
+
+    @property
+    def output(self) -> Attribute:
+        """The attribute `b` that the rules conclude on."""
+        return self.rules[0].conclusion.attribute
+
+    @cached_property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes of the premises, in order of appearance."""
+        found: dict[str, Attribute] = {}
+        for rule in self.rules:
+            for proposition in rule.premise.propositions:
+                attribute = proposition.attribute
+                if found.setdefault(attribute.name, attribute) != attribute:
+                    raise RuleSetError(
+                        f"rule '{rule}': attribute {attribute.name!r} has another domain here than "
+                        "in an earlier rule; use one Attribute object for both"
+                    )
+        return tuple(found.values())
+
+    @property
+    def s(self) -> FloatArray:
+        """The parameters ``s_1, ..., s_n``."""
+        return np.array([rule.s for rule in self.rules])
+
+    @property
+    def r(self) -> FloatArray:
+        """The parameters ``r_1, ..., r_n``."""
+        return np.array([rule.r for rule in self.rules])
+
+    @property
+    def partition(self) -> Partition:
+        """The partition of ``D_b`` by the conclusions."""
+        masks = tuple(rule.conclusion.mask for rule in self.rules)
+        return partition_of(len(self.output.domain), masks)
+
+    @property
+    def relation(self) -> MatrixRelation:
+        """The matrix relation ``O = M box I``."""
+        return MatrixRelation(self.partition, self.s, self.r)
+
+    @cached_property
+    def unit(self) -> RuleUnit:
+        """This rule set as the engine sees it."""
+        return RuleUnit(self.output, self.inputs, self.rules)
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([self.unit], [self.output], {a.name: a for a in self.inputs})
+
+    def infer(self, evidence: Evidence) -> Possibility:
+        """Infer the output distribution ``pi*`` for one sample or a batch.
+
+        ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``.
+        See `Program.infer` for the forms of evidence.
+        """
+        return self._program.infer(evidence)[self.output.name]
+
+    def equations(self, evidence: Evidence, target: object) -> EquationSystem:
+        """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
+
+        Parameters
+        ----------
+        evidence : the inputs of one sample
+        target : what should be inferred: a value of the output attribute, or a distribution on it
+            (a dict, a sequence of degrees or a `Possibility`)
+
+        Examples
+        --------
+        >>> from pinesy import Attribute, If, RuleSet
+        >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+        >>> rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+        >>> rules.equations({"a": [1.0, 0.2]}, target=0)
+        EquationSystem(2 equations, 2 unknowns, distance 0.2)
+        """
+        trace = self._tracer.infer(evidence)
+        if trace.is_batch:
+            raise DegreeError("a system of equations is made of one sample; got a batch")
+        premises = cast(Trace, trace).premises[self.output.name]
+        degrees = target_degrees(target, self.output)
+        cells = np.zeros(len(self.partition))
+        np.maximum.at(cells, self.partition.cell_of, degrees)
+        return EquationSystem(self.partition, premises.lambdas, premises.rhos, cells)
+
+    @cached_property
+    def _tracer(self) -> Program:
+        known = {a.name: a for a in self.inputs}
+        return Program([self.unit], [self.output], known, degrees=True)
+
+    def with_parameters(
+        self, s: Sequence[float] | FloatArray, r: Sequence[float] | FloatArray
+    ) -> Self:
+        """Return the same rules with other parameters, one `s` and one `r` for each rule."""
+        for name, values in (("s", s), ("r", r)):
+            if np.ndim(values) != 1 or len(values) != len(self.rules):
+                shown = f"{len(values)} values" if np.ndim(values) == 1 else repr(values)
+                raise RuleSetError(
+                    f"the rule set on {self.output.name!r} has {len(self.rules)} rules; got "
+                    f"{shown} of {name}, not one number a rule"
+                )
+        s, r = (z.tolist() if isinstance(z, np.ndarray) else z for z in (s, r))
+        return type(self)(
+            Rule(rule.premise, rule.conclusion, si, ri)
+            for rule, si, ri in zip(self.rules, s, r, strict=True)
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rules))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(a.name for a in self.inputs[:4]) + ", ..." * (len(self.inputs) > 4)
+        return f"RuleSet({len(self.rules)} rules: {inputs} -> {self.output.name})"

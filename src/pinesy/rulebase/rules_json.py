@@ -1,0 +1,227 @@
+"""Save and load cascades: ``.rules`` text or versioned JSON; never pickle.
+
+JSON, version 1::
+
+    {"format": "pinesy cascade", "version": 1,
+     "attributes": [{"name": "left", "domain": [0, 1]}, ...,
+                    {"name": "pair", "product": ["left", "right"]}],
+     "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
+                     "s": 0.1, "r": 0.0}, ...], ...]}
+
+A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
+was given by one. Arrays among domain values stand for tuples. A model file holds besides, under
+``"learning"``, how its parameters were learned; see `pinesy.learning.model`.
+"""
+
+import json
+import os
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pinesy._common.files import read_text, writing
+from pinesy._common.validation import suggestion
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.rulebase.cascade import Cascade, declaration_order
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_text import parse
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.rule import If, Rule
+from pinesy.rules.syntax.lexer import MAX_DEPTH
+from pinesy.rules.syntax.writer import format_value
+
+T = TypeVar("T")
+
+FORMAT, VERSION = "pinesy cascade", 1
+
+# A text can be cut off and still be one; these lines tell.
+HEAD, END = "# written by pinesy; the last line says: end", "# end"
+
+
+def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
+    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
+
+    The file is replaced only once the new one is whole on disk.
+    """
+    path = Path(path)
+    if path.suffix == ".rules":
+        _check_values(cascade)
+        text = f"{HEAD}\n\n{cascade}\n{END}\n"
+    elif path.suffix == ".json":
+        text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
+    else:
+        raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+    with writing(path) as file:
+        file.write(text)
+
+
+def load(path: str | os.PathLike[str]) -> Cascade:
+    """Read a cascade from a ``.rules`` or ``.json`` file."""
+    path = Path(path)
+    text = read_text(path)
+    try:
+        if path.suffix == ".rules":
+            if text.startswith(HEAD) and not text.rstrip().endswith(END):
+                raise DataError(f"its last line is not {END!r}: the file may be cut off")
+            return parse(text)
+        if path.suffix == ".json":
+            return from_content(read_content(text))
+    except PinesyError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+
+
+def _check_values(cascade: Cascade) -> None:
+    for attribute in cascade.attributes.values():
+        for value in attribute.domain:
+            format_value(value)  # raises, naming the value, where it has no written form
+
+
+def to_content(cascade: Cascade) -> dict[str, Any]:
+    """Return a cascade as an object of JSON."""
+    _check_values(cascade)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "attributes": [_attribute(a) for a in declaration_order(cascade.attributes)],
+        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.rule_sets],
+    }
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    if attribute.factors:
+        return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
+    return {"name": attribute.name, "domain": attribute.domain}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    premise = [_proposition(p) for p in rule.premise.propositions]
+    return {"if": premise, "then": _proposition(rule.conclusion), "s": rule.s, "r": rule.r}
+
+
+def _proposition(proposition: Proposition) -> list[Any]:
+    size = len(proposition.attribute.domain)
+    positions = [i for i in range(size) if proposition.mask >> i & 1]
+    condition = [] if proposition.condition is None else [proposition.condition]
+    return [proposition.attribute.name, positions, *condition]
+
+
+def read_content(text: str) -> dict[str, Any]:
+    """Return the object of JSON that a text holds, if it is one of a cascade that can be read."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"not whole JSON ({error.msg} at line {error.lineno}, column {error.colno}); "
+            "the file may be cut off"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"JSON that cannot be read: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        newer = type(version) is int and version > VERSION
+        cure = "; update pinesy to read it" if newer else ""
+        raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
+    return content
+
+
+def from_content(content: dict[str, Any]) -> Cascade:
+    """Return the cascade that an object of JSON holds."""
+    return _Content(content).cascade()
+
+
+class _Content:
+    """Reads the JSON form, telling the place of whatever does not fit."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+        self.attributes: dict[str, Attribute] = {}
+
+    def cascade(self) -> Cascade:
+        """Return the cascade."""
+        for i, entry in enumerate(self._list("attributes")):
+            attribute = self._at(f"attributes[{i}]", self._attribute, entry)
+            if attribute.name in self.attributes:
+                raise DataError(f"attributes[{i}]: {attribute.name!r} is there twice")
+            self.attributes[attribute.name] = attribute
+        rule_sets = [
+            self._at(f"rule_sets[{i}]", RuleSet, self._rules(entries, f"rule_sets[{i}]"))
+            for i, entries in enumerate(self._list("rule_sets"))
+        ]
+        return Cascade(*rule_sets, attributes=self.attributes.values())
+
+    def _rules(self, entries: object, place: str) -> list[Rule]:
+        return [
+            self._at(f"{place}[{j}]", self._rule, entry)
+            for j, entry in enumerate(_list(entries, place))
+        ]
+
+    def _list(self, key: str) -> list[Any]:
+        return _list(self.content.get(key), key)
+
+    def _at(self, place: str, read: Callable[[Any], T], entry: object) -> T:
+        try:
+            return read(entry)
+        except PinesyError as error:
+            raise DataError(f"{place}: {error}") from None
+        except (IndexError, TypeError) as error:
+            raise DataError(f"{place}: not of the form that it must have ({error})") from None
+
+    def _attribute(self, entry: dict[str, Any]) -> Attribute:
+        is_product = isinstance(entry, dict) and "product" in entry
+        _check_keys(entry, {"name", "product"} if is_product else {"name", "domain"})
+        if is_product:
+            return Attribute.product(entry["name"], *map(self._known, entry["product"]))
+        domain = tuple(map(_hashable, _list(entry["domain"], "domain")))
+        for value in domain:
+            format_value(value)  # JSON knows Infinity, rules do not
+        return Attribute(entry["name"], domain)
+
+    def _known(self, name: str) -> Attribute:
+        if name not in self.attributes:
+            raise DataError(f"{name!r} is not declared{suggestion(name, self.attributes)}")
+        return self.attributes[name]
+
+    def _rule(self, entry: dict[str, Any]) -> Rule:
+        _check_keys(entry, {"if", "then", "s", "r"})
+        for key in ("s", "r"):
+            if type(entry[key]) not in (int, float):
+                raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
+        premise = map(self._proposition, entry["if"])
+        return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
+
+    def _proposition(self, entry: list[Any]) -> Proposition:
+        attribute = self._known(entry[0])
+        mask = 0
+        for position in _list(entry[1], "positions"):
+            if type(position) is not int or not 0 <= position < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {position!r}")
+            mask |= 1 << position
+        if len(entry) < 3:
+            return Proposition(attribute, mask)
+        stated = attribute.where(entry[2])
+        if stated.mask != mask:
+            raise DataError(f"the condition {entry[2]!r} does not give the positions beside it")
+        return stated
+
+
+def _check_keys(entry: dict[str, Any], keys: set[str]) -> None:
+    if not isinstance(entry, dict) or set(entry) != keys:
+        raise DataError(f"must be an object with the keys {', '.join(sorted(keys))}")
+
+
+def _list(entries: object, place: str) -> list[Any]:
+    if not isinstance(entries, list):
+        raise DataError(f"{place}: missing, or not a list")
+    return entries
+
+
+def _hashable(value: Any, depth: int = 0) -> Hashable:
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    if depth > MAX_DEPTH:
+        raise DataError(f"a value that nests more than {MAX_DEPTH} deep")
+    return tuple(_hashable(part, depth + 1) for part in value)

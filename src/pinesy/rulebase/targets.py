@@ -1,0 +1,256 @@
+"""What should be inferred for training samples: one value each, or a distribution each."""
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, check_distribution, in_order
+from pinesy.engine.evidence import target_degrees
+from pinesy.exceptions import DataError, DegreeError, DomainError
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+
+Positions = npt.NDArray[np.uint32]
+#: Integer domains whose span is at most this are looked up in a table.
+TABLE_SPAN = 1 << 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Target:
+    """The targets of an attribute for `n` samples.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    labels : array (n,) of positions in the domain, empty if the targets are distributions
+    degrees : array (n, |D_b|), of shape ``(0, |D_b|)`` if the targets are labels
+
+    Examples
+    --------
+    >>> color = Attribute("color", ["red", "green"])
+    >>> Target.of(["green", "red", "green"], color)
+    Target(color: 3 labels)
+    >>> Target.of([[1.0, 0.25], [0.5, 1.0]], color)
+    Target(color: 2 distributions)
+    """
+
+    attribute: Attribute
+    labels: Positions
+    degrees: FloatArray
+
+    @classmethod
+    def of(cls, content: object, attribute: Attribute, *, is_batch: bool = True) -> "Target":
+        """Return targets from what a user gives.
+
+        Parameters
+        ----------
+        content : for a batch, a sequence or array of values; an array ``(n, |D_b|)`` of degrees, a
+            list of such rows, or a `Possibility`; for a product attribute also an integer array
+            ``(n, factors)`` of the factors' values. For one sample, a value or a distribution.
+        """
+        if isinstance(content, Target):
+            return cls._same(content, attribute)
+        if not is_batch:
+            return cls._graded(target_degrees(content, attribute)[None, :], attribute)
+        if isinstance(content, Possibility):
+            if content.attribute != attribute:
+                raise DegreeError(
+                    f"the target of {attribute.name!r} is a distribution on {content.attribute!r}"
+                )
+            return cls._graded(np.atleast_2d(content.degrees), attribute)
+        if isinstance(content, str | bytes | Mapping | Set) or not hasattr(content, "__len__"):
+            raise DataError(
+                f"the target of {attribute.name!r} is {content!r:.60}; give one value or one "
+                "distribution for each sample"
+            )
+        if getattr(content, "ndim", 1) > 1:  # a table would iterate over the names of its columns
+            where = f"the target of {attribute.name!r}"
+            content = np.asarray(in_order(content, map(str, attribute.domain), where))
+        if not isinstance(content, np.ndarray) and _are_values(content, attribute):
+            return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
+        return cls._of_array(_array(content, attribute), attribute)
+
+    @classmethod
+    def _same(cls, target: "Target", attribute: Attribute) -> "Target":
+        if target.attribute != attribute:
+            raise DegreeError(
+                f"the target of {attribute.name!r} is a target of {target.attribute!r}"
+            )
+        return target
+
+    @classmethod
+    def _of_array(cls, array: npt.NDArray[Any], attribute: Attribute) -> "Target":
+        if array.ndim == 1:
+            return cls.at(_positions(array, attribute), attribute)
+        if array.ndim == 2 and array.dtype.kind in "iu" and attribute.factors:
+            return cls.at(_joined(array, attribute), attribute)
+        return cls._graded(array, attribute)
+
+    @classmethod
+    def at(cls, positions: npt.NDArray[Any], attribute: Attribute) -> "Target":
+        """Return targets that are values, given by their positions in the domain."""
+        return cls(attribute, _frozen(positions, np.uint32), np.empty((0, len(attribute.domain))))
+
+    @classmethod
+    def join(cls, parts: "Sequence[Target]") -> "Target":
+        """Return the targets of several batches of one attribute, one after the other."""
+        attribute = parts[0].attribute
+        if not any(part.is_graded for part in parts):
+            return cls.at(np.concatenate([part.labels for part in parts]), attribute)
+        return cls._graded(np.concatenate([part.distributions for part in parts]), attribute)
+
+    @classmethod
+    def _graded(cls, array: npt.NDArray[Any], attribute: Attribute) -> "Target":
+        size = len(attribute.domain)
+        if array.ndim != 2 or array.shape[1] != size or array.dtype.kind not in "fiub":
+            raise DegreeError(
+                f"the target of {attribute.name!r} takes one value a sample, or degrees of shape "
+                f"(n_samples, {size}); got {array.dtype} of shape {array.shape}"
+            )
+        degrees = _frozen(array, np.float64)
+        good = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1) & (degrees.max(axis=1) == 1.0)
+        if not good.all():
+            row = int(np.argmin(good))
+            where = f"the target of {attribute.name!r}, row {row}"
+            check_distribution(degrees[row], attribute.domain, where)
+        return cls(attribute, np.empty(0, dtype=np.uint32), degrees)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.labels) or len(self.degrees)
+
+    def __getitem__(self, samples: slice | npt.NDArray[Any]) -> "Target":
+        """Return the targets of some of the samples."""
+        if self.is_graded:
+            return Target(self.attribute, self.labels, _frozen(self.degrees[samples], np.float64))
+        return Target(self.attribute, self.labels[samples], self.degrees)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether the targets are distributions, not values."""
+        return len(self.degrees) > 0
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The positions of the values (n,), or the degrees (n, |D_b|)."""
+        return self.degrees if self.is_graded else self.labels
+
+    @property
+    def distributions(self) -> FloatArray:
+        """The targets as degrees (n, |D_b|): for labels, all of one value."""
+        if self.is_graded:
+            return self.degrees
+        degrees = np.zeros((len(self), len(self.attribute.domain)))
+        degrees[np.arange(len(self)), self.labels] = 1.0
+        return degrees
+
+    def distribution(self, sample: int) -> FloatArray:
+        """Return the target of one sample as degrees."""
+        return np.asarray(self[np.array([sample])].distributions[0])
+
+    def __repr__(self) -> str:
+        kind = "distributions" if self.is_graded else "labels"
+        return f"Target({self.attribute.name}: {len(self)} {kind})"
+
+
+def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
+    """Return a contiguous copy or view that this object does not let anyone write to."""
+    found = np.ascontiguousarray(array, dtype=dtype)
+    if dtype == np.float64:
+        found = found + 0.0  # a copy, and -0.0 becomes 0.0
+    view = found.view()
+    view.setflags(write=False)
+    return view
+
+
+def _are_values(content: Any, attribute: Attribute) -> bool:
+    """Tell whether a sequence holds values of the attribute rather than rows of degrees."""
+    first = next(iter(content), None)
+    if isinstance(first, tuple) and attribute.factors:
+        return len(first) != len(attribute.domain) or first in attribute
+    return isinstance(first, str | bytes) or (isinstance(first, Hashable) and first in attribute)
+
+
+def _array(content: Any, attribute: Attribute) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(content)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"the target of {attribute.name!r} mixes values and distributions, or has rows of "
+            "several lengths; give one value a sample, or one row of degrees a sample"
+        ) from None
+
+
+def _listed(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions of a list of values, each looked up once."""
+    try:
+        known = {v: attribute.position(v) for v in dict.fromkeys(values)}
+    except (DomainError, TypeError) as error:
+        row = next(i for i, v in enumerate(values) if not _fits(v, attribute))
+        raise DomainError(f"the target of {attribute.name!r}, row {row}: {error}") from None
+    return np.fromiter((known[v] for v in values), dtype=np.uint32, count=len(values))
+
+
+def _fits(value: object, attribute: Attribute) -> bool:
+    return isinstance(value, Hashable) and value in attribute
+
+
+def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions of an array of values."""
+    if values.dtype.kind in "iu" and (table := _table(attribute.domain)) is not None:
+        first, places = table
+        inside = (values >= first) & (values < first + len(places))
+        offsets = np.where(inside, values, 0).astype(np.int64) - first  # small types would wrap
+        found = np.where(inside, places[np.where(inside, offsets, 0)], -1)
+        if (found < 0).any():
+            _refuse(values, int(np.argmax(found < 0)), attribute)
+        return found
+    if values.dtype.kind == "O":
+        return _listed(values.tolist(), attribute)
+    distinct, first_rows, inverse = np.unique(values, return_index=True, return_inverse=True)
+    places = np.empty(len(distinct), dtype=np.uint32)
+    for k in np.argsort(first_rows):  # so that the first wrong row is named
+        value = distinct[k].item()
+        if value not in attribute:
+            _refuse(values, int(first_rows[k]), attribute)
+        places[k] = attribute.position(value)
+    return places[inverse.ravel()]
+
+
+def _refuse(values: npt.NDArray[Any], row: int, attribute: Attribute) -> None:
+    try:
+        attribute.position(values[row].item())
+    except DomainError as error:
+        raise DomainError(f"the target of {attribute.name!r}, row {row}: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def _table(domain: tuple[Hashable, ...]) -> tuple[int, npt.NDArray[np.int64]] | None:
+    """Return the least of an integer domain and the positions of the integers from it on."""
+    numbers = [int(v) for v in domain if isinstance(v, int)]
+    if len(numbers) < len(domain) or max(numbers) - min(numbers) >= TABLE_SPAN:
+        return None
+    places = np.full(max(numbers) - min(numbers) + 1, -1, dtype=np.int64)
+    places[np.array(numbers) - min(numbers)] = np.arange(len(domain))
+    return int(min(numbers)), places
+
+
+def _joined(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions of the tuples that the rows of an array are."""
+    if array.shape[1] != len(attribute.factors):
+        raise DegreeError(
+            f"the target of {attribute.name!r}, a product of {len(attribute.factors)} attributes, "
+            f"takes as many columns of values; got shape {array.shape} (degrees are floats)"
+        )
+    positions = np.zeros(len(array), dtype=np.int64)
+    for factor, column in zip(attribute.factors, array.T, strict=True):
+        try:
+            places = _positions(column, factor)
+        except DomainError as error:
+            raise DomainError(f"in the target of {attribute.name!r}: {error}") from None
+        positions = positions * len(factor.domain) + places
+    return positions

@@ -1,0 +1,82 @@
+"""The partition of an output domain by the conclusions of its rules, and its prefix tree."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Partition:
+    """The non-empty cells of the partition formed by ``Q_1, ..., Q_n`` and their complements.
+
+    The cell of a value `u` is given by its signs ``([u in Q_1], ..., [u in Q_n])``. Cells come in
+    the paper's order: the last rule is compared first, ``+`` before ``-``. Cost ``O(|D_b| n)``;
+    none of the ``2^n`` candidate cells is ever built.
+
+    Attributes
+    ----------
+    signs : bool array (omega, n)
+        ``signs[mu, j]`` tells whether cell `mu` lies inside ``Q_{j+1}``.
+    cell_of : int array (|D_b|,)
+        The cell of each value.
+    """
+
+    signs: npt.NDArray[np.bool_]
+    cell_of: npt.NDArray[np.intp]
+
+    def __len__(self) -> int:
+        """Return the number of cells, omega."""
+        return len(self.signs)
+
+    @property
+    def tuples(self) -> list[tuple[int, ...]]:
+        """The cells as the paper writes them, such as ``(-1, 2, -3, 4)``."""
+        numbers = np.arange(1, self.signs.shape[1] + 1)
+        return [tuple(row) for row in np.where(self.signs, numbers, -numbers).tolist()]
+
+    def cells(self, domain: tuple[object, ...]) -> list[tuple[object, ...]]:
+        """Return the values of each cell, in domain order."""
+        return [
+            tuple(domain[i] for i in np.flatnonzero(self.cell_of == mu)) for mu in range(len(self))
+        ]
+
+    @cached_property
+    def tree_nodes(self) -> int:
+        """The size ``T = sum_i |Lambda^(i)|`` of the prefix tree: its distinct sign prefixes."""
+        prefix = np.zeros(len(self), dtype=np.intp)
+        total = 0
+        for column in self.signs.T:
+            distinct, prefix = np.unique(2 * prefix + column, return_inverse=True)
+            total += len(distinct)
+        return total
+
+    def __repr__(self) -> str:
+        cells, rules = self.signs.shape
+        return f"Partition({cells} cells of {len(self.cell_of)} values by {rules} rules)"
+
+
+@lru_cache(maxsize=1024)
+def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
+    """Return the partition of ``0 .. size-1`` by the subsets given as bit masks."""
+    table = mask_table(size, masks)
+    # lexsort takes its last key first: the last rule decides first, and + (False here) precedes -.
+    order = np.lexsort(~table.T)
+    ranked = table[order]
+    new = np.ones(size, dtype=bool)
+    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    cell_of = np.empty(size, dtype=np.intp)
+    cell_of[order] = np.cumsum(new) - 1
+    signs = ranked[new]
+    for shared in (signs, cell_of):  # by all rule sets with these conclusions
+        shared.setflags(write=False)
+    return Partition(signs, cell_of)
+
+
+def mask_table(size: int, masks: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Return the table ``[value i in subset j]`` of shape ``(size, len(masks))``."""
+    width = (size + 7) // 8
+    packed = np.frombuffer(b"".join(m.to_bytes(width, "little") for m in masks), dtype=np.uint8)
+    bits = np.unpackbits(packed.reshape(len(masks), width), axis=1, bitorder="little")
+    return bits[:, :size].T.astype(bool)

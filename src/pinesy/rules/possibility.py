@@ -1,0 +1,161 @@
+"""Possibility distributions on the domain of an attribute, one or a batch of them."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DegreeError, DomainError
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.syntax.writer import show_value
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Possibility:
+    """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
+
+    Every property gives one answer for a single distribution and an array for a batch.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    degrees : array of shape ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch
+    coherent : whether every intermediate distribution behind this one was normalised
+
+    Examples
+    --------
+    >>> total = Possibility(Attribute("total", range(3)), np.array([0.4, 1.0, 0.2]))
+    >>> total.best, total.possibility({0, 2}), total.necessity({1})
+    (1, 0.4, 0.6)
+    """
+
+    attribute: Attribute
+    degrees: FloatArray
+    coherent: "bool | BoolArray" = field(default=True)
+
+    def __post_init__(self) -> None:
+        degrees = np.asarray(self.degrees, dtype=np.float64)
+        size = len(self.attribute.domain)
+        if degrees.ndim not in (1, 2) or degrees.shape[-1] != size:
+            raise DegreeError(
+                f"attribute {self.attribute.name!r} has {size} values, so its degrees have shape "
+                f"({size},) or (n_samples, {size}); got shape {degrees.shape}"
+            )
+        object.__setattr__(self, "degrees", degrees)
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether this holds one distribution for each of several samples."""
+        return self.degrees.ndim == 2
+
+    def possibility(self, subset: Iterable[Hashable] | Proposition) -> Any:
+        """Return ``Pi(A) = max {pi(u) : u in A}``, 0 for the empty set."""
+        return self._maximum(self.attribute.mask(subset))
+
+    def necessity(self, subset: Iterable[Hashable] | Proposition) -> Any:
+        """Return ``N(A) = 1 - Pi(not A)``: how certain it is that the value is in `A`."""
+        return 1.0 - self._maximum(self.attribute.full & ~self.attribute.mask(subset))
+
+    def _maximum(self, mask: int) -> Any:
+        columns = [i for i in range(len(self.attribute.domain)) if mask >> i & 1]
+        found = self.degrees[..., columns].max(axis=-1, initial=0.0)
+        return found if self.is_batch else float(found)
+
+    def __getitem__(self, value: Hashable) -> Any:
+        """Return the degree ``pi(value)``."""
+        found = self.degrees[..., self.attribute.position(value)]
+        return found if self.is_batch else float(found)
+
+    @cached_property
+    def _top(self) -> FloatArray:
+        return np.asarray(self.degrees.max(axis=-1))
+
+    @cached_property
+    def best(self) -> Any:
+        """The most possible value: the first one in domain order where several tie.
+
+        For a batch, an array of values (of dtype object where they are not plain numbers).
+        """
+        position = self.degrees.argmax(axis=-1)
+        if not self.is_batch:
+            return self.attribute.domain[int(position)]
+        return _value_array(self.attribute)[position]
+
+    @cached_property
+    def ambiguous(self) -> Any:
+        """Whether several values share the highest degree, so that no conclusion is drawn."""
+        found = (self.degrees == self._top[..., None]).sum(axis=-1) > 1
+        return found if self.is_batch else bool(found)
+
+    @cached_property
+    def normalised(self) -> Any:
+        """Whether some value has possibility 1, here and in every distribution behind this one.
+
+        Where it is False the rules were incoherent for that input; nothing is rescaled.
+        """
+        found = (self._top == 1.0) & self.coherent
+        return found if self.is_batch else bool(found)
+
+    @cached_property
+    def certainty(self) -> Any:
+        """The necessity of the best value: 1 minus the highest degree of any other value.
+
+        It tells nothing where the result is not `normalised`: contradicting rules exclude
+        every value, the best one included.
+        """
+        second = np.partition(self.degrees, -2, axis=-1)[..., -2] if self._many else 0.0 * self._top
+        return 1.0 - second if self.is_batch else 1.0 - float(second)
+
+    @property
+    def _many(self) -> bool:
+        return len(self.attribute.domain) > 1
+
+    def sample(self, row: int) -> "Possibility":
+        """Return the distribution of one sample of a batch."""
+        if not self.is_batch:
+            raise DomainError("this is a single distribution already; sample() is for batches")
+        if not isinstance(row, int | np.integer) or not -len(self) <= row < len(self):
+            raise DomainError(f"there is no sample {row!r:.60}; there are {len(self)}, from 0 on")
+        coherent = self.coherent if isinstance(self.coherent, bool) else bool(self.coherent[row])
+        return Possibility(self.attribute, self.degrees[row], coherent)
+
+    def __len__(self) -> int:
+        """Return the number of samples of a batch."""
+        if not self.is_batch:
+            raise DomainError("a single distribution has no length; see .attribute.domain")
+        return len(self.degrees)
+
+    def to_dict(self) -> dict[Hashable, float]:
+        """Return one distribution as ``{value: degree}``."""
+        if self.is_batch:
+            raise DomainError("a batch has no single dict; take one sample(row) first")
+        return dict(zip(self.attribute.domain, self.degrees.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        if self.is_batch:
+            return f"Possibility({self.attribute.name}, {len(self)} samples)"
+        order = np.argsort(-self.degrees, kind="stable")
+        shown = [
+            f"{show_value(self.attribute.domain[i])}: {self.degrees[i]:.4g}" for i in order[:6]
+        ]
+        more = ", ..." if len(order) > 6 else ""
+        return f"Possibility({self.attribute.name}, {{{', '.join(shown)}{more}}})"
+
+
+def _value_array(attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the domain as an array: numeric where every value is a plain number of one type."""
+    kinds = {type(v) for v in attribute.domain}
+    if kinds in ({int}, {float}, {bool}):
+        try:
+            return np.array(attribute.domain)
+        except OverflowError:
+            pass
+    values = np.empty(len(attribute.domain), dtype=object)
+    values[:] = list(attribute.domain)
+    return values

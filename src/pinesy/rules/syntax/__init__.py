@@ -1,0 +1,1 @@
+"""The written form of rules: tokens, values, conditions, and how they are printed."""

@@ -1,0 +1,101 @@
+"""Words, numbers and signs of the ``.rules`` text."""
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pinesy.exceptions import RulesTextError
+
+KEYWORDS = frozenset(
+    ["and", "attribute", "false", "if", "in", "none"]
+    + ["not", "or", "product", "then", "true", "where"]
+)
+
+# Bounds that no honest file meets, so that no text can exhaust the machine.
+#: Levels of tuples, or of brackets in a condition.
+MAX_DEPTH = 50
+#: Digits of a number (Python itself refuses more than 4300).
+MAX_DIGITS = 4000
+#: Values of a range such as 0..9.
+MAX_RANGE = 10**6
+#: A longer line is refused: it is a broken file far more often than a rule.
+MAX_LINE = 500_000
+
+# A word may hold hyphens between letters (`long-sleep`), so a minus in a condition takes spaces.
+_WORD = r"[^\W\d]\w*(?:-[^\W\d]\w*)*"
+_TOKEN = re.compile(
+    rf"""(?P<space>\s+|\#[^\n]*)
+    |(?P<word>{_WORD})
+    |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    |(?P<string>"(?:[^"\\\n]|\\.)*")
+    |(?P<name>`[^`\n]+`)
+    |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],=<>])""",
+    re.VERBOSE,
+)
+_BARE = re.compile(_WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the text: its kind (word, name, number, string, sign, end) and place."""
+
+    kind: str
+    text: str
+    start: int
+
+
+def fail(source: str, start: int, problem: str) -> NoReturn:
+    """Raise `RulesTextError` for the text at offset `start`: line, column, text, pointer."""
+    line = source.count("\n", 0, start) + 1
+    begin = source.rfind("\n", 0, start) + 1
+    end = source.find("\n", start)
+    text = source[begin : end if end >= 0 else len(source)]
+    column = start - begin + 1
+    window = max(0, column - 41)
+    shown = text[window : window + 80]
+    pointer = " " * (column - 1 - window) + "^"
+    message = f"line {line}, column {column}: {problem}\n    {shown}\n    {pointer}"
+    raise RulesTextError(message, line, column)
+
+
+def tokenize(source: str) -> list[Token]:
+    """Cut `source` into tokens, without spaces and comments; the last one is ``end``."""
+    _check_lines(source)
+    tokens = []
+    position = 0
+    while position < len(source):
+        match = _TOKEN.match(source, position)
+        if match is None:
+            fail(source, position, _unexpected(source[position]))
+        kind = match.lastgroup or ""
+        if kind != "space":
+            tokens.append(Token(kind, match.group(), position))
+        position = match.end()
+    return [*tokens, Token("end", "end of text", len(source))]
+
+
+def _unexpected(character: str) -> str:
+    """Say what is wrong with a character that starts no token, and the cure."""
+    cures = {
+        '"': "this text has no closing quote on its line",
+        "`": "this name has no closing backquote on its line",
+        "'": 'unexpected character "\'"; texts stand in double quotes',
+        ".": "unexpected character '.'; decimals start with a digit: 0.5",
+    }
+    return cures.get(character, f"unexpected character {character!r}")
+
+
+def _check_lines(source: str) -> None:
+    start = 0
+    while start < len(source):
+        end = source.find("\n", start)
+        end = len(source) if end < 0 else end
+        if end - start > MAX_LINE:
+            problem = f"this line has {end - start:,} characters; the limit is {MAX_LINE:,}"
+            fail(source, start, problem + ": break it (a rule may span several lines)")
+        start = end + 1
+
+
+def is_word(text: str) -> bool:
+    """Tell whether a name or value can be written as it is, without quotes."""
+    return _BARE.fullmatch(text) is not None and text not in KEYWORDS

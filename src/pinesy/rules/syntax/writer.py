@@ -1,0 +1,80 @@
+"""Names, values and subsets as they are written in text."""
+
+import json
+import math
+from collections.abc import Hashable, Sequence
+
+from pinesy.exceptions import DomainError
+from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_DIGITS, MAX_RANGE, is_word
+
+#: Values after which a long subset goes on in a new line.
+LINE_VALUES = 20
+
+
+def format_name(name: str) -> str:
+    """Return an attribute's name as it is written: bare if it is a word, else in backquotes."""
+    return name if is_word(name) else f"`{name}`"
+
+
+def format_value(value: object, depth: int = 0) -> str:
+    """Return a domain value as it is written in text; raise `DomainError` if it cannot be.
+
+    Examples
+    --------
+    >>> format_value((0, "drink coffee", True))
+    '(0, "drink coffee", true)'
+    """
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        text = str.__str__(value)  # also of an enumeration's member that is a text
+        return text if is_word(text) else json.dumps(text, ensure_ascii=not text.isprintable())
+    if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
+        return repr(value)
+    if type(value) is float and math.isfinite(value):
+        return repr(value)
+    if type(value) is tuple and depth <= MAX_DEPTH:
+        inside = ", ".join(format_value(part, depth + 1) for part in value)
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    kind = type(value).__name__
+    shown = f"the value {value!r:.60} of type {kind}" if kind != "int" else "a huge whole number"
+    raise DomainError(
+        f"{shown} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
+        f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
+    )
+
+
+def format_subset(values: Sequence[Hashable]) -> str:
+    """Write a subset as ``{a, b, 0..9}``; runs of three and more whole numbers become ranges."""
+    parts: list[str] = []
+    start = 0
+    while start < len(values):
+        end = start + 1
+        while (
+            end < len(values) and _follows(values[end - 1], values[end]) and end - start < MAX_RANGE
+        ):
+            end += 1
+        if end - start >= 3:
+            parts.append(f"{show_value(values[start])}..{show_value(values[end - 1])}")
+        else:
+            parts.extend(map(show_value, values[start:end]))
+        start = end
+    lines = [", ".join(parts[i : i + LINE_VALUES]) for i in range(0, len(parts), LINE_VALUES)]
+    return "{" + ",\n    ".join(lines) + "}"
+
+
+def show_value(value: Hashable) -> str:
+    """Return the written form of a value, or its repr where there is none."""
+    try:
+        return format_value(value)
+    except DomainError:
+        return repr(value)
+
+
+def _follows(value: Hashable, after: Hashable) -> bool:
+    return type(value) is int and type(after) is int and after == value + 1
+
+
+def is_run(values: Sequence[Hashable]) -> bool:
+    """Tell whether the values are whole numbers that follow each other."""
+    return all(map(_follows, values, values[1:]))

@@ -1,0 +1,216 @@
+"""Data files of samples: JSON Lines, CSV or Parquet, read in batches, every sample checked.
+
+A sample gives evidence on the inputs and, for learning, targets::
+
+    {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
+
+``docs/data-files.md`` describes the formats. Values are named by `value_texts`.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DataError
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.samples.batches import Batch, Draft, Targets, Transform, line_drafts
+from pinesy.samples.formats import CsvRows, JsonRows
+from pinesy.samples.layout import Layout
+from pinesy.samples.parquet import parquet_drafts
+
+Source = str | os.PathLike[str] | BinaryIO
+Reader = Callable[[BinaryIO, str, Layout, int], Iterator[Draft]]
+
+#: Degrees that a batch may hold, whatever number of samples is asked for (128 MB).
+MAX_CELLS = 1 << 24
+
+json_drafts: Reader = partial(line_drafts, JsonRows)
+
+SUFFIXES: dict[str, Reader] = {
+    ".csv": partial(line_drafts, CsvRows),
+    ".json": json_drafts,
+    ".jsonl": json_drafts,
+    ".ndjson": json_drafts,
+    ".parquet": parquet_drafts,
+}
+
+
+def read_samples(
+    source: Source,
+    inputs: Sequence[Attribute],
+    *,
+    targets: Sequence[Attribute] = (),
+    known: Iterable[Attribute] = (),
+    transform: Transform | None = None,
+    batch: int = 10_000,
+) -> Iterator[Batch]:
+    """Read the samples of a data file, a batch at a time.
+
+    Parameters
+    ----------
+    source : a path ending in .jsonl, .ndjson, .json, .csv or .parquet, or an open binary file of
+        JSON Lines
+    inputs : the attributes wanted, in the order of their columns, such as `Program.inputs`
+    targets : attributes whose possibilities are given for learning; the file has each of them in
+        all samples or in none
+    known : attributes that the file may hold besides; they are not read
+    transform : what makes possibilities of the file's degrees, such as `antipignistic`; it is not
+        applied to targets, nor to values that are certain
+    batch : samples a batch; fewer where the domains are very large (`MAX_CELLS`)
+
+    Raises
+    ------
+    DataError, DegreeError : with the file, the line or row, and the attribute that are wrong
+
+    Examples
+    --------
+    >>> import io
+    >>> left, size = Attribute("left", range(3)), Attribute("size", ["small", "large"])
+    >>> file = io.BytesIO(b'{"left": {"0": 1, "2": 0.5}, "size": "large"}')
+    >>> (batch,) = read_samples(file, [left], targets=[size])
+    >>> batch.evidence.tolist(), batch.targets["size"]
+    ([[1.0, 0.0, 0.5]], Target(size: 1 labels))
+    """
+    layout = Layout(inputs, known, targets)
+    size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
+    read, empty = _reader(source), True
+    with _opened(source) as file:
+        for draft in read(file, _name(source), layout, size):
+            empty = False
+            if transform is not None:
+                draft.transform(transform)
+            draft.check()
+            yield _finished(draft.batch, layout)
+    if empty:
+        raise DataError(f"{_name(source)}: no samples in it")
+
+
+def _finished(batch: Batch, layout: Layout) -> Batch:
+    """Return the batch with its targets as `learn` takes them."""
+    targets = {
+        name: Target.at(array, layout.wanted[name])
+        if array.ndim == 1
+        else Target.of(array, layout.wanted[name])
+        for name, array in batch.targets.items()
+    }
+    return replace(batch, targets=targets)
+
+
+class SampleFile:
+    """The samples of a data file, for algorithms that go through them several times.
+
+    Iterating gives pairs ``(evidence, targets)`` of the batches that `read_samples` reads, anew
+    each time; the file must stay as it was when this object was made.
+
+    Parameters
+    ----------
+    path : a data file
+    inputs, targets, known, transform, batch : as `read_samples` takes them
+
+    Attributes
+    ----------
+    n_bytes : the size of the file
+
+    Raises
+    ------
+    DataError : if the file is not there, and whenever it has changed
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        inputs: Sequence[Attribute],
+        *,
+        targets: Sequence[Attribute] = (),
+        known: Iterable[Attribute] = (),
+        transform: Transform | None = None,
+        batch: int = 10_000,
+    ) -> None:
+        self.path = Path(path)
+        self.inputs = tuple(inputs)
+        self.targets = tuple(targets)
+        self.known = tuple(known)
+        self.transform = transform
+        self.batch = batch
+        _reader(path)
+        self._state = self._look()
+        self.n_bytes = self._state[0]
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, Targets]]:
+        for batch in self.batches():
+            yield batch.evidence, batch.targets
+
+    def batches(self) -> Iterator[Batch]:
+        """Read the batches with the places of their samples."""
+        self._check_unchanged()
+        yield from read_samples(
+            self.path,
+            self.inputs,
+            targets=self.targets,
+            known=self.known,
+            transform=self.transform,
+            batch=self.batch,
+        )
+        self._check_unchanged()
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
+        digest = hashlib.sha256()
+        with _opened(self.path) as file:
+            for part in iter(partial(file.read, 1 << 20), b""):
+                digest.update(part)
+        self._check_unchanged()
+        return digest.hexdigest()
+
+    def _look(self) -> tuple[int, int]:
+        """Return what changes when the file does: its size, and when it was written."""
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{self.path}: not a file, so it cannot be read several times")
+        return status.st_size, status.st_mtime_ns
+
+    def _check_unchanged(self) -> None:
+        if self._look() != self._state:
+            raise DataError(
+                f"{self.path}: the file was changed after it was first looked at; leave it as it "
+                "is while it is in use, or make a new SampleFile of it"
+            )
+
+    def __repr__(self) -> str:
+        return f"SampleFile({os.fspath(self.path)!r}, {self.n_bytes:,} bytes)"
+
+
+def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
+    if not isinstance(source, str | os.PathLike):
+        return nullcontext(source)
+    try:
+        return open(source, "rb")
+    except OSError as error:
+        raise DataError(f"{source}: cannot be read: {error.strerror or error}") from None
+
+
+def _name(source: Source) -> str:
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    name = getattr(source, "name", "<stream>")
+    return name if isinstance(name, str) else "<stream>"
+
+
+def _reader(source: Source) -> Reader:
+    if not isinstance(source, str | os.PathLike):
+        return json_drafts
+    suffix = Path(source).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"{source}: data are read from {', '.join(SUFFIXES)}, not {suffix!r}")
+    return SUFFIXES[suffix]

@@ -1,0 +1,213 @@
+"""Margins: no smaller move changes the decision, and for coherent rules a larger one can."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from explanations.counterfactuals import attempts
+from explanations.counterfactuals.test_smallest_change import functions, questions
+from inverse.conditioning.shapes import trees
+from messages import raises_saying
+from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
+from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
+from pinesy.explanations.counterfactuals import input_margins, is_coherent, margin
+from pinesy.problems import addition, sudoku
+from strategies import BatchCase, batches, shaped_cascades
+
+DIGITS = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
+ANY = functions() | trees() | shaped_cascades()
+#: Moves are this little below or above a margin: rounding of ``1 - h`` is far less.
+HAIR = Fraction(1, 10**12)
+
+
+def moved(pi: Sequence[float], e: Fraction, signs: Sequence[int]) -> list[Fraction]:
+    """Move each degree down, not at all or up by `e`, within [0, 1]; then see to normality.
+
+    A value that can be 1 within `e` is raised to 1 if none is.
+    """
+    new = [
+        min(Fraction(1), max(Fraction(0), Fraction(d) + k * e))
+        for d, k in zip(pi, signs, strict=True)
+    ]
+    if max(new) < 1:
+        able = [i for i, d in enumerate(pi) if Fraction(d) + e >= 1]
+        new[able[signs[0] % len(able)]] = Fraction(1)
+    return new
+
+
+@given(questions(ANY), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_no_move_below_the_margin_changes_a_decision(question: Any, random: Any) -> None:
+    cascade, evidence, output = question
+    before = cascade.infer(evidence, [output])[output.name]
+    found = margin(cascade, evidence, output)
+    gap = before.degrees.max() - np.sort(before.degrees)[-2] if len(output.domain) > 1 else np.inf
+    assert found >= gap / 2
+    assert (found == 0.0) == before.ambiguous
+    assume(found > 0.0)
+    event("coherent" if is_coherent(cascade, output) else "not known to be coherent")
+    e = Fraction(min(found, 1.0)) - HAIR
+    tries = [_random_signs(evidence, random) for _ in range(20)]
+    tries += [_aimed(cascade, evidence, value, output, e) for value in output.domain]
+    for degrees in infer_all(cascade, evidence, output, e, tries):
+        others = np.delete(degrees, output.position(before.best)).max(initial=-1.0)
+        assert degrees[output.position(before.best)] > others
+
+
+Signs = dict[str, list[int]]
+
+
+def infer_all(
+    cascade: Cascade, evidence: Any, output: Attribute, e: Fraction, tries: Sequence[Signs]
+) -> Any:
+    """What is inferred after each of some moves."""
+    rows = {
+        n: np.array([[float(d) for d in moved(pi, e, signs[n])] for signs in tries])
+        for n, pi in evidence.items()
+    }
+    return cascade.infer(rows, [output])[output.name].degrees
+
+
+def _random_signs(evidence: Any, random: Any) -> Signs:
+    return {n: random.choices([-1, 0, 1], k=len(pi)) for n, pi in evidence.items()}
+
+
+def _aimed(cascade: Cascade, evidence: Any, value: Any, output: Attribute, e: Fraction) -> Signs:
+    """Raise what raises the value, lower the rest, seen one degree at a time."""
+    places = [(n, i) for n, pi in evidence.items() for i in range(len(pi))]
+    still = {n: [0] * len(pi) for n, pi in evidence.items()}
+    single = [
+        {n: [int((n, k) == place) for k in range(len(row))] for n, row in still.items()}
+        for place in places
+    ]
+    column = output.position(value)
+    base, *raised = infer_all(cascade, evidence, output, e, [still, *single])[:, column].tolist()
+    gains = dict(zip(places, raised, strict=True))
+    return {
+        n: [1 if gains[n, k] > base else -1 for k in range(len(row))] for n, row in still.items()
+    }
+
+
+@given(questions(ANY))
+@settings(max_examples=80, deadline=None)
+def test_the_margin_of_coherent_rules_is_reached(question: Any) -> None:
+    cascade, evidence, output = question
+    assume(is_coherent(cascade, output))
+    best = cascade.infer(evidence, [output])[output.name].best
+    found = margin(cascade, evidence, output)
+    event(f"finite: {found < np.inf}")
+    e = Fraction(found) + HAIR if found < np.inf else Fraction(2)
+    raised = {n: moved(pi, e, [1] * len(pi)) for n, pi in evidence.items()}
+    wins = attempts.wins(attempts.infer(cascade, raised, output), best)
+    assert wins == (found == np.inf)
+
+
+@given(questions(ANY))
+@settings(max_examples=60, deadline=None)
+def test_the_margin_of_one_input(question: Any) -> None:
+    """Only that input moves: it cannot below its margin, and can above where rules are coherent."""
+    cascade, evidence, output = question
+    best = cascade.infer(evidence, [output])[output.name].best
+    found = input_margins(cascade, evidence, output)
+    assert list(found.values()) == sorted(found.values())
+    assert found.keys() == {a.name for a in cascade.compile([output]).inputs}
+    for name, most in found.items():
+        assert most >= margin(cascade, evidence, output)
+        for signs in list(product([-1, 1], repeat=len(evidence[name])))[:16]:
+            if most > 0:
+                below = moved(evidence[name], Fraction(min(most, 1.0)) - HAIR, signs)
+                after = attempts.infer(cascade, {**evidence, name: below}, output)
+                assert attempts.wins(after, best)
+        if is_coherent(cascade, output):
+            e = Fraction(most) + HAIR if most < np.inf else Fraction(2)
+            above = moved(evidence[name], e, [1] * len(evidence[name]))
+            after = attempts.infer(cascade, {**evidence, name: above}, output)
+            assert attempts.wins(after, best) == (most == np.inf)
+
+
+@given(questions(functions() | trees(sizes=(1, 3)) | shaped_cascades()))
+@settings(max_examples=60, deadline=None)
+def test_coherence_is_what_all_crisp_inputs_show(question: Any) -> None:
+    cascade = question[0]
+    for rule_set in cascade.rule_sets:
+        domains = [np.eye(len(a.domain)) for a in rule_set.inputs]
+        rows = np.array([np.concatenate(one) for one in product(*domains)])
+        crisp = rule_set.infer(rows).degrees.max(axis=1)
+        alone = Cascade(rule_set)
+        event(f"coherent: {bool((crisp == 1.0).all())}")
+        assert is_coherent(alone) == bool((crisp == 1.0).all())
+
+
+@given(batches(sizes=(1, 2, 130)))
+@settings(max_examples=30, deadline=None)
+def test_a_batch_is_its_samples(case: BatchCase) -> None:
+    for output in (case.cascade.rule_sets[0].output, case.cascade.order[-1].output):
+        found = margin(case.cascade, case.evidence, output)
+        assert found.shape == (case.n,)
+        for i in {0, case.n // 2, case.n - 1}:
+            assert found[i] == margin(case.cascade, case.row(i), output)
+
+
+def test_addition() -> None:
+    assert is_coherent(addition(2), "y_0")
+    assert margin(addition(1), DIGITS, "y_1") == 0.6
+    assert input_margins(addition(1), DIGITS, "y_1") == {"a_1": 0.6, "a_2": 0.8}
+    tie = {"a_1": {3: 1.0, 8: 1.0}, "a_2": {4: 1.0}}
+    assert margin(addition(1), tie, "y_1") == 0.0
+
+
+def test_a_sudoku() -> None:
+    rules = sudoku(4)
+    assert is_coherent(rules)
+    grid = np.array([[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]])
+    sees = {
+        f"a_{i + 1}_{j + 1}": np.maximum(np.eye(4)[grid[i, j]], 0.1) for i, j in np.ndindex(4, 4)
+    }
+    sees["a_3_1"] = np.array([0.4, 1.0, 0.1, 0.1])
+    assert margin(rules, sees) == 0.6
+    assert next(iter(input_margins(rules, sees).items())) == ("a_3_1", 0.6)
+
+
+def test_parameters_below_1_do_not_make_a_margin_smaller() -> None:
+    """The second value is at 0.7 by a parameter, but only its premise can raise it to 1."""
+    a, b = Attribute("a", range(2)), Attribute("b", range(2))
+    rules = Cascade(RuleSet([If(a.isin({1})).then(b.isin({1}), s=0.7, r=0.7)]))
+    assert rules.infer({"a": [1.0, 0.3]})["b"].to_dict() == {0: 1.0, 1: 0.7}
+    assert margin(rules, {"a": [1.0, 0.3]}) == 0.7
+
+
+def test_a_decision_that_no_inputs_change() -> None:
+    a, b = Attribute("a", range(2)), Attribute("b", range(2))
+    always = Cascade(RuleSet([If(a.isin({0, 1})).then(b.isin({1}))]))
+    assert margin(always, {"a": [1.0, 0.0]}) == np.inf
+    assert input_margins(always, {"a": [1.0, 0.0]}) == {"a": np.inf}
+    only = Cascade(RuleSet([If(a.isin({0})).then(Attribute("c", [0]).isin({0}))]))
+    assert margin(only, {"a": [0.5, 1.0]}) == np.inf
+
+
+def test_bad_input() -> None:
+    rules = addition(1)
+    with raises_saying(CascadeError, "has 2 outputs (y_1, y_0)", "say which by output="):
+        margin(rules, DIGITS)
+    with raises_saying(UnknownAttributeError, "no rule set concludes on 'y_7'"):
+        margin(rules, DIGITS, "y_7")
+    with raises_saying(UnknownAttributeError, "the rules conclude on", "not on"):
+        margin(rules, DIGITS, Attribute("y_1", range(3)))
+    with raises_saying(DegreeError, "'a_1'", "not normalised"):
+        margin(rules, {**DIGITS, "a_1": {3: 0.9}}, "y_1")
+    with raises_saying(DegreeError, "'a_1'", "not normalised"):
+        input_margins(rules, {**DIGITS, "a_1": {3: 0.9}}, "y_1")
+    with raises_saying(DataError, "one sample", "batch"):
+        input_margins(rules, {"a_1": np.eye(10), "a_2": np.eye(10)}, "y_1")
+
+
+@pytest.mark.parametrize("output", ["y_0", "y_1", "c_1", "w_1"])
+def test_any_attribute_that_rules_conclude_on(output: str) -> None:
+    found = margin(addition(1), DIGITS, output)
+    assert found == min(input_margins(addition(1), DIGITS, output).values())

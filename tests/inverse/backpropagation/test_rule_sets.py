@@ -1,0 +1,176 @@
+"""Backpropagation of one rule set against all inputs there are."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from inverse.backpropagation import backpropagation_oracle as oracle
+from pinesy import Attribute, If, RuleSet
+from pinesy.inverse.backpropagation import Backpropagation, backpropagate, premise_equations
+from strategies import Draw, distributions, propositions
+
+#: Few degrees, so that everything can be tried.
+FEW = st.sampled_from([0.0, 0.0, 0.0, 0.3, 0.6, 1.0])
+A, B = Attribute("a", (0, 1)), Attribute("b", ["x", "y", "z"])
+
+
+@st.composite
+def small_sets(draw: Draw, conjunctions: bool) -> RuleSet:
+    """Rules from two small attributes to a third."""
+    output = Attribute("out", range(draw(st.integers(1, 3))))
+    rules = []
+    for _ in range(draw(st.integers(1, 4))):
+        parts = draw(st.lists(st.sampled_from([A, B]), min_size=1, max_size=3))
+        premise = [draw(propositions(a)) for a in (parts if conjunctions else parts[:1])]
+        conclusion = draw(propositions(output, empty=False))
+        rules.append(If(*premise).then(conclusion, draw(FEW), draw(FEW)))
+    return RuleSet(rules)
+
+
+@st.composite
+def few_degrees(draw: Draw, size: int) -> list[float]:
+    pi = draw(st.lists(FEW, min_size=size, max_size=size))
+    pi[draw(st.integers(0, size - 1))] = 1.0
+    return pi
+
+
+@st.composite
+def problems(draw: Draw, conjunctions: bool) -> tuple[RuleSet, Any]:
+    """A rule set with a target: any, or one that some inputs give."""
+    rules = draw(small_sets(conjunctions))
+    if draw(st.booleans()):
+        given_ = {a.name: draw(few_degrees(len(a.domain))) for a in rules.inputs}
+        inferred = rules.infer(given_)
+        if inferred.normalised:
+            return rules, inferred
+    return rules, draw(few_degrees(len(rules.output.domain)))
+
+
+def target_of(found: Backpropagation) -> oracle.Pi:
+    return oracle.fractions(found.targets["out"])
+
+
+def inputs_of(found: Backpropagation) -> dict[str, oracle.Pi]:
+    return {name: oracle.fractions(pi) for name, pi in found.inputs.items()}
+
+
+@given(small_sets(True), st.data())
+def test_premise_systems_are_the_definition(rules: RuleSet, data: st.DataObject) -> None:
+    target = data.draw(distributions(len(rules.output.domain)))
+    system = premise_equations(rules, target)
+    pi = dict(zip(rules.output.domain, map(Fraction, target), strict=True))
+    expected = oracle.premises(rules, pi)
+    assert system.target.tolist() == expected.target
+    assert system.lowest_solution.tolist() == expected.down
+    assert system.greatest_solution.tolist() == expected.up
+    assert system.reached.tolist() == expected.reached
+    assert system.is_consistent == (expected.reached == expected.target)
+    assert (system.distance == 0.0) == system.is_consistent
+    assert np.array_equal(system.matrix, rules.relation.matrix)
+    assert system.symbolic == rules.relation.symbolic
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(conjunctions=False))
+def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, Any]) -> None:
+    """And the inputs below it that give the target are all the solutions there are."""
+    rules, target = problem
+    found = backpropagate(rules, target)
+    expected = oracle.solutions(rules, target_of(found))
+    inputs = inputs_of(found)
+    assert found.solved == bool(expected)
+    system = oracle.premises(rules, target_of(found))
+    used = oracle.spread(system, system.reached)
+    assert oracle.fractions(found.repaired["out"]) == used
+    assert found.reproduced == (bool(expected) and system.reached == system.target)
+    for name in inputs if expected else ():
+        top = {v: max(one[name][v] for one in expected) for v in inputs[name]}
+        assert inputs[name] == top
+    if expected:
+        below = [
+            known
+            for known in oracle.inputs_on(system.grid, rules.inputs)
+            if all(known[n][v] <= inputs[n][v] for n in known for v in known[n])
+            and oracles.infer_rules(rules.rules, known) == used
+        ]
+        assert below == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(conjunctions=True))
+def test_choices_find_a_solution_if_there_is_one(problem: tuple[RuleSet, Any]) -> None:
+    """One may be found where none keeps to the bounds: a harmless conjunction may exceed one."""
+    rules, target = problem
+    found = backpropagate(rules, target, limit=10_000)
+    expected = oracle.solutions(rules, target_of(found))
+    assert not found.exhausted
+    assert found.solved or not expected
+    if found.solved:
+        assert inputs_of(found) in oracle.solutions(rules, target_of(found), within=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(conjunctions=True), st.booleans(), st.data())
+def test_most_specific_solutions_are_minimal(
+    problem: tuple[RuleSet, Any], with_inputs: bool, data: st.DataObject
+) -> None:
+    rules, target = problem
+    s, r = (np.minimum(z, 0.6) for z in (rules.s, rules.r))
+    rules = rules.with_parameters(s, r)
+    actual = {a.name: data.draw(few_degrees(len(a.domain))) for a in rules.inputs}
+    found = backpropagate(rules, target, actual if with_inputs else None)
+    if not found.solved:
+        return
+    lowest = {name: oracle.fractions(pi) for name, pi in found.most_specific().items()}
+    every = oracle.solutions(rules, target_of(found), within=False)
+    assert lowest in every
+    below = [x for x in every if all(x[n][v] <= lowest[n][v] for n in x for v in x[n])]
+    assert below == [lowest]
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(conjunctions=False), st.data())
+def test_matching_inputs_are_the_solutions(
+    problem: tuple[RuleSet, Any], data: st.DataObject
+) -> None:
+    rules, target = problem
+    actual = {a.name: data.draw(few_degrees(len(a.domain))) for a in rules.inputs}
+    found = backpropagate(rules, target, actual)
+    system = oracle.premises(rules, target_of(found))
+    known = {
+        a.name: dict(zip(a.domain, map(Fraction, actual[a.name]), strict=True))
+        for a in rules.inputs
+    }
+    degrees = [oracles.premise_degrees(rule.premise, known) for rule in rules.rules]
+    x = [d for pair in degrees for d in pair]
+    within = all(lo <= d <= up for lo, d, up in zip(system.down, x, system.bounds, strict=True))
+    assert found.matches == (within and system.reached == system.target)
+    given_ = oracles.infer_rules(rules.rules, known)
+    gaps = [
+        abs(oracles.possibility(given_, cell) - y)
+        for cell, y in zip(system.cells, system.target, strict=True)
+    ]
+    assert found.output_distance == pytest.approx(float(max(gaps)), abs=1e-15)
+    for name, pi in inputs_of(found).items():
+        gap = [known[name][v] - pi[v] for v in pi]
+        assert found.input_distance[name] == pytest.approx(float(max(map(abs, gap))), abs=1e-15)
+        assert found.input_excess[name] == pytest.approx(float(max([Fraction(0), *gap])), abs=1e-15)
+
+
+def test_inputs_are_often_found() -> None:
+    """The properties above are not about nothing."""
+    rng = np.random.default_rng(0)
+    solved = 0
+    rules = RuleSet(
+        [If(A.isin([0]), B.isin(["x", "y"])).then(Attribute("out", (0, 1)).isin([0]), 0.3, 0.1)]
+    )
+    for _ in range(50):
+        pi = rng.choice([0.3, 0.6, 1.0], 2)
+        pi[rng.integers(2)] = 1.0
+        solved += backpropagate(rules, pi).solved
+    assert solved == 50

@@ -1,0 +1,778 @@
+"""Perception, transformation and rules as one object do what is done by hand, step by step."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from messages import raises_saying
+from pinesy import (
+    Attribute,
+    Cascade,
+    CascadeError,
+    DataError,
+    DegreeError,
+    DomainError,
+    If,
+    LearningError,
+    PinesyError,
+    RuleSet,
+    ShapeError,
+    UnknownAttributeError,
+    antipignistic,
+    learn,
+    minimum_specificity,
+)
+from pinesy.learning import accuracy, search_thresholds
+from pinesy.model.fitting import SEARCH
+from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
+from pinesy.problems import addition, addition_labels
+
+Array = np.ndarray[Any, Any]
+RNG = np.random.default_rng(5)
+
+#: What a classifier says of 400 images of digits, a tenth of them hard to read.
+DIGITS = RNG.integers(0, 10, 400)
+BLUR = np.where(RNG.random(400) < 0.1, 0.7, 0.05)[:, None]
+TABLE = BLUR * RNG.dirichlet(np.ones(10), 400) + (1 - BLUR) * np.eye(10)[DIGITS]
+SUMS = addition(2)
+SAMPLES = RNG.permutation(400).reshape(100, 4)  # the images of a_1 .. a_4
+NAMES = ["a_1", "a_2", "a_3", "a_4"]
+LABELS = addition_labels(DIGITS[SAMPLES])
+
+SKY = Attribute("sky", ["dark", "clear"])
+WIND = Attribute("wind", ["calm", "storm", "breeze"])
+STREET = Attribute("street", ["wet", "dry"])
+WEATHER = Cascade(
+    RuleSet(
+        [
+            If(SKY.isin({"dark"})).then(STREET.isin({"wet"})),
+            If(WIND.isin({"storm"})).then(STREET.isin({"wet"})),
+        ]
+    )
+)
+
+
+def table(indices: Array) -> Array:
+    """Look probabilities up: the data are indices of images."""
+    return np.asarray(TABLE[indices])
+
+
+def light(data: Array) -> Array:
+    """Tell a dark sky from a clear one by its brightness."""
+    return np.stack([1 - data, data], axis=1)
+
+
+def speed(data: Array) -> Array:
+    """Tell calm, storm and breeze apart by two measurements."""
+    p = np.column_stack([np.exp(-data[:, 0]), data[:, 1], np.full(len(data), 0.3)])
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def by_hand(transform: Callable[[Any], Any] = antipignistic) -> Array:
+    """Return the evidence on the samples: a_2, a_4, a_1, a_3, in the order of the rules."""
+    return np.hstack([transform(TABLE[SAMPLES[:, NAMES.index(a.name)]]) for a in SUMS.inputs])
+
+
+def sums(**options: Any) -> NeuroSymbolic:
+    return NeuroSymbolic(options.pop("perception", table), SUMS, **{"inputs": NAMES, **options})
+
+
+def weather(n: int = 60, seed: int = 0) -> tuple[dict[str, Array], Array]:
+    """Return what was measured on some days, and how possible a wet and a dry street are."""
+    rng = np.random.default_rng(seed)
+    data = {"sky": rng.random(n), "wind": rng.random((n, 2))}
+    wet = np.where((data["sky"] < 0.5) | (data["wind"][:, 1] > 0.8), 1.0, 0.3)
+    return data, np.stack([wet, np.where(wet == 1.0, 0.2, 1.0)], axis=1)
+
+
+WEATHER_PERCEPTION = {"sky": light, "wind": speed}
+
+
+class Recorder:
+    """A perception that can be trained, and notes what it is given."""
+
+    def __init__(self, probabilities: Callable[[Array], Array] = table) -> None:
+        self.asked: list[Array] = []
+        self.taught: list[tuple[Array, Array]] = []
+        self._probabilities = probabilities
+
+    def fit(self, data: Array, labels: Array) -> None:
+        self.taught.append((data, labels))
+
+    def predict_proba(self, data: Array) -> Array:
+        self.asked.append(data)
+        return self._probabilities(data)
+
+
+class Means:
+    """A perception that learns: the nearer the mean of a class, the more probable it is."""
+
+    suffix = ".json"
+
+    def __init__(self, means: Array | None = None) -> None:
+        self.means = means
+
+    def fit(self, data: Array, labels: Array) -> None:
+        self.means = np.array([data[labels == j].mean() for j in range(int(labels.max()) + 1)])
+
+    def predict_proba(self, data: Array) -> Array:
+        assert self.means is not None
+        near = np.exp(-20 * (data[:, None] - self.means) ** 2)
+        return np.asarray(near / near.sum(axis=1, keepdims=True))
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(None if self.means is None else self.means.tolist()))
+
+    def restore(self, path: Path) -> None:
+        self.means = np.array(json.loads(path.read_text()))
+
+
+# --- evidence ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [antipignistic, minimum_specificity])
+def test_evidence_is_what_the_steps_give(transform: Callable[[Any], Any]) -> None:
+    expected = by_hand(transform)
+    for chosen in (transform, transform.__name__):
+        assert np.array_equal(sums(transform=chosen).evidence(SAMPLES), expected)
+
+
+def test_every_form_of_samples_and_perception_gives_the_same_bits() -> None:
+    expected = by_hand()
+    data = {name: SAMPLES[:, i] for i, name in enumerate(NAMES)}
+    columns = [NAMES.index(a.name) for a in SUMS.inputs]
+    forms: list[Any] = [
+        SAMPLES,
+        SAMPLES.tolist(),
+        data,
+        {SUMS.attributes[n]: data[n] for n in NAMES},
+    ]
+    perceptions: list[Any] = [
+        table,
+        Recorder(),
+        dict.fromkeys(NAMES, table),
+        {name: Recorder() for name in NAMES},
+        {SUMS.attributes[name]: table for name in NAMES},
+    ]
+    for perception in perceptions:
+        for form in forms:
+            assert np.array_equal(sums(perception=perception).evidence(form), expected)
+        unordered = NeuroSymbolic(perception, SUMS)
+        assert np.array_equal(unordered.evidence(SAMPLES[:, columns]), expected)
+    assert [a.name for a in SUMS.inputs] != NAMES  # else nothing is tested of the order
+
+
+def test_the_order_of_inputs_matters() -> None:
+    assert not np.array_equal(NeuroSymbolic(table, SUMS).evidence(SAMPLES), by_hand())
+
+
+def test_all_data_of_a_perception_come_at_once() -> None:
+    alone = Recorder()
+    sums(perception=alone).evidence(SAMPLES)
+    assert [a.tolist() for a in alone.asked] == [SAMPLES.ravel().tolist()]
+    first, second = Recorder(), Recorder()
+    shared = {"a_1": first, "a_2": second, "a_3": first, "a_4": first}
+    sums(perception=shared).evidence(SAMPLES)
+    assert [a.tolist() for a in first.asked] == [SAMPLES[:, [0, 2, 3]].ravel().tolist()]
+    assert [a.tolist() for a in second.asked] == [SAMPLES[:, 1].tolist()]
+    methods = Recorder()  # each access of a method makes a new object, for one perception
+    each = [(name, methods.predict_proba) for name in NAMES]
+    sums(perception=dict(each)).evidence(SAMPLES)
+    assert len(methods.asked) == 1
+
+
+def test_data_of_any_kind_and_shape() -> None:
+    data, _ = weather()
+    found = NeuroSymbolic(WEATHER_PERCEPTION, WEATHER).evidence(data)
+    expected = [antipignistic(light(data["sky"])), antipignistic(speed(data["wind"]))]
+    assert np.array_equal(found, np.hstack(expected))
+    words = {"sky": ["grim", "blue", "grim"], "wind": ["gust", "", "gust"]}
+    model = NeuroSymbolic(
+        {
+            "sky": lambda text: np.where((text == "grim")[:, None], [0.75, 0.25], [0.0, 1.0]),
+            "wind": lambda text: np.where((text == "gust")[:, None], [0, 1, 0], [1, 0, 0]),
+        },
+        WEATHER,
+    )
+    assert model.evidence(words).tolist() == [
+        [1.0, 0.5, 0.0, 1.0, 0.0],
+        [0.0, 1.0, 1.0, 0.0, 0.0],
+        [1.0, 0.5, 0.0, 1.0, 0.0],
+    ]
+
+
+def test_float32_probabilities_are_as_good() -> None:
+    model = sums(perception=lambda data: table(data).astype(np.float32))
+    expected = antipignistic(TABLE.astype(np.float32))[SAMPLES[:, 1]]  # a_2 comes first
+    assert np.array_equal(model.evidence(SAMPLES)[:, :10], expected)
+
+
+# --- classes by name ---------------------------------------------------------------------------
+
+
+class Named:
+    """A trained classifier that says, as those of scikit-learn do, what its columns are."""
+
+    def __init__(self, classes: list[Any], probabilities: list[float]) -> None:
+        self.classes_ = np.array(classes)
+        self._probabilities = probabilities
+
+    def predict_proba(self, data: Array) -> Array:
+        return np.tile(self._probabilities, (len(data), 1))
+
+
+ONE_DAY = {"sky": [0], "wind": [0]}
+CALM = Named(["breeze", "calm", "storm"], [0.25, 0.625, 0.125])
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "expected"),
+    [
+        (["dark", "clear"], ["clear", "dark"], [0.5, 1.0]),
+        (["dark", "clear"], ["dark", "clear"], [1.0, 0.5]),
+        (["dark", "clear"], [0, 1], [1.0, 0.5]),
+        ([True, False], [False, True], [0.5, 1.0]),
+        ([True, False], [0, 1], [1.0, 0.5]),
+        ([2, 1], [1, 2], [0.5, 1.0]),
+        ([2, 1], [1.0, 2.0], [0.5, 1.0]),
+        ([0, 1], [0, 1], [1.0, 0.5]),
+    ],
+)
+def test_columns_are_found_by_the_names_of_classes(
+    values: list[Any], classes: list[Any], expected: list[float]
+) -> None:
+    sky = Attribute("sky", values)
+    rules = RuleSet([If(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
+    named = Named(classes, [0.75, 0.25])
+    for perception in (named, named.predict_proba):
+        assert NeuroSymbolic(perception, rules).evidence([[0]]).tolist() == [expected]
+
+
+def test_domains_in_several_orders_share_a_classifier() -> None:
+    class Moods:
+        classes_ = np.array(["bad", "fair", "good"])
+
+        def predict_proba(self, data: Array) -> Array:
+            return np.asarray(TABLE[data, :3] / TABLE[data, :3].sum(axis=1, keepdims=True))
+
+    one = Attribute("one", ["good", "bad", "fair"])
+    two = Attribute("two", ["bad", "fair", "good"])
+    rules = RuleSet([If(one.isin({"bad"}), two.isin({"bad"})).then(STREET.isin({"wet"}))])
+    data = SAMPLES[:, :2]
+    first, second = (Moods().predict_proba(data[:, i]) for i in range(2))
+    found = NeuroSymbolic(Moods(), rules, transform="minimum_specificity").evidence(data)
+    expected = [minimum_specificity(first[:, [2, 0, 1]]), minimum_specificity(second)]
+    assert np.array_equal(found, np.hstack(expected))
+
+
+def test_bad_probabilities_are_named_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Degrees are transformed in parts: all the same, the row is that of the sample."""
+    monkeypatch.setattr("pinesy.model.views.CELLS", 7 * 40)
+    assert np.array_equal(sums().evidence(SAMPLES), by_hand())
+    for row, place in [(0, 0), (6, 3), (7, 1), (99, 2)]:
+        samples = np.tile(SAMPLES[0], (100, 1))
+        samples[row, place] = samples[-1, -1] = 1000  # the last one is wrong too
+        wrong = np.vstack([TABLE, np.full((601, 10), 0.2)])
+        model = sums(perception=lambda data, wrong=wrong: wrong[data])
+        said = f"the perception of '{NAMES[place]}', row {row}: the probabilities sum to"
+        with raises_saying(DegreeError, said):
+            model.evidence(samples)
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "said"),
+    [
+        ([1, 0], [0, 1], ["'sky'", "may be values or positions", "order of the domain"]),
+        (["dark", "clear"], ["dark", "grey"], ["'dark', 'grey'", "are not the values of", "clear"]),
+        (["dark", "clear"], ["dark"], ["'dark'", "are not the values of", "samples of every"]),
+    ],
+)
+def test_classes_that_are_not_the_values(
+    values: list[Any], classes: list[Any], said: list[str]
+) -> None:
+    sky = Attribute("sky", values)
+    rules = RuleSet([If(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
+    model = NeuroSymbolic(Named(classes, [0.75, 0.25][: len(classes)]), rules)
+    with raises_saying(DataError, *said):
+        model.evidence([[0]])
+
+
+def test_scikit_learn() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(0)
+    values = np.array(WIND.domain)[rng.integers(0, 3, 90)]
+    data = np.array([np.searchsorted(sorted(map(str, WIND.domain)), values)]).T + 0.1 * rng.normal(
+        size=(90, 1)
+    )
+    rules = RuleSet([If(WIND.isin({"storm"})).then(STREET.isin({"wet"}))])
+    known = linear.LogisticRegression(C=100.0).fit(data, values)
+    model = NeuroSymbolic(known, rules)
+    best = np.array(WIND.domain)[model.evidence(data[:, None]).argmax(axis=1)]
+    assert (best == values).all()
+    fresh = NeuroSymbolic(linear.LogisticRegression(C=100.0), rules)
+    streets = np.where(values == "storm", "wet", "dry")
+    fresh.fit(data[:, None], values[:, None], streets)
+    assert fresh.perception.classes_.tolist() == [0, 1, 2]  # positions in the domain
+    assert fresh.score(data[:, None], streets) == 1.0
+
+
+# --- learning ----------------------------------------------------------------------------------
+
+
+def test_fit_learns_what_learn_does() -> None:
+    model = sums()
+    assert model.fit(SAMPLES, None, LABELS, tolerance={"c_*": 0.5}) is model
+    expected = learn(SUMS, by_hand(), LABELS, tolerance={"c_*": 0.5})
+    assert model.result is not None
+    assert model.cascade == model.result.cascade == expected.cascade
+    assert {n: x.tolist() for n, x in model.result.nabla.items()} == {
+        n: x.tolist() for n, x in expected.nabla.items()
+    }
+    assert model.search is None
+    assert list(model.seconds) == ["perception", "thresholds", "learning"]
+    assert model.seconds["thresholds"] == 0.0
+    assert model.seconds["learning"] == model.result.seconds > 0.0
+
+
+def test_parameters_are_learned() -> None:
+    data, targets = weather()
+    model = NeuroSymbolic(WEATHER_PERCEPTION, WEATHER).fit(data, None, targets)
+    evidence = np.hstack([antipignistic(light(data["sky"])), antipignistic(speed(data["wind"]))])
+    expected = learn(WEATHER, evidence, {"street": targets})
+    assert model.cascade == expected.cascade != WEATHER
+    again = model.fit(data, None, {STREET: targets})
+    assert again.cascade == expected.cascade
+
+
+@pytest.mark.parametrize("method", ["paper", "exhaustive"])
+def test_thresholds_come_from_validation_data(method: str) -> None:
+    data, targets = weather()
+    targets[::7] = targets[::7, ::-1]
+    others, answers = weather(40, seed=1)
+    model = NeuroSymbolic(WEATHER_PERCEPTION, WEATHER)
+    evidence, valid = model.evidence(data), model.evidence(others)
+    validation = (others, {"street": answers})
+    model.fit(data, None, targets, validation=validation, groups=["street"], method=method)
+    expected = search_thresholds(
+        WEATHER,
+        evidence,
+        {"street": targets},
+        (valid, {"street": answers}),
+        groups=["street"],
+        method=method,
+    )
+    assert model.search is not None
+    assert model.search.thresholds == expected.thresholds
+    assert [e.metric for e in model.search.evaluations] == [e.metric for e in expected.evaluations]
+    assert model.cascade == expected.result.cascade
+    assert model.result is model.search.result
+    assert (
+        model.cascade
+        == learn(WEATHER, evidence, {"street": targets}, tolerance=model.search.thresholds).cascade
+    )
+    assert model.seconds["thresholds"] > 0.0
+    model.fit(data, None, targets)
+    assert model.search is None
+
+
+def test_a_metric_of_ones_own_gets_evidence_and_whatever_targets() -> None:
+    data, targets = weather()
+    seen: list[Any] = []
+
+    def metric(cascade: Cascade, inputs: Any, answers: Any) -> float:
+        seen.append((type(cascade), inputs.shape, answers))
+        return 1.0
+
+    model = NeuroSymbolic(WEATHER_PERCEPTION, WEATHER)
+    model.fit(data, None, targets, validation=(data, "anything"), metric=metric, progress=False)
+    assert seen[0] == (Cascade, (60, 5), "anything")
+
+
+def test_perceptions_are_taught_positions_in_the_order_of_samples() -> None:
+    pupil = Recorder()
+    sums(perception=pupil).fit(SAMPLES, DIGITS[SAMPLES], LABELS)
+    ((data, labels),) = pupil.taught
+    assert data.tolist() == SAMPLES.ravel().tolist()
+    assert labels.tolist() == DIGITS[SAMPLES].ravel().tolist()
+    by_name = Recorder()
+    columns = {name: SAMPLES[:, i] for i, name in enumerate(NAMES)}
+    concepts = {SUMS.attributes[name]: DIGITS[columns[name]] for name in NAMES}
+    sums(perception=by_name).fit(columns, concepts, LABELS)
+    assert [a.tolist() for a in by_name.taught[0]] == [data.tolist(), labels.tolist()]
+    sky, wind = Recorder(light), Recorder(speed)
+    measured, targets = weather(3)
+    model = NeuroSymbolic({"sky": sky, "wind": wind}, WEATHER)
+    model.fit(measured, {"wind": ["storm", "calm", "breeze"]}, targets)
+    assert sky.taught == []
+    ((data, labels),) = wind.taught
+    assert (data.tolist(), labels.tolist()) == (measured["wind"].tolist(), [1, 0, 2])
+    assert labels.dtype == np.int64
+
+
+def test_training_then_learning() -> None:
+    rng = np.random.default_rng(2)
+    is_clear = rng.integers(0, 2, 80)
+    data = is_clear + 0.1 * rng.normal(size=80)
+    rules = RuleSet([If(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
+    model = NeuroSymbolic(Means(), rules)
+    skies, streets = np.array(SKY.domain)[is_clear], np.array(STREET.domain)[is_clear]
+    model.fit(data[:, None], skies[:, None], streets)
+    trained = Means()
+    trained.fit(data, is_clear)
+    evidence = antipignistic(trained.predict_proba(data))
+    assert np.array_equal(model.evidence(data[:, None]), evidence)
+    assert model.cascade == learn(rules, evidence, streets).cascade
+    assert model.score(data[:, None], streets) == 1.0
+
+
+def test_a_failure_to_learn_loses_neither_rules_nor_training() -> None:
+    pupil = Recorder()
+    model = sums(perception=pupil).fit(SAMPLES, None, LABELS)
+    before = model.cascade, model.result
+    wrong = {"y_2": (LABELS["y_2"] + 1) % 10}
+    with pytest.raises(LearningError, match="'y_2'"):
+        model.fit(SAMPLES, DIGITS[SAMPLES], wrong, tolerance=1e-9)
+    assert (model.cascade, model.result) == before
+    assert len(pupil.taught) == 1
+
+
+# --- prediction --------------------------------------------------------------------------------
+
+
+def test_predictions_are_those_of_the_rules() -> None:
+    model, inference = sums(), SUMS.infer(by_hand())
+    found, pi = model.predict(SAMPLES), model.predict_possibility(SAMPLES)
+    necessities = model.predict_necessity(SAMPLES)
+    assert isinstance(found, Predictions)
+    assert list(found) == list(pi) == list(necessities) == ["y_1", "y_2", "y_0"]
+    for name, expected in inference.items():
+        assert np.array_equal(found[name], expected.best)
+        assert np.array_equal(found.ambiguous[name], expected.ambiguous)
+        assert np.array_equal(pi[name].degrees, expected.degrees)
+        for j, value in enumerate(expected.attribute.domain):
+            assert np.array_equal(necessities[name][:, j], expected.necessity({value}))
+
+
+def test_other_outputs_can_be_asked_for() -> None:
+    model, names = sums(), ["y_2", "w_1"]
+    expected = SUMS.infer(by_hand(), names)
+    assert list(model.predict(SAMPLES, names)) == list(expected) == names
+    for name, pi in model.predict_possibility(SAMPLES, names).items():
+        assert np.array_equal(pi.degrees, expected[name].degrees)
+    assert model.predict_necessity(SAMPLES, ["w_1"])["w_1"].shape == (100, 2)
+
+
+def test_either_spelling_of_a_transformation() -> None:
+    assert sums(transform="minimum-specificity").transform == "minimum_specificity"
+
+
+class Table:
+    """A table with names of columns, as those of pandas and polars have."""
+
+    def __init__(self, columns: list[Any], rows: Any) -> None:
+        self.columns, self.rows, self.ndim = columns, np.asarray(rows), 2
+
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        return self.rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def test_tables_are_matched_by_the_names_of_their_columns() -> None:
+    model, digits = sums(), DIGITS[SAMPLES]
+    named = [a.name for a in model.inputs]
+    turned = Table(named[::-1], SAMPLES[:, ::-1])
+    assert np.array_equal(model.evidence(turned), model.evidence(SAMPLES))
+    assert np.array_equal(model.evidence(Table([0, 1, 2, 3], SAMPLES)), model.evidence(SAMPLES))
+    with raises_saying(DataError, "X is a table with the columns a, b, c, d", "must be a_1, a_2"):
+        model.predict(Table(["a", "b", "c", "d"], SAMPLES))
+    one, other = Recorder(), Recorder()
+    sums(perception=one).fit(SAMPLES, digits, LABELS)
+    sums(perception=other).fit(SAMPLES, Table(named[::-1], digits[:, ::-1]), LABELS)
+    assert np.array_equal(one.taught[0][1], other.taught[0][1])
+
+
+def test_necessity_where_values_tie_and_where_there_is_one_value() -> None:
+    only, sky = Attribute("only", ["x"]), Attribute("sky", ["dark", "grey", "clear"])
+    rules = Cascade(
+        RuleSet([If(sky.isin({"dark"})).then(only.isin({"x"}))]),
+        RuleSet([If(sky.isin({v})).then(STREET_OF[str(v)]) for v in sky.domain]),
+    )
+    model = NeuroSymbolic(lambda p: p, rules)
+    data = np.array([[[0.5, 0.5, 0.0]], [[1.0, 0.0, 0.0]], [[0.2, 0.2, 0.6]]])
+    found, pi = model.predict_necessity(data), model.predict_possibility(data)
+    assert found["only"].tolist() == pi["only"].necessity({"x"})[:, None].tolist() == [[1.0]] * 3
+    for j, value in enumerate(STREETS.domain):
+        assert found["streets"][:, j].tolist() == pi["streets"].necessity({value}).tolist()
+    assert pi["streets"].ambiguous.tolist() == [True, False, False]
+
+
+STREETS = Attribute("streets", ["wet", "damp", "dry"])
+STREET_OF = {
+    v: STREETS.isin({w}) for v, w in zip(["dark", "grey", "clear"], STREETS.domain, strict=True)
+}
+
+
+def test_score_counts_what_is_all_right_and_unambiguous() -> None:
+    model = sums()
+    found = model.predict(SAMPLES)
+    right = np.ones(100, dtype=bool)
+    for name in ("y_0", "y_1", "y_2"):
+        right &= (found[name] == LABELS[name]) & ~found.ambiguous[name]
+    assert 0.5 < right.mean() < 1.0
+    assert model.score(SAMPLES, LABELS) == right.mean()
+    assert model.score(SAMPLES, LABELS) == accuracy(SUMS, by_hand(), LABELS)
+    unsure = sums(perception=lambda data: np.full((len(data), 10), 0.1))
+    assert unsure.score(SAMPLES, LABELS) == 0.0
+
+
+def test_one_sample() -> None:
+    one = sums().predict(SAMPLES[:1])
+    assert {n: v.tolist() for n, v in one.items()} == {
+        n: v[:1].tolist() for n, v in sums().predict(SAMPLES).items()
+    }
+
+
+def test_a_model_is_printed_by_its_parts() -> None:
+    shown = repr(sums(perception=Recorder()))
+    assert shown == (
+        "NeuroSymbolic(Recorder of a_1, a_2, a_3, a_4; antipignistic; Cascade(7 rule sets, 64 "
+        "rules: a_2, a_4, a_1, a_3 -> y_1, y_2, y_0))"
+    )
+
+
+# --- what is wrong is said before anything is done ---------------------------------------------
+
+
+def wrong_rows(row: int, bad: list[float]) -> Callable[[Array], Array]:
+    def perception(data: Array) -> Array:
+        found = light(data)
+        found[row] = bad
+        found[row + 1 :: 3] = [3.0, 4.0]  # the first bad row is the one to name
+        return found
+
+    return perception
+
+
+@pytest.mark.parametrize("row", [0, 1, 31, 59])
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ([1.5, -0.5], ["the probability of 'clear' is -0.5"]),
+        ([np.nan, 0.5], ["the probability of 'dark' is nan"]),
+        ([2.0, 1.0], ["the probabilities sum to 3.0", "softmax"]),
+    ],
+)
+def test_bad_probabilities_are_named(row: int, bad: list[float], said: list[str]) -> None:
+    data, _ = weather()
+    model = NeuroSymbolic({"sky": wrong_rows(row, bad), "wind": speed}, WEATHER)
+    with raises_saying(DegreeError, f"the perception of 'sky', row {row}: ", *said):
+        model.evidence(data)
+
+
+@pytest.mark.parametrize(
+    ("perception", "error", "said"),
+    [
+        (
+            lambda data: np.ones((len(data), 9)) / 9,
+            ShapeError,
+            ["a_1, a_2, a_3, a_4 gave", "(400, 9) for 400 pieces", "'a_1' has 10", "(400, 10)"],
+        ),
+        (lambda _: TABLE[:7], ShapeError, ["gave an array of shape (7, 10) for 400 pieces"]),
+        (lambda data: np.ones(len(data)), ShapeError, ["gave an array of shape (400,)"]),
+        (lambda _: [["x"] * 10] * 400, DegreeError, ["must give probabilities", "<U1"]),
+        (
+            lambda _: antipignistic([[0.5, -1.0]]),
+            DegreeError,
+            ["the perception of a_1, a_2", "probability of 1 is -1.0"],
+        ),
+    ],
+)
+def test_bad_perceptions(
+    perception: Callable[[Array], Any], error: type[PinesyError], said: list[str]
+) -> None:
+    with raises_saying(error, *said):
+        sums(perception=perception).predict(SAMPLES)
+
+
+def test_errors_of_others_pass_as_they_are() -> None:
+    def broken(_: Array) -> Array:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        sums(perception=broken).predict(SAMPLES)
+    assert str(caught.value) == "mine"
+    (note,) = caught.value.__notes__
+    assert note.startswith("raised by the perception of a_1, a_2, a_3, a_4, a function, which was")
+    assert "400 pieces of data as an array of shape (400,)" in note
+
+
+class Network:
+    """Something like a network of PyTorch."""
+
+    def state_dict(self) -> None: ...
+
+    def __call__(self, data: Array) -> Array:
+        return data
+
+
+MAKING: list[tuple[Callable[[], Any], type[PinesyError], list[str]]] = [
+    (lambda: sums(perception=3), DataError, ["perception of a_1, a_2", "is 3", "give a function"]),
+    (lambda: sums(perception=Recorder), DataError, ["Recorder", "give a function"]),
+    (lambda: sums(perception=Network()), DataError, ["a network", "NetworkPerception", "softmax"]),
+    (
+        lambda: sums(perception={"a_1": table}),
+        DataError,
+        ["perception: there is none for a_2, a_3, a_4", "every input"],
+    ),
+    (
+        lambda: sums(perception={"a_1": table, "a1": table}),
+        UnknownAttributeError,
+        ["perception: there is no input 'a1'", "did you mean 'a_1'?"],
+    ),
+    (
+        lambda: NeuroSymbolic(light, WEATHER),
+        DomainError,
+        ["'sky', with 2 values", "'wind', with 3", "a perception for each"],
+    ),
+    (lambda: sums(transform="antipignistc"), DomainError, ["did you mean 'antipignistic'?"]),
+    (lambda: sums(transform=np.exp), DomainError, ["no transformation", "known: antipignistic"]),
+    (lambda: sums(inputs=["a_1", "a_2"]), CascadeError, ["inputs is ['a_1', 'a_2']", "a_4, a_1"]),
+    (lambda: sums(inputs=["a_1", "a_2", "a_3", "a_3"]), CascadeError, ["must name each", "once"]),
+    (lambda: sums(inputs="a_1"), CascadeError, ["inputs is 'a_1'"]),
+    (lambda: NeuroSymbolic(table, "rules"), CascadeError, ["rules"]),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("make", "error", "said"), MAKING, ids=[" ".join(p) for *_, p in MAKING])
+def test_models_that_cannot_be(
+    make: Callable[[], Any], error: type[PinesyError], said: list[str]
+) -> None:
+    with raises_saying(error, *said):
+        make()
+
+
+PARTS: dict[str, Any] = {name: SAMPLES[:, i] for i, name in enumerate(NAMES)}
+SAMPLE_ERRORS: list[tuple[Any, type[PinesyError], list[str]]] = [
+    (SAMPLES[:, :3], ShapeError, ["X has shape (100, 3)", "(n, 4, ...)", "a_1, a_2, a_3, a_4"]),
+    (SAMPLES[0], ShapeError, ["X has shape (4,)"]),
+    (7, ShapeError, ["X has shape ()"]),
+    ([[1, 2], [3]], ShapeError, ["X cannot be made an array"]),
+    (SAMPLES[:0], DataError, ["X holds no samples"]),
+    ({**PARTS, "a_9": 0}, UnknownAttributeError, ["X: there is no input 'a_9'"]),
+    ({"a_1": SAMPLES[:, 0]}, DataError, ["X: there is none for a_2, a_3, a_4"]),
+    ({**PARTS, SUMS.attributes["a_1"]: 0}, DataError, ["X: an input is given twice"]),
+    ({**PARTS, "a_2": PARTS["a_2"][:9]}, ShapeError, ["9 pieces", "'a_2' and 100 for 'a_1'"]),
+    ({**PARTS, "a_1": 4}, DataError, ["X holds no samples"]),
+    (
+        {**PARTS, "a_3": np.zeros((100, 2))},
+        ShapeError,
+        ["'a_1', with data of shape (100,)", "'a_3', with data of shape (100, 2)", "of its own"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "said"), SAMPLE_ERRORS, ids=[" ".join(p) for *_, p in SAMPLE_ERRORS]
+)
+def test_bad_samples(data: Any, error: type[PinesyError], said: list[str]) -> None:
+    with raises_saying(error, *said):
+        sums().predict(data)
+
+
+VALID = (SAMPLES, LABELS)
+FIT_ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
+    ({"X": SAMPLES[:9]}, ShapeError, ["concepts has shape (100, 4)", "(9, 4)"]),
+    ({"concepts": DIGITS[SAMPLES][:, :2]}, ShapeError, ["concepts has shape (100, 2)", "(100, 4)"]),
+    (
+        {"concepts": DIGITS[SAMPLES] + 1},
+        DomainError,
+        ["concepts:", "'a_", "row", "no value 10; known: 0, 1", "leave out samples"],
+    ),
+    ({"concepts": {"a_9": 1}}, UnknownAttributeError, ["concepts: there is no input 'a_9'"]),
+    ({"concepts": {"a_1": DIGITS[:5]}}, ShapeError, ["concepts: 'a_1' has 5 values", "100"]),
+    ({"concepts": {"a_1": np.eye(10)[DIGITS[:100]]}}, DataError, ["'a_1' has distributions"]),
+    ({"concepts": {"a_1": "nine"}}, DataError, ["concepts:", "'a_1'", "'nine'"]),
+    ({"targets": {"y_7": [1]}}, UnknownAttributeError, ["'y_7'", "did you mean"]),
+    ({"targets": {}}, DataError, ["no targets"]),
+    ({"targets": LABELS["y_1"]}, DataError, ["give a mapping"]),
+    ({"targets": {"y_1": LABELS["y_1"][:3]}}, DataError, ["100 samples", "3 of the target 'y_1'"]),
+    ({"targets": {"y_1": LABELS["y_1"] + 5}}, DomainError, ["target of 'y_1', row"]),
+    ({"tolerance": -1.0}, DegreeError, ["tolerance is -1.0"]),
+    ({"tolerance": {"x_*": 0.1}}, UnknownAttributeError, ["'x_*'"]),
+    ({"tolerance": 0.1, "validation": VALID}, DataError, ["tolerance and validation", "either"]),
+    ({"groups": ["c_*"]}, DataError, ["groups: for a search", "needs validation data"]),
+    ({"method": "paper"}, DataError, ["method: for a search", "needs validation data"]),
+    ({"metrc": 1}, DataError, ["fit has no argument 'metrc'", "did you mean 'metric'?"]),
+    ({"validation": VALID, "inital": 1}, DataError, ["no argument 'inital'"]),
+    ({"validation": VALID, "groups": ["z"]}, UnknownAttributeError, ["named 'z'"]),
+    ({"validation": SAMPLES}, DataError, ["the validation data are", "give a pair"]),
+    ({"validation": (SAMPLES[:, 0], LABELS)}, ShapeError, ["X of the validation data has shape"]),
+    ({"validation": (SAMPLES[:3], LABELS)}, DataError, ["the validation data: there are 3"]),
+    ({"validation": (SAMPLES, {"q": 1})}, UnknownAttributeError, ["the validation data:", "'q'"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"), FIT_ERRORS, ids=[" ".join(p) for *_, p in FIT_ERRORS]
+)
+def test_what_cannot_be_fitted_is_refused_before_training(
+    change: Mapping[str, Any], error: type[PinesyError], said: list[str]
+) -> None:
+    pupil = Recorder()
+    arguments = {"X": SAMPLES, "concepts": DIGITS[SAMPLES], "targets": LABELS, **change}
+    with raises_saying(error, *said):
+        sums(perception=pupil).fit(**arguments)
+    assert pupil.taught == pupil.asked == []
+
+
+def test_a_perception_that_cannot_be_trained_is_refused() -> None:
+    with raises_saying(DataError, "the perception of a_1", "function without fit", "concepts=None"):
+        sums().fit(SAMPLES, DIGITS[SAMPLES], LABELS)
+    data, targets = weather(4)
+    pupil = Recorder(light)
+    model = NeuroSymbolic({"sky": pupil, "wind": speed}, WEATHER)
+    with raises_saying(DataError, "the perception of wind", "without its attributes"):
+        model.fit(data, {"sky": ["dark"] * 4, "wind": ["calm"] * 4}, targets)
+    assert pupil.taught == []
+    model.fit(data, {"sky": ["dark"] * 4}, targets)
+    assert len(pupil.taught) == 1
+
+
+def test_torch_is_not_needed(tmp_path: Path) -> None:
+    code = """
+import sys
+import numpy as np
+from pinesy.model.neurosymbolic import NeuroSymbolic
+assert not {"torch", "numba", "sklearn"} & set(sys.modules)
+from pinesy.problems import addition, addition_labels
+digits = np.random.default_rng(0).integers(0, 10, (30, 2))
+model = NeuroSymbolic(lambda d: np.eye(10)[d], addition(1))
+model.fit(digits, None, addition_labels(digits))
+model.save(sys.argv[1])
+print(NeuroSymbolic.load(sys.argv[1], model.perception).score(digits, addition_labels(digits)))
+assert "torch" not in sys.modules
+"""
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "m")],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.returncode) == ("1.0\n", 0), done.stderr
+
+
+def test_documented_arguments_of_the_search_exist() -> None:
+    listed = (NeuroSymbolic.fit.__doc__ or "").partition("how to search:")[2]
+    assert set(re.findall(r"`(\w+)`", listed)) == SEARCH

@@ -1,0 +1,39 @@
+"""Whether a network that learned from answers calls things by their names."""
+
+import numpy as np
+import pytest
+
+from messages import raises_saying
+from pinesy.exceptions import DataError
+
+pytest.importorskip("torch")
+
+from pinesy.nets.gradients import reading
+
+LABELS = np.repeat([0, 1, 2, 3], 5)
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "says", "accuracy"),
+    [
+        ([0, 1, 2, 3], "right", "right", 0.95),
+        ([2, 1, 0, 3], "permuted", "permuted: 0 as 2, 2 as 0", 0.45),
+        ([1, 2, 3, 0], "permuted", "permuted: 0 as 1, 1 as 2, 2 as 3, 3 as 0", 0.0),
+        ([0, 1, 1, 3], "merged", "merged: 2 as 1", 0.7),
+    ],
+)
+def test_readings(names: list[int], kind: str, says: str, accuracy: float) -> None:
+    read = np.array(names)[LABELS]
+    read[-1] = 2  # one image is read otherwise than its like
+    found = reading(np.eye(4)[read], LABELS)
+    assert (found.kind, str(found)) == (kind, says)
+    assert found.accuracy == pytest.approx(accuracy)
+
+
+def test_classes_without_images_are_not_spoken_of() -> None:
+    assert reading(np.eye(4)[[3, 3]], np.array([3, 3])).read_as == {3: 3}
+
+
+def test_as_many_labels_as_images() -> None:
+    with raises_saying(DataError, "2 images and 1 labels"):
+        reading(np.eye(2), np.array([1]))
