@@ -1,28 +1,43 @@
-"""Work on an object that is done once for as long as the object lives."""
+"""Work on an object that is done once and stored on the object."""
 
-import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-Thing = TypeVar("Thing")
+Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
+#: Where an object holds the results of the functions that were asked of it.
+CACHE = "_cached"
 
-def kept(function: Callable[[Thing], Result]) -> Callable[[Thing], Result]:
-    """Keep the results of a function of one object by its identity.
 
-    The hash of a cascade would read every rule, again at each call.
+def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
+    """Compute a function of one object once, and store the result in the object's ``__dict__``.
+
+    So the results live as long as the object and no longer, even if they refer to it. A cache keyed
+    by equality would read every rule of a cascade at each call.
+
+    Examples
+    --------
+    >>> class Rules: ...
+    >>> @cached_on_owner
+    ... def program(rules):
+    ...     return object()
+    >>> rules = Rules()
+    >>> program(rules) is program(rules), program(rules) is program(Rules())
+    (True, False)
     """
-    results: dict[int, Any] = {}
 
     @wraps(function)
-    def wrapper(thing: Thing) -> Result:
-        key = id(thing)
-        if key not in results:
-            results[key] = function(thing)
-            weakref.finalize(thing, results.pop, key, None)
-        found: Result = results[key]
-        return found
+    def wrapper(owner: Owner) -> Result:
+        results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {})
+        if function not in results:
+            results[function] = function(owner)
+        return results[function]
 
     return wrapper
+
+
+def without_cache(state: dict[str, Any]) -> dict[str, Any]:
+    """Return an object's ``__dict__`` as it is pickled: what was computed is computed again."""
+    return {name: content for name, content in state.items() if name != CACHE}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DataError, DegreeError
+from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -56,6 +56,33 @@ def in_order(content: Any, labels: Iterable[str], what: str) -> Any:
 def listed(names: Sequence[str]) -> str:
     """Return names one after the other, the first ones if they are many."""
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
+
+
+def is_integer(value: object) -> bool:
+    """Tell whether a value is a whole number: Python's or NumPy's, but no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_integer(
+    value: object, what: str, least: int = 0, error: type[PinesyError] = DomainError
+) -> int:
+    """Return `value` as an int that is at least `least`, or raise `error`.
+
+    Examples
+    --------
+    >>> check_integer(np.int8(3), "epochs", least=1)
+    3
+    """
+    if not is_integer(value) or int(value) < least:  # type: ignore[call-overload]
+        raise error(f"{what} is {value!r:.60}; it must be a whole number, at least {least}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_sample(row: object, n: int) -> int:
+    """Return the number of a sample as an index from 0 on (-1 is the last), or raise."""
+    if not is_integer(row) or not -n <= int(row) < n:  # type: ignore[call-overload]
+        raise DomainError(f"there is no sample {row!r:.60}; there are {n}, from 0 on")
+    return int(row) % n  # type: ignore[call-overload, no-any-return]
 
 
 def check_degree(degree: object, what: str) -> float:

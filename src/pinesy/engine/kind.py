@@ -8,8 +8,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.masks import mask_table
 from pinesy.engine.circuit import ONE, ZERO, Circuit
-from pinesy.rules.partition import Partition, mask_table, partition_of
+from pinesy.rules.partition import Partition, partition_of
 
 BoolArray = npt.NDArray[np.bool_]
 #: What is marked of a product of blocks, and the values of the last block it is marked with.

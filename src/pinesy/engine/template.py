@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.masks import mask_table
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
 from pinesy.engine.kind import Kind, circuit_of, unions
-from pinesy.rules.partition import mask_table
 
 # Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
 MAXMIN, MINMAX, STORE = 2, 3, 4

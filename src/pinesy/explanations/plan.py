@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.inference import Program
@@ -114,7 +114,7 @@ def _places(attributes: tuple[Attribute, ...]) -> dict[str, tuple[Attribute, sli
     return places
 
 
-@kept
+@cached_on_owner
 def _plans(_: Cascade) -> dict[str, Plan]:
     """Return the plans of a cascade by attribute, to be filled."""
     return {}

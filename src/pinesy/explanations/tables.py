@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
@@ -90,7 +90,7 @@ class RuleTable:
         return found
 
 
-@kept
+@cached_on_owner
 def table_of(rule_set: RuleSet) -> RuleTable:
     """Return the table of a rule set, made once."""
     numbers: dict[Proposition, int] = {}

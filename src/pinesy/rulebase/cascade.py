@@ -5,7 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, cast
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.inference import Inference, Program, Trace
@@ -224,6 +224,9 @@ class Cascade:
         """Look for what is odd in the rules, and say what inference costs."""
         return check(self._order, self._attributes, self.compile().code)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_cache(self.__dict__)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cascade):
             return NotImplemented
@@ -245,14 +248,13 @@ class Cascade:
         )
 
 
-@kept
+@cached_on_owner
 def _alone(rule_set: RuleSet) -> Cascade:
-    """Return a cascade of a copy of the set, so that what is kept does not keep the set."""
-    return Cascade(RuleSet(rule_set.rules))
+    return Cascade(rule_set)
 
 
 def as_cascade(rules: Cascade | RuleSet) -> Cascade:
-    """Return rules as a cascade; of one set always the same, as programs are kept with it."""
+    """Return rules as a cascade; of one set always the same, as programs are stored on it."""
     if isinstance(rules, RuleSet):
         return _alone(rules)
     if not isinstance(rules, Cascade):

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
+from pinesy._common.caching import without_cache
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence, target_degrees
@@ -161,6 +162,9 @@ class RuleSet:
             Rule(rule.premise, rule.conclusion, si, ri)
             for rule, si, ri in zip(self.rules, s, r, strict=True)
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_cache(self.__dict__)
 
     def __len__(self) -> int:
         """Return the number of rules."""

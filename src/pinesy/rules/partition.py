@@ -6,6 +6,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.masks import mask_table
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Partition:
@@ -72,11 +74,3 @@ def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     for shared in (signs, cell_of):  # by all rule sets with these conclusions
         shared.setflags(write=False)
     return Partition(signs, cell_of)
-
-
-def mask_table(size: int, masks: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Return the table ``[value i in subset j]`` of shape ``(size, len(masks))``."""
-    width = (size + 7) // 8
-    packed = np.frombuffer(b"".join(m.to_bytes(width, "little") for m in masks), dtype=np.uint8)
-    bits = np.unpackbits(packed.reshape(len(masks), width), axis=1, bitorder="little")
-    return bits[:, :size].T.astype(bool)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.explanations.counterfactuals.decisions import Decision, is_coherent, output_of
@@ -108,7 +108,7 @@ def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
     return _distance_to_one(reached, most == 1.0, np.repeat(degrees, len(rows), axis=0))
 
 
-@kept
+@cached_on_owner
 def _hardened(cascade: Cascade) -> Cascade:
     """Return the rules with parameters below 1 set to 0."""
     return cascade.with_parameters(

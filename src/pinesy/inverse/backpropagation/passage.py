@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
@@ -156,6 +156,6 @@ def passage_of(rules: RuleSet | Cascade, cascade: Cascade, targets: Sequence[str
     return known[key]
 
 
-@kept
+@cached_on_owner
 def _passages(_rules: RuleSet | Cascade) -> dict[tuple[str, ...], Passage]:
     return {}

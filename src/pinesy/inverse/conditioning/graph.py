@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pinesy._common.caching import kept
+from pinesy._common.caching import cached_on_owner
 from pinesy.engine.code import Code
 from pinesy.inverse.conditioning.factors import Factor
 from pinesy.inverse.conditioning.splitting import factors_of
@@ -79,7 +79,7 @@ def _leave_a_value(factors: Iterable[Factor]) -> bool:
     return True
 
 
-@kept
+@cached_on_owner
 def graph_of(cascade: Cascade) -> Graph:
     """Return the graph of a cascade, made once.
 
