@@ -43,7 +43,7 @@ CASCADE = Cascade(RULES)
 OTHER = Attribute("color", ["cyan", "red"])
 
 WRONG: list[tuple[Any, Any, Any, type[PinesyError], list[str]]] = [
-    (CASCADE, X, Y, DataError, ["targets are list", "mapping from output attributes"]),
+    (DIAMOND, X, Y, DataError, ["targets are list", "give a mapping from attributes"]),
     (CASCADE, X, {}, DataError, ["there are no targets", "color"]),
     (RULES, X, {}, PinesyError, ["target"]),
     (CASCADE, X, {"colour": Y}, UnknownAttributeError, ["'colour'", "did you mean 'color'?"]),

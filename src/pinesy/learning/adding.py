@@ -38,8 +38,8 @@ def learn_more(
     """
     cascade = previous.cascade
     rules = cascade if len(cascade.rule_sets) > 1 else previous.rule_set  # then targets may be bare
-    new = Streamed(cascade, rules, batches, progress)
-    old = None if earlier is None else Streamed(cascade, rules, earlier, progress)
+    new = Streamed(cascade, batches, progress)
+    old = None if earlier is None else Streamed(cascade, earlier, progress)
     for what, given in (("new", new), ("earlier", old)):
         if given is not None and set(given.targeted) != set(previous.sets):
             raise DataError(

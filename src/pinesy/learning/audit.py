@@ -16,7 +16,7 @@ from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.run import run
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
-from pinesy.learning.learn import Rules, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of
 from pinesy.learning.measuring import Batch
 from pinesy.learning.stages import next_stage
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -62,7 +62,7 @@ def audit(rules: Rules, inputs: Evidence, targets: Any) -> "Audit":
     Possibility(grass, {dry: 1, wet: 0.2})
     """
     cascade = as_cascade(rules)
-    batch = batch_of(cascade, inputs, named_targets(rules, targets))
+    batch = batch_of(cascade, inputs, targets)
     code = next_stage(cascade.order, dict.fromkeys(batch.targets, 1), batch.targets, 1, None).code
     sets = {name: SetAudit.empty(cascade[name], batch.n) for name in batch.targets}
     chunk = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * code.n_outputs)))

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
+from pinesy.learning.learn import Rules, batch_of, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -49,7 +49,7 @@ def learn_distributed(
     cascade = with_initial(rules, initial)
     if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
         raise DataError("give the parts of the data as a list with at least one pair in it")
-    samples = _Distributed(cascade, rules, parts, _client(client))
+    samples = _Distributed(cascade, parts, _client(client))
     tolerances = resolve(tolerance, samples.targeted)
     return learn_from(cascade, samples, samples.targeted, tolerances)
 
@@ -74,9 +74,9 @@ class _Distributed:
 
     have = None
 
-    def __init__(self, cascade: Cascade, rules: Rules, parts: Sequence[Any], client: Any) -> None:
+    def __init__(self, cascade: Cascade, parts: Sequence[Any], client: Any) -> None:
         self._client = client
-        shared = self._submit(_same, (cascade, rules))
+        shared = self._submit(_same, cascade)
         self._batches = [
             self._submit(_load, shared, number, self._task(part))
             for number, part in enumerate(parts)
@@ -135,12 +135,11 @@ def _same(content: Any) -> Any:
     return content
 
 
-def _load(shared: tuple[Cascade, Rules], number: int, part: Any) -> Batch:
-    cascade, rules = shared
+def _load(cascade: Cascade, number: int, part: Any) -> Batch:
     if not isinstance(part, tuple | list) or len(part) != 2:
         raise DataError(f"part {number} is not a pair (inputs, targets): {part!r:.60}")
     with placed(f"part {number}"):
-        return batch_of(cascade, part[0], named_targets(rules, part[1]))
+        return batch_of(cascade, *part)
 
 
 def _targeted(batch: Batch) -> list[str]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.exceptions import DataError
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -20,7 +20,7 @@ from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
+from pinesy.rulebase.targets import Target, named_targets
 from pinesy.rules.attributes import Attribute
 
 Rules = RuleSet | Cascade
@@ -65,7 +65,7 @@ def learn(
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
-    batch = batch_of(cascade, inputs, named_targets(rules, targets))
+    batch = batch_of(cascade, inputs, targets)
     tolerances = resolve(tolerance, list(batch.targets))
     return learn_from(cascade, InMemory(cascade, batch), batch.targets, tolerances)
 
@@ -151,42 +151,18 @@ def with_initial(rules: Rules, initial: Any = None) -> Cascade:
     return cascade.with_parameters(initial)
 
 
-def named_targets(rules: Rules, targets: Any) -> Mapping[Any, Any]:
-    """Return the targets by the output attribute; those of a rule set may come alone."""
-    if isinstance(rules, RuleSet):
-        keys = {rules.output, rules.output.name}
-        named = isinstance(targets, Mapping) and any(key in keys for key in targets)
-        return targets if named else {rules.output.name: targets}
-    if not isinstance(targets, Mapping):
-        raise DataError(
-            f"targets are {type(targets).__name__}; give a mapping from output attributes to "
-            "targets, such as {'total': [3, 7, ...]}"
-        )
-    return targets
+def batch_of(cascade: Cascade, inputs: Evidence, targets: Any) -> Batch:
+    """Check the form of training samples: names, shapes, values and degrees of targets.
 
-
-def batch_of(cascade: Cascade, inputs: Evidence, targets: Mapping[Any, Any]) -> Batch:
-    """Check the form of training samples: names, shapes, values and degrees of targets."""
-    named = {getattr(key, "name", key): content for key, content in targets.items()}
+    The targets of a single rule set may come alone; see `named_targets`.
+    """
     attributes = {s.output.name: s.output for s in cascade.order}
-    if len(named) < len(targets):
-        raise DataError("a target is given twice, by its name and as an attribute: give it once")
-    for key in targets:
-        if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
-            raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
-    for name in named:
-        if name not in attributes:
-            raise UnknownAttributeError(
-                f"there is a target for {name!r}, but no rule set concludes on it"
-                f"{suggestion(name, attributes)}"
-            )
-    if not named:
-        raise DataError(f"there are no targets; give some for {', '.join(list(attributes)[:8])}")
+    only = cascade.order[0].output if len(attributes) == 1 else None
+    named = named_targets(targets, attributes, only)
     rows = _rows(cascade, inputs, set(named))
     found = {
-        name: Target.of(named[name], attributes[name], is_batch=rows.is_batch)
-        for name in attributes
-        if name in named
+        name: Target.of(content, attributes[name], is_batch=rows.is_batch)
+        for name, content in named.items()
     }
     _check_numbers(found, rows.n)
     return Batch(rows.n, _by_attribute(rows), found)

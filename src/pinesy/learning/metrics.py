@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.learning.learn import Rules, batch_of, named_targets
+from pinesy.learning.learn import Rules, batch_of
 from pinesy.learning.measuring import Batch
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
@@ -52,8 +52,7 @@ def accuracy(rules: Rules, inputs: Evidence, targets: Any) -> float:
 def answers(rules: Rules, inputs: Evidence, targets: Any) -> tuple[Batch, dict[str, Positions]]:
     """Check samples; return them and the right value of each final output, by its position."""
     cascade = as_cascade(rules)
-    alone = cascade.rule_sets[0] if len(cascade.rule_sets) == 1 else cascade
-    batch = batch_of(cascade, inputs, named_targets(alone, targets))
+    batch = batch_of(cascade, inputs, targets)
     final = [a.name for a in cascade.outputs if a.name in batch.targets]
     return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
 

@@ -6,7 +6,7 @@ from typing import Any
 from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
+from pinesy.learning.learn import Rules, batch_of, with_initial
 from pinesy.learning.measuring import Batch, Measured, shapes_of
 from pinesy.learning.method import learn_from
 from pinesy.learning.result import LearningResult
@@ -52,7 +52,7 @@ def learn_batches(
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
-    samples = Streamed(cascade, rules, batches, progress)
+    samples = Streamed(cascade, batches, progress)
     tolerances = resolve(tolerance, samples.targeted)
     return learn_from(cascade, samples, samples.targeted, tolerances)
 
@@ -68,11 +68,8 @@ class Streamed:
 
     have = None
 
-    def __init__(
-        self, cascade: Cascade, rules: Rules, batches: Batches, progress: bool = False
-    ) -> None:
+    def __init__(self, cascade: Cascade, batches: Batches, progress: bool = False) -> None:
         self._cascade = cascade
-        self._rules = rules
         self._batches = batches
         self._progress = progress
         self.total: int | None = None
@@ -142,7 +139,7 @@ class Streamed:
 
     def _batch(self, number: int, inputs: Any, targets: Any) -> Batch:
         with placed(f"batch {number}"):
-            batch = batch_of(self._cascade, inputs, named_targets(self._rules, targets))
+            batch = batch_of(self._cascade, inputs, targets)
         if number and list(batch.targets) != self.targeted:
             raise DataError(
                 f"batch {number} has targets for {', '.join(batch.targets)}, the first batch for "

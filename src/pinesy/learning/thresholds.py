@@ -15,7 +15,7 @@ from pinesy.exceptions import DataError
 from pinesy.learning._exhaustive import exhaust
 from pinesy.learning._judge import Judge
 from pinesy.learning._search import Problem, climb
-from pinesy.learning.learn import Rules, batch_of, named_targets, with_initial
+from pinesy.learning.learn import Rules, batch_of, with_initial
 from pinesy.learning.metrics import Metric, accuracy
 from pinesy.learning.threshold_search import ThresholdSearch
 from pinesy.learning.tolerances import Group, members, resolve
@@ -113,7 +113,7 @@ def search_thresholds(
     _check_number(min_improvement, "min_improvement", 0.0)
     _check_count(stagnation, "stagnation")
     cascade = with_initial(rules, initial)
-    batch = batch_of(cascade, inputs, named_targets(rules, targets))
+    batch = batch_of(cascade, inputs, targets)
     judge = Judge(metric, validation)
     judge.check(cascade)
     shared = _groups(groups, list(batch.targets))

@@ -10,7 +10,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DataError, placed
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy, learn, search_thresholds
-from pinesy.learning.learn import batch_of, named_targets
+from pinesy.learning.learn import batch_of
 from pinesy.learning.metrics import answers
 from pinesy.learning.tolerances import Tolerance, members, resolve
 from pinesy.model.pieces import Labels, Pieces, labels_of
@@ -83,9 +83,7 @@ class Task:
         data, concepts, targets = samples
         pieces = Pieces.of(data, inputs)
         labels = {} if concepts is None else labels_of(concepts, inputs, pieces.n)
-        alone = cascade.rule_sets[0] if len(cascade.rule_sets) == 1 else cascade
-        known = named_targets(alone, targets)
-        batch = batch_of(cascade, _ignorance(inputs, pieces.n), known)
+        batch = batch_of(cascade, _ignorance(inputs, pieces.n), targets)
         choice.check(list(batch.targets))
         held_out = None if choice.validation is None else _held_out(cascade, inputs, choice)
         return cls(pieces, labels, batch.targets, held_out, choice)

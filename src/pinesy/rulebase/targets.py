@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_distribution, in_order
+from pinesy._common.names import by_name, name_of
+from pinesy._common.validation import (
+    FloatArray,
+    check_distribution,
+    in_order,
+    listed,
+    suggestion,
+)
 from pinesy.engine.evidence import target_degrees
-from pinesy.exceptions import DataError, DegreeError, DomainError
+from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
@@ -254,3 +261,59 @@ def _joined(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
             raise DomainError(f"in the target of {attribute.name!r}: {error}") from None
         positions = positions * len(factor.domain) + places
     return positions
+
+
+def named_targets(
+    targets: Any,
+    attributes: Mapping[str, Attribute],
+    only: Attribute | None = None,
+    *,
+    optional: bool = False,
+) -> dict[str, Any]:
+    """Return the targets by name, in the order of `attributes`.
+
+    Parameters
+    ----------
+    targets : a mapping from attributes, or their names, to targets; the targets of `only` may come
+        alone, even as a mapping from its values to degrees
+    attributes : those that may have targets, by name
+    only : the attribute whose targets may come alone, if there is one
+    optional : whether there may be no targets
+
+    Examples
+    --------
+    >>> color = Attribute("color", ["red", "green"])
+    >>> named_targets({color: "red"}, {"color": color})
+    {'color': 'red'}
+    >>> named_targets("red", {"color": color}, only=color)
+    {'color': 'red'}
+    """
+    if not _are_named(targets, attributes, only):
+        if only is None:
+            raise DataError(
+                f"targets are {type(targets).__name__} {targets!r:.60}; give a mapping from "
+                f"attributes to targets, such as {{{next(iter(attributes))!r}: ...}}; attributes "
+                f"that may have one: {listed(list(attributes))}"
+            )
+        return {only.name: targets}
+    given = by_name(targets, "target")
+    for key in targets:
+        if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
+            raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
+    for name in given:
+        if name not in attributes:
+            raise UnknownAttributeError(
+                f"there is a target for {name!r}, but no rule set concludes on it"
+                f"{suggestion(name, attributes)}"
+            )
+    if not given and not optional:
+        raise DataError(f"there are no targets; give some for {listed(list(attributes))}")
+    return {name: given[name] for name in attributes if name in given}
+
+
+def _are_named(targets: Any, attributes: Mapping[str, Attribute], only: Attribute | None) -> bool:
+    """Tell whether targets are a mapping from attributes, not one from the values of `only`."""
+    if not isinstance(targets, Mapping):
+        return False
+    named = any(name_of(key) in attributes for key in targets)
+    return named or only is None or not any(key in only for key in targets)

@@ -224,7 +224,7 @@ def test_contradictions_are_flagged() -> None:
 
 
 BAD: list[tuple[Any, Any, type[Exception], list[str]]] = [
-    (DIGITS, {"y_9": 1}, UnknownAttributeError, ["no rule uses 'y_9'", "did you mean"]),
+    (DIGITS, {"y_9": 1}, UnknownAttributeError, ["a target for 'y_9'", "did you mean"]),
     (DIGITS, {"y_1": 10}, DomainError, ["'y_1' has no value 10"]),
     (DIGITS, {"y_1": None}, DomainError, ["'y_1' has no value None"]),
     (DIGITS, {"y_1": np.int64(12)}, DomainError, ["'y_1' has no value np.int64(12)"]),
@@ -232,8 +232,8 @@ BAD: list[tuple[Any, Any, type[Exception], list[str]]] = [
     (DIGITS, {"y_1": (1, 0, 1)}, DegreeError, ["'y_1' has 10 values", "got shape (3,)"]),
     (DIGITS, {"y_1": {3: 0.5}}, DegreeError, ["target of 'y_1'", "not normalised"]),
     (DIGITS, {"y_1": {13: 1.0}}, DomainError, ["'y_1' has no value 13"]),
-    (DIGITS, 7, DataError, ["targets are a mapping", "7"]),
-    (DIGITS, {Attribute("y_1", [0]): 0}, UnknownAttributeError, ["the rules use", "y_1"]),
+    (DIGITS, 7, DataError, ["targets are int 7", "give a mapping"]),
+    (DIGITS, {Attribute("y_1", [0]): 0}, DataError, ["the rules use", "y_1"]),
     ({"a_1": {3: 0.5}, "a_2": {1: 1}}, {}, DegreeError, ["'a_1'", "not normalised"]),
     ({"a_1": {3: 1}}, {}, Exception, ["no distribution is given for a_2"]),
     (
@@ -263,5 +263,5 @@ def test_bad_attributes() -> None:
     with raises_saying(DataError, "attributes is 'a_1'; give a list"):
         condition(addition(1), DIGITS, {}, "a_1")
     y = addition(1).attributes["y_1"]
-    with raises_saying(DataError, "target of 'y_1' is given twice"):
+    with raises_saying(DataError, "the target 'y_1' is given twice"):
         condition(addition(1), DIGITS, {"y_1": 1, y: 1})

@@ -8,10 +8,11 @@ from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.inverse.backpropagation.found import Actual, Arrays, find
 from pinesy.inverse.backpropagation.passage import Passage, passage_of
-from pinesy.inverse.backpropagation.reading import named_targets, read_inputs, read_targets
+from pinesy.inverse.backpropagation.reading import read_inputs, read_targets
 from pinesy.inverse.backpropagation.result import Backpropagation
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import named_targets
 
 #: Choices of propositions that are tried for a sample.
 LIMIT = 100
@@ -55,7 +56,8 @@ def backpropagate(
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise DataError(f"limit={limit!r}; give the number of choices to try, 0 or more")
     cascade = as_cascade(rules)
-    named = named_targets(cascade, target)
+    only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
+    named = named_targets(target, {s.output.name: s.output for s in cascade.order}, only)
     passage = passage_of(rules, cascade, tuple(named))
     actual, is_batch = _actual(passage, inputs)
     targets, is_batch = read_targets(cascade, named, is_batch)

@@ -5,28 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.exceptions import DataError, UnknownAttributeError, placed
+from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-
-
-def named_targets(cascade: Cascade, target: Any) -> dict[str, Any]:
-    """Return the targets by name, in the order of inference; that of an only output may be bare."""
-    attributes = {s.output.name: s.output for s in cascade.order}
-    given = _named(cascade, attributes, target)
-    for name in given:
-        if name not in attributes:
-            raise UnknownAttributeError(
-                f"there is a target for {name!r}, but no rule set concludes on it"
-                f"{suggestion(name, attributes)}"
-            )
-    if not given:
-        raise DataError(f"there are no targets; give some for {', '.join(list(attributes)[:8])}")
-    return {name: given[name] for name in attributes if name in given}
 
 
 def read_targets(
@@ -68,32 +53,6 @@ def _target(content: Any, attribute: Attribute, is_batch: bool) -> Target:
         with placed(f"the target of {attribute.name!r}"):
             attribute.position(content)  # a lone number is a value, not a degree
     return Target.of(content, attribute, is_batch=is_batch)
-
-
-def _named(cascade: Cascade, attributes: Mapping[str, Attribute], target: Any) -> dict[str, Any]:
-    """Return the targets by name; that of an only output may come alone."""
-    only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
-    if isinstance(target, Mapping):
-        known = any(getattr(key, "name", key) in attributes for key in target)
-        if known or only is None or not any(key in only for key in target):
-            return _by_name(attributes, target)
-    if only is None:
-        names = ", ".join(a.name for a in cascade.outputs[:8])
-        raise DataError(
-            f"the target is {target!r:.60}, but the cascade has {len(cascade.outputs)} outputs "
-            f"({names}); give a mapping from output attributes to targets"
-        )
-    return {only.name: target}
-
-
-def _by_name(attributes: Mapping[str, Attribute], target: Mapping[Any, Any]) -> dict[str, Any]:
-    for key in target:
-        if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
-            raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
-    named = {getattr(key, "name", key): content for key, content in target.items()}
-    if len(named) < len(target):
-        raise DataError("a target is given twice, by its name and as an attribute: give it once")
-    return named
 
 
 def _is_one(content: object, attribute: Attribute) -> bool:

@@ -16,7 +16,7 @@ from pinesy.inverse.conditioning.result import Beliefs
 from pinesy.inverse.conditioning.sweeping import forest_program, sweep_program
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
+from pinesy.rulebase.targets import Target, named_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
@@ -73,7 +73,8 @@ def condition(
     graph = graph_of(cascade)
     rows = _rows(cascade, inputs)
     wanted = _wanted(graph, cascade.inputs if attributes is None else attributes)
-    marks = _targets(graph, targets, rows)
+    only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
+    marks = _targets(graph, only, targets, rows)
     project = _projections if graph.is_forest else _bounds
     compatibility, joint = project(graph, rows, marks, wanted)
     found = {n: Possibility(graph.attributes[n], _one(d, rows)) for n, d in joint.items()}
@@ -169,16 +170,11 @@ def _known(graph: Graph, key: Any, what: str) -> str:
     return str(name)
 
 
-def _targets(graph: Graph, targets: Mapping[Any, Any], rows: Rows) -> dict[str, Target]:
-    if not isinstance(targets, Mapping):
-        raise DataError(
-            f"targets are a mapping from attributes to what they should be; got {targets!r:.60}"
-        )
+def _targets(
+    graph: Graph, only: Attribute | None, targets: Mapping[Any, Any], rows: Rows
+) -> dict[str, Target]:
     found = {}
-    for key, content in targets.items():
-        name = _known(graph, key, "targets")
-        if name in found:
-            raise DataError(f"the target of {name!r} is given twice, by name and as an attribute")
+    for name, content in named_targets(targets, graph.attributes, only, optional=True).items():
         found[name] = Target.of(content, graph.attributes[name], is_batch=rows.is_batch)
         if len(found[name]) != rows.n:
             raise DataError(
