@@ -16,7 +16,7 @@ from measure import best_times
 
 from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
-from pinesy.engine.inference import Program
+from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.learning.measuring import Batch, Measured
 from pinesy.learning.shape import shape_of

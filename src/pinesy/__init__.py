@@ -5,7 +5,7 @@ say how possible and how certain each conclusion is.
 """
 
 from pinesy._version import __version__ as __version__
-from pinesy.engine.inference import Inference, PremiseDegrees, Program, Trace
+from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.exceptions import (
     CascadeError,
     DataError,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from pinesy import Attribute, Cascade, If, Possibility, RuleSet, Trace
-from pinesy.exceptions import DegreeError
+from pinesy import Attribute, Cascade, If, Possibility, Proposition, RuleSet, Trace
+from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.problems import addition
 from strategies import (
     DEGREES,
@@ -472,3 +472,38 @@ def test_wrong_inputs_that_lie_column_by_column(n: int) -> None:
         rows[n - 1] = wrong
         with pytest.raises(DegreeError, match=f"row {n - 1}"):
             rules.infer(np.asfortranarray(rows))
+
+
+# --- propositions as outputs -------------------------------------------------------------------
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_possibilities_of_propositions_are_maxima(case: Case, data: st.DataObject) -> None:
+    """``Pi(a in A)`` of any subset, of inputs and inferred attributes, empty and full included."""
+    attributes = [*case.cascade.inputs, *(s.output for s in case.cascade.order)]
+    asked = [Proposition(a, data.draw(st.integers(0, a.full))) for a in attributes]
+    asked += [p.complement for p in asked[::2]]
+    expected = exact(case.cascade, case.evidence).distributions
+    result = case.cascade.infer(case.evidence, asked)
+    for p in asked:
+        inside = [expected[p.attribute.name][value] for value in p.values]
+        assert Fraction(result.possibility(p)) == max(inside, default=Fraction(0))
+    assert result.necessity(asked[0]) == 1.0 - result.possibility(asked[0].complement)
+    assert list(result) == []  # no distribution was asked for
+
+
+def test_propositions_beside_distributions_and_in_batches() -> None:
+    left, right, total = (Attribute(name, range(4)) for name in ("left", "right", "total"))
+    rules = Cascade(RuleSet([If(left.isin({0}), right.isin({0})).then(total.isin({0}))]))
+    batch = {"left": np.eye(4), "right": np.eye(4)[::-1]}
+    small = total.isin({0, 1})
+    result = rules.infer(batch, [total, small])
+    assert result.possibility(small).tolist() == result["total"].possibility({0, 1}).tolist()
+    assert result.possibility(total.isin({3})).tolist() == result["total"][3].tolist()
+    alone = rules.infer(batch, [small])
+    with pytest.raises(UnknownAttributeError, match="'total' was not inferred"):
+        alone.possibility(total.isin({3}))
+    other = Attribute("other", range(2))
+    with pytest.raises(UnknownAttributeError, match="no rule uses 'other'"):
+        rules.compile([other.isin({0})])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.tiny import TINY
-from pinesy.engine.inference import Program
+from pinesy.engine.program import Program
 from pinesy.experiments.addition import addition_task
 from pinesy.experiments.measuring import Stopwatch
 from pinesy.experiments.pieces import Piece

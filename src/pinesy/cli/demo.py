@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pinesy.cli.show import Page, degree_text, new_table
-from pinesy.engine.inference import Inference
+from pinesy.engine.program import Inference
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rules_text import parse

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
-from pinesy.engine.inference import Inference
+from pinesy.engine.program import Inference
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import value_texts

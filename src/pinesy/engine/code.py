@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.engine.kind import Kind
+from pinesy.engine.kinds import Kind
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
 
@@ -55,6 +55,7 @@ class Code:
     degrees : the output columns of each rule set whose premise degrees were asked for
     coherence : the output column that holds the lowest height behind each attribute, where it
         is not known to be 1
+    measures : the output columns of the propositions whose possibilities were asked for
     bounds : the first column of each input attribute, and the number of columns
     least : the least height that each input must have: 1 for evidence, 0 for what was inferred
     n_inputs, n_outputs : the numbers of input and output columns
@@ -67,6 +68,7 @@ class Code:
     columns: dict[str, slice]
     degrees: dict[str, slice]
     coherence: dict[str, int]
+    measures: slice
     bounds: npt.NDArray[np.uint32]  # unsigned, so that kernels need not look for negative indices
     least: FloatArray
     ops: npt.NDArray[np.uint32]

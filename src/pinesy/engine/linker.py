@@ -5,11 +5,45 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pinesy.engine.circuit import MIN, Facet
+from pinesy.engine.circuit import MIN, ColumnCircuit, Facet
 from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.demands import Demands
-from pinesy.engine.template import STORE, IntArray, Template, column_template
-from pinesy.rules.attributes import Attribute
+from pinesy.engine.kinds import Kind
+from pinesy.engine.templates import STORE, IntArray, Template, column_template, emit, rule_template
+from pinesy.rules.attributes import Attribute, Proposition
+
+
+class Demands:
+    """Which subsets of which domains are needed, from the outputs back to the inputs."""
+
+    def __init__(
+        self,
+        units: Sequence[RuleUnit],
+        kinds: dict[str, Kind],
+        outputs: Sequence[Attribute],
+        degrees: Collection[str],
+        propositions: Sequence[Proposition],
+    ) -> None:
+        self.masks: dict[str, set[int]] = {}
+        self.templates: dict[str, Template] = {}
+        self.with_degrees = degrees
+        used = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
+        for attribute in outputs:
+            singletons = (1 << i for i in range(len(attribute.domain)))
+            self.masks.setdefault(attribute.name, set()).update(singletons)
+        for p in propositions:
+            self.masks.setdefault(p.attribute.name, set()).add(p.mask)
+        for unit in reversed(units):
+            name = unit.output.name
+            template = rule_template(kinds[name], self.of(name), name in degrees, name in used)
+            self.templates[name] = template
+            for leaf in template.leaves:
+                if isinstance(leaf, Facet):
+                    attribute = unit.inputs[leaf.attribute]
+                    self.masks.setdefault(attribute.name, set()).add(leaf.mask)
+
+    def of(self, name: str) -> tuple[int, ...]:
+        """Return the subsets wanted of an attribute, in a fixed order."""
+        return tuple(sorted(self.masks.get(name, ())))
 
 
 @dataclass
@@ -40,6 +74,7 @@ class Linker:
         self.first = {n: 2 + int(b) for n, b in zip(self.inputs, self.bounds, strict=False)}
         self.n_values = 2 + sum(sizes)
         self.wanted = {a.name for a in self.outputs}
+        self.measures = slice(0, 0)
 
     def add(self, unit: RuleUnit, template: Template) -> None:
         """Link one rule set: its inputs' subsets first, then its template, then its outputs."""
@@ -73,6 +108,12 @@ class Linker:
         self.columns[name] = self._store(values)
         if self.height.get(name, 1) != 1:
             self.coherence[name] = self._store([self.height[name]]).start
+
+    def store_measures(self, propositions: Sequence[Proposition]) -> None:
+        """Write out ``Pi(a in A)`` of each proposition, one column after the other."""
+        for proposition in propositions:
+            self._take_in(proposition.attribute)
+        self.measures = self._store([self.facets[p.attribute.name, p.mask] for p in propositions])
 
     def _take_in(self, attribute: Attribute) -> None:
         """Compute the subsets of an input when it is first used."""
@@ -149,6 +190,7 @@ class Linker:
             self.columns,
             self.degrees,
             self.coherence,
+            self.measures,
             self.bounds.astype(np.uint32),
             np.array([0.0 if name in self.inferred else 1.0 for name in self.inputs]),
             ops.astype(np.uint32),
@@ -161,6 +203,71 @@ class Linker:
             n_slots,
             len(self.templates),
         )
+
+
+def circuit_code(
+    circuit: ColumnCircuit,
+    inputs: Sequence[Attribute],
+    least: Sequence[float],
+    outputs: Sequence[int],
+) -> Code:
+    """Return the program of a circuit of columns.
+
+    Parameters
+    ----------
+    circuit : expressions over the columns of the inputs
+    inputs : the attributes whose domains, side by side, are the columns
+    least : the least height that each of them must have
+    outputs : the expressions whose values are the output columns
+    """
+    constants = circuit.constants
+    template = emit(circuit, outputs, leaves=[*circuit.columns, *constants.values()])
+    n_columns = len(circuit.columns)
+    first = 2 + n_columns + len(constants)
+    n_values = first + len(template.ops)
+    ops, targets, starts, args = _stored_early(template, first)
+    fixed = np.array([0, 1, *range(2 + n_columns, first), *range(2, 2 + n_columns)], np.int32)
+    slots, n_slots = _allocate(ops, targets, starts, args, fixed, n_values)
+    makes = ops < STORE
+    targets[makes] = slots[targets[makes]]
+    return Code(
+        inputs=tuple(inputs),
+        columns={},
+        degrees={},
+        coherence={},
+        measures=slice(0, 0),
+        bounds=np.cumsum([0, *(len(a.domain) for a in inputs)]).astype(np.uint32),
+        least=np.array(least),
+        ops=ops.astype(np.uint32),
+        targets=targets.astype(np.uint32),
+        starts=starts.astype(np.uint32),
+        args=slots[args].astype(np.uint32),
+        constants=np.array([0.0, 1.0, *constants]),
+        n_inputs=n_columns,
+        n_outputs=len(outputs),
+        n_slots=n_slots,
+        n_kernels=1,
+    )
+
+
+def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Write each output as soon as it is there, so that its row of scratch is free again."""
+    n, stored = len(template.ops), len(template.outputs)
+    ops = np.concatenate([template.ops, np.full(stored, STORE)])
+    targets = np.concatenate([np.arange(first, first + n), np.arange(stored)])
+    lengths = np.concatenate([np.diff(template.starts), np.ones(stored)]).astype(np.int32)
+    old = np.cumsum([0, *lengths])
+    after = np.concatenate([np.arange(n), template.outputs - first])
+    order = np.argsort(after, kind="stable")
+    starts = np.cumsum([0, *lengths[order]])
+    places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
+    args = np.concatenate([template.args, template.outputs])[places]
+    return (
+        ops[order].astype(np.int32),
+        targets[order].astype(np.int32),
+        starts.astype(np.int32),
+        args.astype(np.int32),
+    )
 
 
 def _in_order(fixed: IntArray, n_values: int) -> IntArray:

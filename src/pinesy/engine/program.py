@@ -1,87 +1,250 @@
-"""Compiles rule sets into one flat program."""
+"""Programs ready to run, how they run on samples, and the results they give."""
 
-from collections.abc import Collection, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from types import ModuleType
+from typing import Any
 
-from pinesy.engine.circuit import ONE
+import numpy as np
+
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.demands import Demands
-from pinesy.engine.kind import COMPILING, Kind, circuit_of
-from pinesy.engine.linker import Linker
-from pinesy.rules.attributes import Attribute
+from pinesy.engine.compiler import link
+from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.gradient import gradient
+from pinesy.exceptions import UnknownAttributeError
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
+
+#: Scratch for one block of samples should stay in a core's second-level cache.
+SCRATCH_BYTES = 512 * 1024
+#: Samples a block; a multiple of the widest vector.
+MIN_WIDTH, MAX_WIDTH = 16, 128
+#: Input rows are brought together for this many bytes at a time, whatever the batch.
+CHUNK_BYTES = 2 * 1024 * 1024
+#: Steps (instructions times samples) below which a second thread costs more than it gives.
+THREAD_STEPS = 200_000
 
 
-def link(
-    units: Sequence[RuleUnit],
-    outputs: Sequence[Attribute],
-    known: Iterable[Attribute],
-    degrees: Collection[str] = (),
-    inferred: Collection[str] = (),
-    reuse: bool = True,
-) -> Code:
-    """Compile rule sets, given in an order in which inputs come first, into one program.
+@dataclass(frozen=True, eq=False, repr=False)
+class Inference(Mapping[str, Possibility]):
+    """The inferred distributions, by attribute name or attribute.
+
+    For a batch each is a `Possibility` of shape ``(n_samples, |domain|)``.
+    """
+
+    _code: Code
+    _attributes: dict[str, Attribute]
+    _measures: dict[Proposition, int]
+    _out: FloatArray
+    is_batch: bool
+
+    def __getitem__(self, key: str | Attribute) -> Possibility:
+        name = key.name if isinstance(key, Attribute) else key
+        if name not in self._code.columns:
+            raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
+        degrees = self._columns(self._code.columns[name])
+        return Possibility(self._attributes[name], degrees, self._coherent(name))
+
+    def possibility(self, proposition: Proposition) -> Any:
+        """Return ``Pi(a in A)`` of a proposition that was an output, or is on one."""
+        if proposition not in self._measures:
+            return self[proposition.attribute].possibility(proposition)
+        degrees = self._out[self._measures[proposition]]
+        return degrees if self.is_batch else float(degrees[0])
+
+    def necessity(self, proposition: Proposition) -> Any:
+        """Return ``N(a in A) = 1 - Pi(a not in A)``; the complement must be there as above."""
+        return 1.0 - self.possibility(proposition.complement)
+
+    def _columns(self, columns: slice) -> FloatArray:
+        return self._out[columns].T if self.is_batch else self._out[columns, 0]
+
+    def _coherent(self, name: str) -> Any:
+        if name not in self._code.coherence:
+            return True
+        coherent = self._out[self._code.coherence[name]] == 1.0
+        return coherent if self.is_batch else bool(coherent[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._attributes)
+
+    def __len__(self) -> int:
+        return len(self._attributes)
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        if self.is_batch:
+            return f"{kind}({self._out.shape[1]} samples of {', '.join(self)})"
+        best = [f"{name}={show_value(self[name].best)}" for name in self]
+        return f"{kind}({', '.join(best)})"
+
+
+@dataclass(frozen=True, eq=False)
+class PremiseDegrees:
+    """The degrees of the premises of a rule set's rules.
+
+    ``lambdas[..., i] = min_j pi(p_j)`` and ``rhos[..., i] = max_j pi(not p_j)`` for rule `i`, of
+    shape ``(n_rules,)``, or ``(n_samples, n_rules)`` for a batch.
+    """
+
+    lambdas: FloatArray
+    rhos: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Inference):
+    """An inference that keeps every attribute that rules conclude on and every premise degree."""
+
+    @property
+    def premises(self) -> dict[str, PremiseDegrees]:
+        """The premise degrees of each rule set, by the name of its output attribute."""
+        pairs = {name: self._columns(span) for name, span in self._code.degrees.items()}
+        return {n: PremiseDegrees(d[..., 0::2], d[..., 1::2]) for n, d in pairs.items()}
+
+
+class Program:
+    """Rule sets compiled for some outputs: compile once, run many.
+
+    Attributes
+    ----------
+    inputs : the attributes that evidence is needed for, in the order of their columns
+    outputs : the attributes that are inferred
 
     Parameters
     ----------
-    units : the rule sets that the outputs depend on
+    units : the rule sets, each after those whose outputs it uses
     outputs : the attributes whose distributions are wanted
-    known : the inputs of all rules; those that are needed get their columns in this order
-    degrees : the output names of the rule sets whose premise degrees are wanted too
-    inferred : the inputs that earlier rule sets gave, so that they may be not normalised
-    reuse : whether a row of scratch may serve several values one after the other; if not, all
-        values are there in the end, as who goes back through the program needs them
+    known : all inputs of the rules by name
+    degrees : whether the degrees of all premises are wanted too
+    propositions : those whose possibilities ``Pi(a in A)`` are wanted: the distribution behind
+        them need not be formed
     """
-    with COMPILING:
-        return _linked(units, outputs, known, degrees, inferred).code(reuse)
+
+    def __init__(
+        self,
+        units: Sequence[RuleUnit],
+        outputs: Sequence[Attribute],
+        known: Mapping[str, Attribute],
+        degrees: bool = False,
+        propositions: Sequence[Proposition] = (),
+    ) -> None:
+        traced = [u.output.name for u in units] if degrees else []
+        self._link = partial(
+            link, units, outputs, known.values(), traced, propositions=propositions
+        )
+        with notice("pinesy: compiling the rules ..."):
+            self.code = self._link()
+        self.inputs = self.code.inputs
+        self.outputs = tuple(outputs)
+        first = self.code.measures.start
+        self._measures = {p: first + i for i, p in enumerate(propositions)}
+        self._known = known
+        self._concluded = frozenset(u.output.name for u in units)
+        self._by_name = {a.name: a for a in outputs}
+        self._result = Trace if degrees else Inference
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(a.name for a in s) for s in (self.inputs, self.outputs))
+        return f"Program({inputs:.60} -> {outputs:.60}: {len(self.code.ops)} instructions)"
+
+    def run(self, x: FloatArray) -> FloatArray:
+        """Return the output columns (columns, n) for the columns of all inputs (n, columns)."""
+        return run(self.code, Rows(self.inputs, [x], len(x), True))
+
+    def gradient(self, x: FloatArray, given: FloatArray) -> FloatArray:
+        """Return the gradient (n, input columns) for that of the output columns (columns, n)."""
+        return gradient(self._unfolded, x, given)
+
+    @cached_property
+    def _unfolded(self) -> Code:
+        """The same program with a row of scratch for every value, as going back needs them."""
+        return self._link(reuse=False)
+
+    def infer(self, evidence: Evidence) -> Inference:
+        """Infer the outputs for one sample or a batch.
+
+        Parameters
+        ----------
+        evidence : for each input attribute a dict ``{value: degree}`` (values left out have
+            degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
+            ``(n_samples, |domain|)``. The quickest form is one array with the columns of all
+            `inputs` side by side, in their order.
+        """
+        rows = Rows.of(evidence, self.inputs, self._known, self._concluded, self.code.n_inputs)
+        out = run(self.code, rows)
+        return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
 
 
-def _linked(
-    units: Sequence[RuleUnit],
-    outputs: Sequence[Attribute],
-    known: Iterable[Attribute],
-    degrees: Collection[str],
-    inferred: Collection[str],
-) -> Linker:
-    concluded = {u.output.name for u in units}
-    needed = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
-    inputs = {a.name: a for a in known if a.name in needed}
-    kinds = _kinds(units, set(inputs).difference(inferred))
-    demands = Demands(units, kinds, outputs, degrees)
-    linker = Linker(inputs, demands, outputs, inferred)
-    for unit in _depth_first(units):
-        linker.add(unit, demands.templates[unit.output.name])
-    for attribute in outputs:
-        if attribute.name not in concluded:
-            linker.store_distribution(attribute)
-    return linker
+def run(code: Code, rows: Rows) -> FloatArray:
+    """Return the outputs of the program, of shape ``(code.n_outputs, n_samples)``.
 
-
-def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
-    """Return the kind of each unit, finding on the way which outputs are always normalised."""
-    normalised = set(evidence)  # which is checked to be
-    kinds = {}
-    for unit in units:
-        kind = kinds[unit.output.name] = unit.kind(normalised)
-        if circuit_of(kind).height == ONE:
-            normalised.add(unit.output.name)
-    return kinds
-
-
-def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
-    """Yield the units, each as soon as its inputs are there, the latest possible one first.
-
-    So a result is used while it is still in cache, whatever order the user wrote.
+    Memory: the result, and per thread a block of scratch and a chunk of input rows.
     """
-    produced = {u.output.name for u in units}
-    waiting = {u.output.name: {a.name for a in u.inputs} & produced for u in units}
-    users: dict[str, list[RuleUnit]] = {}
-    for unit in units:
-        for name in waiting[unit.output.name]:
-            users.setdefault(name, []).append(unit)
-    ready = [u for u in reversed(units) if not waiting[u.output.name]]
-    while ready:
-        unit = ready.pop()
-        yield unit
-        for user in users.get(unit.output.name, ()):
-            waiting[user.output.name].discard(unit.output.name)
-            if not waiting[user.output.name]:
-                ready.append(user)
+    out = np.empty((code.n_outputs, rows.n))
+    if rows.n == 1:
+        _run_one(code, rows, out)
+    else:
+        _run_blocks(code, rows, out)
+    out.setflags(write=False)  # results are values
+    return out
+
+
+def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
+    work = np.empty(code.n_slots)
+    if kernels().run_one(rows.block(0, 1)[0], out[:, 0], *code.program, work) >= 0:
+        rows.refuse(0)
+
+
+def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
+    width = _width(code, rows.n)
+    chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
+    starts = range(0, rows.n, chunk)
+    run_blocks, run_columns = kernels().run_blocks, kernels().run_columns
+    columns, local = rows.columns, threading.local()
+
+    def run_chunk(start: int) -> int:
+        if not hasattr(local, "work"):
+            local.work = np.empty((code.n_slots, width))
+        stop = min(start + chunk, rows.n)
+        if columns is not None:
+            return int(run_columns(*columns, start, stop, out, *code.program, local.work))
+        bad = int(run_blocks(rows.block(start, stop), out, start, *code.program, local.work))
+        return bad if bad < 0 else start + bad
+
+    bad = _map(run_chunk, starts, len(code.ops) * rows.n)
+    if bad >= 0:
+        rows.refuse(bad)
+
+
+def _map(run_chunk: Callable[[int], int], starts: range, steps: int) -> int:
+    """Run all chunks, on several threads if it pays; return the first bad row, or -1."""
+    threads = min(n_threads(), len(starts)) if steps > THREAD_STEPS else 1
+
+    def work(queue: Iterator[int]) -> int:
+        return next((bad for start in queue if (bad := run_chunk(start)) >= 0), -1)
+
+    return min((bad for bad in share(work, starts, threads) if bad >= 0), default=-1)
+
+
+def _width(code: Code, n: int) -> int:
+    """Return the samples of a block: as many as keep the scratch in cache.
+
+    The rows of the inputs do not count: they stream through, each is used for a short while.
+    """
+    fitting = SCRATCH_BYTES // (8 * (code.n_slots - code.n_inputs))
+    width = max(MIN_WIDTH, min(MAX_WIDTH, fitting // MIN_WIDTH * MIN_WIDTH))
+    return max(1, min(width, n))
+
+
+@cache
+def kernels() -> ModuleType:
+    """Load the compiled loops; the first time ever on a machine they are compiled."""
+    with notice(KERNELS):
+        from pinesy.engine import kernels as module
+    return module

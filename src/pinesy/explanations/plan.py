@@ -8,7 +8,7 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.inference import Program
+from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.explanations.tables import IntArray, table_of
 from pinesy.rulebase.cascade import Cascade

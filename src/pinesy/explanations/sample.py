@@ -5,8 +5,7 @@ from functools import cached_property
 
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
-from pinesy.engine.inference import Program
-from pinesy.engine.run import run
+from pinesy.engine.program import Program, run
 from pinesy.explanations.plan import Plan
 from pinesy.explanations.tables import BoolArray, PropositionDegrees, RuleTable, table_of
 from pinesy.rules.attributes import Attribute

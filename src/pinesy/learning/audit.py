@@ -13,7 +13,7 @@ from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.run import run
+from pinesy.engine.program import run
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
 from pinesy.learning.learn import Rules, batch_of

@@ -13,7 +13,7 @@ from pinesy._common.console import KERNELS, notice
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
-from pinesy.engine.run import run
+from pinesy.engine.program import run
 from pinesy.learning.shape import CellShape, shape_of
 from pinesy.learning.stages import Stage
 from pinesy.learning.summary import Summary

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.kind import independent_blocks
+from pinesy.engine.kinds import independent_blocks
 from pinesy.rules.partition import Partition
 
 Ints = npt.NDArray[np.uint32]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pinesy._common.console import notice
 from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.program import link
+from pinesy.engine.compiler import link
 from pinesy.minmax import TOLERANCE
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.inference import Inference
+from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy
 from pinesy.learning.tolerances import Tolerance

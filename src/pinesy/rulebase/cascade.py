@@ -8,11 +8,14 @@ from typing import Any, cast
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
-from pinesy.engine.inference import Inference, Program, Trace
+from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
+from pinesy.rules.attributes import Attribute, Proposition
+
+#: What may be asked of a cascade: a distribution, or the possibility of a proposition.
+Output = str | Attribute | Proposition
 
 
 class Cascade:
@@ -45,7 +48,7 @@ class Cascade:
         for rule_set in self._rule_sets:
             self._add(rule_set)
         self._attributes = self._collect(attributes)
-        self._programs: dict[tuple[tuple[str, ...], bool], Program] = {}
+        self._programs: dict[object, Program] = {}
         self._order = self._topological()
 
     def _add(self, rule_set: RuleSet) -> None:
@@ -134,20 +137,25 @@ class Cascade:
             )
         return self._by_output[key]
 
-    def compile(
-        self, outputs: Iterable[str | Attribute] | None = None, *, trace: bool = False
-    ) -> Program:
-        """Return the program that infers `outputs` (by default `self.outputs`), made once."""
-        if isinstance(outputs, str | Attribute) or not isinstance(outputs, Iterable | None):
+    def compile(self, outputs: Iterable[Output] | None = None, *, trace: bool = False) -> Program:
+        """Return the program that infers `outputs` (by default `self.outputs`), made once.
+
+        Of an attribute its distribution is inferred, of a proposition its possibility
+        ``Pi(a in A)`` alone.
+        """
+        if isinstance(outputs, Output) or not isinstance(outputs, Iterable | None):
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
-        wanted = self.outputs if outputs is None else tuple(map(self._attribute, outputs))
-        if not wanted:
+        outputs = self.outputs if outputs is None else tuple(outputs)
+        propositions = tuple(p for p in outputs if isinstance(p, Proposition))
+        wanted = tuple(self._attribute(a) for a in outputs if not isinstance(a, Proposition))
+        if not outputs:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
-        key = (tuple(a.name for a in wanted), trace)
+        key = (tuple(a.name for a in wanted), propositions, trace)
         if key not in self._programs:
+            behind = [*wanted, *(self._attribute(p.attribute) for p in propositions)]
+            units = [s.unit for s in self.needed(a.name for a in behind)]
             known = {a.name: a for a in self.inputs}
-            units = [s.unit for s in self.needed(a.name for a in wanted)]
-            self._programs[key] = Program(units, wanted, known, degrees=trace)
+            self._programs[key] = Program(units, wanted, known, trace, propositions)
         return self._programs[key]
 
     def _attribute(self, key: str | Attribute) -> Attribute:
@@ -169,9 +177,7 @@ class Cascade:
                 names.update(a.name for a in rule_set.inputs)
         return needed[::-1]
 
-    def infer(
-        self, evidence: Evidence, outputs: Iterable[str | Attribute] | None = None
-    ) -> Inference:
+    def infer(self, evidence: Evidence, outputs: Iterable[Output] | None = None) -> Inference:
         """Infer output distributions for one sample or a batch.
 
         Parameters
@@ -180,7 +186,8 @@ class Cascade:
             degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
             ``(n_samples, |domain|)``; or one array with the columns of all inputs side by side, in
             the order of `inputs` (those that the outputs need; see `Program.inputs`)
-        outputs : the attributes wanted, by default those that no premise uses
+        outputs : the attributes wanted, by default those that no premise uses; also propositions,
+            of which the result tells `possibility`
 
         Returns
         -------

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code
-from pinesy.engine.kind import COMPILING, Kind, KindCircuit, circuit_of
+from pinesy.engine.kinds import COMPILING, Kind, KindCircuit, circuit_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule

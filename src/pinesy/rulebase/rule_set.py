@@ -11,7 +11,7 @@ from pinesy._common.caching import without_cache
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence, target_degrees
-from pinesy.engine.inference import Program, Trace
+from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.relation import MatrixRelation

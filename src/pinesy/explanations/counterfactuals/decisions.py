@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.inference import Program
+from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DataError, DomainError, UnknownAttributeError
 from pinesy.inverse.conditioning.graph import graph_of
 from pinesy.rulebase.cascade import Cascade, as_cascade

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from pinesy.engine.inference import Trace
+from pinesy.engine.program import Trace
 from pinesy.explanations.counterfactuals.decisions import Decision
 from pinesy.explanations.labels import Wording, number_text
 from pinesy.rules.attributes import Attribute, Proposition

@@ -10,9 +10,9 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
+from pinesy.engine.compiler import link
 from pinesy.engine.evidence import Rows
-from pinesy.engine.program import link
-from pinesy.engine.run import run
+from pinesy.engine.program import run
 from pinesy.inverse.backpropagation.reversal import Reversal
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet

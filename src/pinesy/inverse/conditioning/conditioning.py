@@ -9,7 +9,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.run import run
+from pinesy.engine.program import run
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.inverse.conditioning.graph import Graph, graph_of
 from pinesy.inverse.conditioning.result import Beliefs

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.inverse.conditioning.expressions import Expressions
+from pinesy.engine.circuit import ColumnCircuit
 
 Bools = npt.NDArray[np.bool_]
-#: Expressions of the degrees of values or classes.
+#: ColumnCircuit of the degrees of values or classes.
 Values = list[int]
 
 
@@ -45,7 +45,7 @@ class Classes:
             found[c].append(i)
         return found
 
-    def reduce(self, made: Expressions, degrees: Values) -> Values:
+    def reduce(self, made: ColumnCircuit, degrees: Values) -> Values:
         """Return the largest degree of each class, 0 where it is empty."""
         return [made.join(degrees[i] for i in places) for places in self.members]
 
@@ -72,7 +72,7 @@ class Factor:
     classes: tuple[Classes, ...]
 
     def messages(
-        self, made: Expressions, degrees: Sequence[Values], wanted: Iterable[int]
+        self, made: ColumnCircuit, degrees: Sequence[Values], wanted: Iterable[int]
     ) -> list[Values]:
         """Return ``max {min(factor, degrees of the other attributes)}`` for each value.
 
@@ -88,7 +88,7 @@ class Factor:
         return [self.classes[i].expand(m) for i, m in zip(wanted, found, strict=True)]
 
     def _messages(
-        self, made: Expressions, degrees: list[Values], wanted: list[int]
+        self, made: ColumnCircuit, degrees: list[Values], wanted: list[int]
     ) -> list[Values]:
         raise NotImplementedError
 
@@ -105,11 +105,11 @@ class Table(Factor):
     entries: FloatArray
 
     def _messages(
-        self, made: Expressions, degrees: list[Values], wanted: list[int]
+        self, made: ColumnCircuit, degrees: list[Values], wanted: list[int]
     ) -> list[Values]:
         return [self._message(made, degrees, i) for i in wanted]
 
-    def _message(self, made: Expressions, degrees: list[Values], i: int) -> Values:
+    def _message(self, made: ColumnCircuit, degrees: list[Values], i: int) -> Values:
         """Take the other attributes out one after the other, the last one first."""
         entries = np.moveaxis(self.entries, i, 0)
         flat = [made.constant(number) for number in entries.ravel().tolist()]
@@ -140,19 +140,19 @@ class Conjunction(Factor):
     r: float
 
     def _messages(
-        self, made: Expressions, degrees: list[Values], wanted: list[int]
+        self, made: ColumnCircuit, degrees: list[Values], wanted: list[int]
     ) -> list[Values]:
         output, *inputs = degrees
         to_inputs = self._to_inputs(made, output, inputs) if wanted != [0] else []
         return [to_inputs[i - 1] if i else self._to_output(made, inputs) for i in wanted]
 
-    def _to_output(self, made: Expressions, inputs: list[Values]) -> Values:
+    def _to_output(self, made: ColumnCircuit, inputs: list[Values]) -> Values:
         known = made.meet(made.join(pair) for pair in inputs)
         holds = made.join([made.constant(self.s), made.meet(inside for _, inside in inputs)])
         fails = made.join([made.constant(self.r), *(outside for outside, _ in inputs)])
         return [made.meet([fails, known]), made.meet([holds, known])]
 
-    def _to_inputs(self, made: Expressions, output: Values, inputs: list[Values]) -> list[Values]:
+    def _to_inputs(self, made: ColumnCircuit, output: Values, inputs: list[Values]) -> list[Values]:
         """Return the messages to all inputs: every proposition but their own at its best."""
         s, r = made.constant(self.s), made.constant(self.r)
         not_q, q = output

@@ -9,12 +9,9 @@ loop.
 from collections.abc import Sequence
 from itertools import accumulate
 
-import numpy as np
-
+from pinesy.engine.circuit import ColumnCircuit
 from pinesy.engine.code import Code
-from pinesy.engine.linker import _allocate
-from pinesy.engine.template import STORE, IntArray, Template, emit
-from pinesy.inverse.conditioning.expressions import Expressions
+from pinesy.engine.linker import circuit_code
 from pinesy.inverse.conditioning.factors import Values
 from pinesy.inverse.conditioning.graph import Graph, Step
 from pinesy.rules.attributes import Attribute
@@ -32,7 +29,7 @@ def forest_program(
     projections of the joint on the attributes `wanted`.
     """
     given = [*inputs, *(graph.attributes[name] for name in targets)]
-    made = Expressions(sum(len(a.domain) for a in given))
+    made = ColumnCircuit(sum(len(a.domain) for a in given))
     degrees: Degrees = {}
     for a, columns in zip(given, _spans(made, given), strict=True):
         known = degrees.get(a.name, columns)
@@ -46,88 +43,43 @@ def forest_program(
         for name in wanted:
             degrees[name] = [made.meet([d, compatibility]) for d in degrees[name]]
     least = [1.0] * len(inputs) + [0.0] * len(targets)
-    return _program(made, given, least, [compatibility, *(d for n in wanted for d in degrees[n])])
+    return circuit_code(
+        made, given, least, [compatibility, *(d for n in wanted for d in degrees[n])]
+    )
 
 
 def sweep_program(graph: Graph) -> Code:
     """Return the program of one sweep there and back: from all degrees to all degrees."""
     given = list(graph.attributes.values())
-    made = Expressions(sum(len(a.domain) for a in given))
+    made = ColumnCircuit(sum(len(a.domain) for a in given))
     degrees = {a.name: v for a, v in zip(given, _spans(made, given), strict=True)}
     _sweep_up(graph, made, degrees)
     _sweep_down(graph, made, degrees)
-    return _program(made, given, [0.0] * len(given), [d for a in given for d in degrees[a.name]])
+    return circuit_code(
+        made, given, [0.0] * len(given), [d for a in given for d in degrees[a.name]]
+    )
 
 
-def _spans(made: Expressions, given: Sequence[Attribute]) -> list[Values]:
+def _spans(made: ColumnCircuit, given: Sequence[Attribute]) -> list[Values]:
     """Return the columns of each attribute."""
     ends = accumulate(len(a.domain) for a in given)
     return [made.columns[end - len(a.domain) : end] for a, end in zip(given, ends, strict=True)]
 
 
-def _sweep_up(graph: Graph, made: Expressions, degrees: Degrees) -> None:
+def _sweep_up(graph: Graph, made: ColumnCircuit, degrees: Degrees) -> None:
     for step in reversed(graph.steps):
         _lower(step, [step.parent], made, degrees)
 
 
-def _sweep_down(graph: Graph, made: Expressions, degrees: Degrees) -> None:
+def _sweep_down(graph: Graph, made: ColumnCircuit, degrees: Degrees) -> None:
     for step in graph.steps:
         _lower(step, step.children, made, degrees)
 
 
-def _lower(step: Step, places: list[int], made: Expressions, degrees: Degrees) -> None:
+def _lower(step: Step, places: list[int], made: ColumnCircuit, degrees: Degrees) -> None:
     """Let a factor lower the degrees of some of its attributes."""
     names = step.factor.names
     messages = step.factor.messages(made, [degrees[name] for name in names], places)
     for place, message in zip(places, messages, strict=True):
         own = degrees[names[place]]
         degrees[names[place]] = [made.meet(pair) for pair in zip(own, message, strict=True)]
-
-
-def _program(
-    made: Expressions, given: Sequence[Attribute], least: Sequence[float], outputs: Sequence[int]
-) -> Code:
-    """Turn expressions into a program whose inputs are the columns."""
-    constants = made.constants
-    template = emit(made, outputs, leaves=[*made.columns, *constants.values()])
-    n_columns = len(made.columns)
-    first = 2 + n_columns + len(constants)
-    n_values = first + len(template.ops)
-    ops, targets, starts, args = _stored_early(template, first)
-    fixed = np.array([0, 1, *range(2 + n_columns, first), *range(2, 2 + n_columns)], np.int32)
-    slots, n_slots = _allocate(ops, targets, starts, args, fixed, n_values)
-    makes = ops < STORE
-    targets[makes] = slots[targets[makes]]
-    return Code(
-        inputs=tuple(given),
-        columns={},
-        degrees={},
-        coherence={},
-        bounds=np.cumsum([0, *(len(a.domain) for a in given)]).astype(np.uint32),
-        least=np.array(least),
-        ops=ops.astype(np.uint32),
-        targets=targets.astype(np.uint32),
-        starts=starts.astype(np.uint32),
-        args=slots[args].astype(np.uint32),
-        constants=np.array([0.0, 1.0, *constants]),
-        n_inputs=n_columns,
-        n_outputs=len(outputs),
-        n_slots=n_slots,
-        n_kernels=1,
-    )
-
-
-def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Write each output as soon as it is there, so that its row of scratch is free again."""
-    n, stored = len(template.ops), len(template.outputs)
-    ops = np.concatenate([template.ops, np.full(stored, STORE)])
-    targets = np.concatenate([np.arange(first, first + n), np.arange(stored)])
-    lengths = np.concatenate([np.diff(template.starts), np.ones(stored)]).astype(np.int32)
-    old = np.cumsum([0, *lengths])
-    after = np.concatenate([np.arange(n), template.outputs - first])
-    order = np.argsort(after, kind="stable")
-    starts = np.cumsum([0, *lengths[order]])
-    places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
-    args = np.concatenate([template.args, template.outputs])[places]
-    found = [array.astype(np.int32) for array in (ops[order], targets[order], starts, args)]
-    return found[0], found[1], found[2], found[3]

@@ -160,6 +160,8 @@ class KindCircuit(Circuit):
 
     def _by_atoms(self, tables: Sequence[BoolArray]) -> list[int]:
         """Return the max over each table's marked cells, by way of the atoms they share."""
+        if not tables:  # of empty subsets nothing remains
+            return []
         flat = np.stack([table.ravel() for table in tables], axis=1)
         members, atom_of = np.unique(flat, axis=0, return_inverse=True)
         kept = [i for i, member in enumerate(members) if member.any()]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
-from pinesy.engine.kind import Kind, circuit_of, unions
+from pinesy.engine.kinds import Kind, circuit_of, unions
 
 # Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
 MAXMIN, MINMAX, STORE = 2, 3, 4

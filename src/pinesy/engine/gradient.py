@@ -1,0 +1,56 @@
+"""Gradients through a program: run forward with a place for every value, then backward."""
+
+import threading
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+from pinesy._common.console import KERNELS, notice
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray
+from pinesy.engine.code import Code
+
+#: Samples a block, and a task.
+WIDTH, CHUNK = 16, 64
+#: Instructions times samples below which a second thread costs more than it gives.
+THREAD_STEPS = 100_000
+
+
+def gradient(code: Code, x: FloatArray, given: FloatArray) -> FloatArray:
+    """Return the gradient (n, input columns) of a sum of outputs with the weights `given`.
+
+    Each minimum or maximum hands its gradient to the operands that attain it, in equal shares
+    (docs/decisions/0004-backwards-and-why.md).
+
+    Parameters
+    ----------
+    code : a program linked without reuse of scratch (`Program.gradient` has one)
+    x : the inputs (n, input columns)
+    given : the gradient of each output (output columns, n)
+    """
+    out = np.empty_like(x)
+    local = threading.local()
+
+    def work(queue: Iterator[int]) -> None:
+        for start in queue:
+            if not hasattr(local, "work"):
+                local.work, local.grads = np.empty((2, code.n_slots, WIDTH))
+            rows = slice(start, start + CHUNK)
+            kernels().back_blocks(
+                x[rows], given, start, *code.program, local.work, local.grads, out[rows]
+            )
+
+    starts = range(0, len(x), CHUNK)
+    enough = len(code.ops) * len(x) > THREAD_STEPS
+    share(work, starts, min(n_threads(), len(starts)) if enough else 1)
+    return out
+
+
+@cache
+def kernels() -> ModuleType:
+    """Load the compiled loops; the first time ever on a machine they are compiled."""
+    with notice(KERNELS):
+        from pinesy.engine import gradient_kernels
+    return gradient_kernels
