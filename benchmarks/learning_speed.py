@@ -18,9 +18,9 @@ from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
-from pinesy.learning.measuring import Batch, Measured
-from pinesy.learning.shape import shape_of
-from pinesy.learning.stages import next_stage, stage_numbers
+from pinesy.learning.exact.sample_systems import Batch, Measured
+from pinesy.learning.exact.shape import shape_of
+from pinesy.learning.exact.stages import next_stage, stage_numbers
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.targets import Target
 

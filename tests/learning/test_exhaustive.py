@@ -18,8 +18,8 @@ from pinesy import (
     RuleSet,
     learn,
 )
-from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
-from pinesy.learning.thresholds import search_thresholds
+from pinesy.learning.tolerances.evaluations import Evaluation, ThresholdSearch
+from pinesy.learning.tolerances.tolerance_search import search_thresholds
 from strategies import FloatArray, random_batch
 
 A, B, C, D, E = (Attribute(name, range(4)) for name in "abcde")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Target
-from pinesy.learning import _blocks, measuring
-from pinesy.learning.measuring import System
-from pinesy.learning.shape import shape_of
+from pinesy.learning.exact import sample_blocks, sample_systems
+from pinesy.learning.exact.sample_systems import System
+from pinesy.learning.exact.shape import shape_of
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
@@ -183,7 +183,7 @@ def test_long_fronts() -> None:
 
 
 def test_chunks_of_a_system() -> None:
-    assert _blocks.WIDTH == 128  # the sizes that these tests use are around it
+    assert sample_blocks.WIDTH == 128  # the sizes that these tests use are around it
     samples = random_samples(3, 300, 10)
     whole = samples.learn(0.5)
     for cut in (1, 127, 128, 129, 299):
@@ -202,7 +202,7 @@ def test_chunks_of_a_system() -> None:
 def test_chunks_cover_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = random_samples(4, 300, 10)
     for chunk in (1, 7, 299, 300, 1000):
-        monkeypatch.setattr(measuring, "CHUNK", chunk)
+        monkeypatch.setattr(sample_systems, "CHUNK", chunk)
         assert list(covered(samples.system.chunks())) == list(range(300))
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from pinesy import Cascade, learn, parse
-from pinesy.learning import _search, accuracy, measuring, search_thresholds
-from pinesy.learning.learn import batch_of
+from pinesy.learning import accuracy, search_thresholds
+from pinesy.learning.exact import sample_systems
+from pinesy.learning.exact.in_memory import batch_of
+from pinesy.learning.tolerances import paper_search
 from pinesy.problems import addition, addition_labels
 from strategies import random_batch
 
@@ -38,7 +40,7 @@ def data(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_learning_again_gives_what_learning_afresh_gives(seed: int) -> None:
     inputs, targets = data(seed)
     groups: dict[Any, list[str]] = {"rain": ["rain"], "others": ["street", "walk"]}
-    problem = _search.Problem(
+    problem = paper_search.Problem(
         RULES, batch_of(RULES, inputs, targets), groups, np.array([0.0]), lambda *_: 0.0
     )
     for first, second in THRESHOLDS:
@@ -59,10 +61,10 @@ def test_what_is_known_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) ->
     rules, digits = addition(1), rng.integers(0, 10, (200, 2))
     inputs = {f"a_{i + 1}": np.maximum(np.eye(10)[digits[:, i]], 0.3) for i in range(2)}
     batch = batch_of(rules, inputs, addition_labels(digits))
-    problem = _search.Problem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
+    problem = paper_search.Problem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
     first = problem.learn(dict.fromkeys(batch.targets, 0.5))
     measured: list[Any] = []
-    monkeypatch.setattr(measuring.Measured, "measure", measured.append)
+    monkeypatch.setattr(sample_systems.Measured, "measure", measured.append)
     second = problem.learn(dict.fromkeys(batch.targets, 0.4))
     assert measured == []
     assert second.cascade == first.cascade == rules

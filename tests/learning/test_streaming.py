@@ -28,7 +28,8 @@ from learning.oracle_help import (
 from messages import raises_saying
 from pinesy import Attribute, If, LearningError, PinesyError, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning import LearningResult, learn_batches, measuring
+from pinesy.learning import LearningResult, learn_batches
+from pinesy.learning.exact import sample_systems
 from pinesy.samples import SampleFile
 from strategies import BatchCase, batches
 
@@ -77,8 +78,8 @@ def test_chunks_and_threads(chunk: int, threads: str, monkeypatch: pytest.Monkey
     inputs, targets = random_samples(DIAMOND, 300, seed=6)
     expected = learn(DIAMOND, inputs, targets, tolerance=TAU)
     monkeypatch.setenv("PINESY_NUM_THREADS", threads)
-    monkeypatch.setattr(measuring, "CHUNK", chunk)
-    monkeypatch.setattr(measuring, "THREAD_STEPS", 0)
+    monkeypatch.setattr(sample_systems, "CHUNK", chunk)
+    monkeypatch.setattr(sample_systems, "THREAD_STEPS", 0)
     found = learn(DIAMOND, inputs, targets, tolerance=TAU)
     assert bits(found) == bits(expected)
     assert found.nabla["e"].tobytes() == expected.nabla["e"].tobytes()

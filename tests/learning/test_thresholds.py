@@ -21,8 +21,8 @@ from pinesy import (
     UnknownAttributeError,
     learn,
 )
-from pinesy.learning.threshold_search import ThresholdSearch
-from pinesy.learning.thresholds import (
+from pinesy.learning.tolerances.evaluations import ThresholdSearch
+from pinesy.learning.tolerances.tolerance_search import (
     candidates,
     search_thresholds,
 )

@@ -14,14 +14,14 @@ from pinesy._common.validation import FloatArray
 from pinesy.cli.options import Transform
 from pinesy.exceptions import DataError
 from pinesy.learning import (
+    LearnedRules,
     LearningResult,
-    Model,
     ThresholdSearch,
     learn_batches,
     learn_more,
     search_thresholds,
 )
-from pinesy.learning.streaming import Batches
+from pinesy.learning.exact.streaming import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, SampleFile
@@ -115,7 +115,7 @@ class Training:
             self.cascade, inputs, targets, held_out, groups=chosen, method=method
         )
 
-    def extended(self, model: Model, data: Path, earlier: Sequence[Path]) -> LearningResult:
+    def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
         """Add samples to those that a model was learned from."""
         self._check_transform(model)
         self._check_earlier(model, earlier)
@@ -126,7 +126,7 @@ class Training:
             error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
             raise
 
-    def _check_transform(self, model: Model) -> None:
+    def _check_transform(self, model: LearnedRules) -> None:
         before = model.provenance.get("transform", self.transform)
         if before != self.transform:
             raise DataError(
@@ -134,7 +134,7 @@ class Training:
                 f"same; got {self.transform}"
             )
 
-    def _check_earlier(self, model: Model, earlier: Sequence[Path]) -> None:
+    def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
         """Raise unless the files are those of the provenance, each once, if it tells."""
         noted = data_of(model)
         known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
@@ -179,13 +179,13 @@ class _Chain:
         return chain.from_iterable(self._parts)
 
 
-def data_of(model: Model) -> list[Any]:
+def data_of(model: LearnedRules) -> list[Any]:
     """Return what the provenance of a model notes of its data, a file each."""
     noted = model.provenance.get("data", [])
     return list(noted) if isinstance(noted, list) else [noted]
 
 
-def provenance(rules: Path, transform: Transform, model: Model | None) -> dict[str, Any]:
+def provenance(rules: Path, transform: Transform, model: LearnedRules | None) -> dict[str, Any]:
     """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
     if model is None:
         with open(rules, "rb") as file:

@@ -13,7 +13,7 @@ from pinesy.experiments.pieces import Piece
 from pinesy.experiments.tasks import PARTS, Task
 from pinesy.learning import LearningResult, ThresholdSearch, candidates, search_thresholds
 from pinesy.learning.metrics import answers
-from pinesy.learning.tolerances import members
+from pinesy.learning.tolerances.tolerance_groups import members
 from pinesy.rulebase.cascade import Cascade
 
 __all__ = ["candidate_power", "solve", "warm_up"]

@@ -1,20 +1,20 @@
 """Learning rule parameters from data: reliability, repair, exact solutions, thresholds, audit."""
 
-from pinesy.learning.adding import learn_more
-from pinesy.learning.audit import Audit, audit
-from pinesy.learning.distributed import learn_distributed
-from pinesy.learning.learn import learn
+from pinesy.learning.audit.reliability import Audit, audit
+from pinesy.learning.exact.cluster import learn_distributed
+from pinesy.learning.exact.in_memory import learn
+from pinesy.learning.exact.increments import learn_more
+from pinesy.learning.exact.streaming import learn_batches
+from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.metrics import accuracy
-from pinesy.learning.model import Model, load_model, save_model
-from pinesy.learning.result import LearningResult, SetResult
-from pinesy.learning.streaming import learn_batches
-from pinesy.learning.threshold_search import ThresholdSearch
-from pinesy.learning.thresholds import candidates, search_thresholds
+from pinesy.learning.model_file import LearnedRules, load_model, save_model
+from pinesy.learning.tolerances.evaluations import ThresholdSearch
+from pinesy.learning.tolerances.tolerance_search import candidates, search_thresholds
 
 __all__ = [
     "Audit",
+    "LearnedRules",
     "LearningResult",
-    "Model",
     "SetResult",
     "ThresholdSearch",
     "accuracy",

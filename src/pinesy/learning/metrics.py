@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.learning.learn import Rules, batch_of
-from pinesy.learning.measuring import Batch
+from pinesy.learning.exact.in_memory import Rules, batch_of
+from pinesy.learning.exact.sample_systems import Batch
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
 

@@ -10,9 +10,9 @@ import numpy as np
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DataError, placed
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy, learn, search_thresholds
-from pinesy.learning.learn import batch_of
+from pinesy.learning.exact.in_memory import batch_of
 from pinesy.learning.metrics import answers
-from pinesy.learning.tolerances import Tolerance, members, resolve
+from pinesy.learning.tolerances.tolerance_groups import Tolerance, members, resolve
 from pinesy.model.pieces import Labels, Pieces, labels_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target

@@ -13,7 +13,7 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy
-from pinesy.learning.tolerances import Tolerance
+from pinesy.learning.tolerances.tolerance_groups import Tolerance
 from pinesy.model import saved
 from pinesy.model.fitting import Choice, Task
 from pinesy.model.pieces import Pieces, names

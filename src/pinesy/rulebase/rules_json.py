@@ -10,7 +10,7 @@ JSON, version 1::
 
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
 was given by one. Arrays among domain values stand for tuples. A model file holds besides, under
-``"learning"``, how its parameters were learned; see `pinesy.learning.model`.
+``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
 """
 
 import json

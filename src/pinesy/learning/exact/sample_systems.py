@@ -14,8 +14,8 @@ from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
 from pinesy.engine.program import run
-from pinesy.learning.shape import CellShape, shape_of
-from pinesy.learning.stages import Stage
+from pinesy.learning.exact.shape import CellShape, shape_of
+from pinesy.learning.exact.stages import Stage
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
 from pinesy.rulebase.rule_set import RuleSet
@@ -226,5 +226,5 @@ def _empty(columns: int) -> Fronts:
 def kernels() -> ModuleType:
     """Load the compiled loops; the first time ever on a machine they are compiled."""
     with notice(KERNELS):
-        from pinesy.learning import _kernels
-    return _kernels
+        from pinesy.learning.exact import system_kernels
+    return system_kernels

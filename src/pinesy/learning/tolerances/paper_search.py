@@ -10,12 +10,12 @@ from typing import NamedTuple
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import LearningError
-from pinesy.learning.learn import InMemory
-from pinesy.learning.measuring import Batch
-from pinesy.learning.method import learn_from
-from pinesy.learning.result import LearningResult
-from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
-from pinesy.learning.tolerances import Group, resolve
+from pinesy.learning.exact.in_memory import InMemory
+from pinesy.learning.exact.method import learn_from
+from pinesy.learning.exact.sample_systems import Batch
+from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.tolerances.evaluations import Evaluation, ThresholdSearch
+from pinesy.learning.tolerances.tolerance_groups import Group, resolve
 from pinesy.rulebase.cascade import Cascade
 
 #: For each group, the position of its threshold among the candidates.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.learning.measuring import Measured
+from pinesy.learning.exact.sample_systems import Measured
 
 Ints = npt.NDArray[np.intp]
 #: For each rule set its parameters ``(s_1, r_1, s_2, ...)``.

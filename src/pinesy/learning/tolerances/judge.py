@@ -8,8 +8,8 @@ import numpy as np
 
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.metrics import Metric, accuracy, answers
-from pinesy.learning.threshold_search import show_thresholds
-from pinesy.learning.tolerances import Group
+from pinesy.learning.tolerances.evaluations import show_thresholds
+from pinesy.learning.tolerances.tolerance_groups import Group
 from pinesy.rulebase.cascade import Cascade
 
 

@@ -25,9 +25,9 @@ import numpy as np
 from pinesy._common.files import read_text, writing
 from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.learning.result import LearningResult, SetResult
+from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.summary import Summary
-from pinesy.learning.tolerances import resolve
+from pinesy.learning.tolerances.tolerance_groups import resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rules_json import from_content, read_content, to_content
@@ -36,7 +36,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class LearnedRules:
     """A learned cascade and where its parameters come from.
 
     Attributes
@@ -83,7 +83,7 @@ def save_model(
         file.write(text + "\n")
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(path: str | os.PathLike[str]) -> LearnedRules:
     """Read a model file that `save_model` or ``pinesy learn`` wrote."""
     path = _checked(path)
     text = read_text(path)
@@ -142,10 +142,10 @@ def _set_content(one: SetResult) -> dict[str, Any]:
     }
 
 
-def _model(cascade: Cascade, learning: Mapping[str, Any]) -> Model:
+def _model(cascade: Cascade, learning: Mapping[str, Any]) -> LearnedRules:
     sets = {name: _set_result(cascade, name, c) for name, c in learning["sets"].items()}
     result = LearningResult(cascade, sets, _count(learning["samples"]), {})
-    return Model(result, dict(learning["provenance"]))
+    return LearnedRules(result, dict(learning["provenance"]))
 
 
 def _count(number: Any, most: float = inf) -> int:

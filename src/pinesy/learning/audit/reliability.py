@@ -15,10 +15,10 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import run
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
-from pinesy.learning._blame import Blame, Flags, SetAudit, values_text
-from pinesy.learning.learn import Rules, batch_of
-from pinesy.learning.measuring import Batch
-from pinesy.learning.stages import next_stage
+from pinesy.learning.audit.blame import Blame, Flags, SetAudit, values_text
+from pinesy.learning.exact.in_memory import Rules, batch_of
+from pinesy.learning.exact.sample_systems import Batch
+from pinesy.learning.exact.stages import next_stage
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rules.attributes import Attribute

@@ -13,7 +13,7 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled, machine_max, machine_min
-from pinesy.learning._blocks import (
+from pinesy.learning.exact.sample_blocks import (
     INT_TABLE,
     INTS,
     NUMBERS,

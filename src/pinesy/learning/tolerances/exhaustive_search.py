@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
-from pinesy.learning._cuts import Cut, Ints, counts_of, learn_cuts
-from pinesy.learning._search import Problem, Watch, hopeless, impossible
-from pinesy.learning.measuring import Batch, Measured, shapes_of
-from pinesy.learning.method import with_sets, with_solution
-from pinesy.learning.stages import next_stage, stage_numbers
-from pinesy.learning.threshold_search import Evaluation, ThresholdSearch
+from pinesy.learning.exact.method import with_sets, with_solution
+from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
+from pinesy.learning.exact.stages import next_stage, stage_numbers
+from pinesy.learning.tolerances.cuts import Cut, Ints, counts_of, learn_cuts
+from pinesy.learning.tolerances.evaluations import Evaluation, ThresholdSearch
+from pinesy.learning.tolerances.paper_search import Problem, Watch, hopeless, impossible
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from pinesy.exceptions import DataError
-from pinesy.learning.result import SHOWN, LearningResult
-from pinesy.learning.tolerances import Group
+from pinesy.learning.learning_result import SHOWN, LearningResult
+from pinesy.learning.tolerances.tolerance_groups import Group
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,8 +8,8 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled
-from pinesy.learning import _blocks as blocks
-from pinesy.learning import _kernels as k
+from pinesy.learning.exact import sample_blocks as blocks
+from pinesy.learning.exact import system_kernels as k
 from pinesy.minmax._solving import TOLERANCE
 
 _SIGNS = types.Array(types.boolean, 2, "C", readonly=True)

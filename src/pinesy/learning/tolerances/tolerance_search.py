@@ -12,13 +12,13 @@ from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.learning._exhaustive import exhaust
-from pinesy.learning._judge import Judge
-from pinesy.learning._search import Problem, climb
-from pinesy.learning.learn import Rules, batch_of, with_initial
+from pinesy.learning.exact.in_memory import Rules, batch_of, with_initial
 from pinesy.learning.metrics import Metric, accuracy
-from pinesy.learning.threshold_search import ThresholdSearch
-from pinesy.learning.tolerances import Group, members, resolve
+from pinesy.learning.tolerances.evaluations import ThresholdSearch
+from pinesy.learning.tolerances.exhaustive_search import exhaust
+from pinesy.learning.tolerances.judge import Judge
+from pinesy.learning.tolerances.paper_search import Problem, climb
+from pinesy.learning.tolerances.tolerance_groups import Group, members, resolve
 
 METHODS = ("paper", "exhaustive")
 

@@ -6,13 +6,13 @@ from typing import Any
 from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import Rules, batch_of, with_initial
-from pinesy.learning.measuring import Batch, Measured, shapes_of
-from pinesy.learning.method import learn_from
-from pinesy.learning.result import LearningResult
-from pinesy.learning.stages import Stage
+from pinesy.learning.exact.in_memory import Rules, batch_of, with_initial
+from pinesy.learning.exact.method import learn_from
+from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
+from pinesy.learning.exact.stages import Stage
+from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.summary import Summary
-from pinesy.learning.tolerances import Tolerance, resolve
+from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import LearningError
-from pinesy.learning.result import LearningResult, SetResult
-from pinesy.learning.stages import Stage, next_stage, stage_numbers
+from pinesy.learning.exact.stages import Stage, next_stage, stage_numbers
+from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade

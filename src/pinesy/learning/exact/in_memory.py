@@ -10,12 +10,12 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import DataError
-from pinesy.learning.measuring import Batch, Measured, shapes_of
-from pinesy.learning.method import learn_from
-from pinesy.learning.result import LearningResult
-from pinesy.learning.stages import Stage, needed_inputs
+from pinesy.learning.exact.method import learn_from
+from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
+from pinesy.learning.exact.stages import Stage, needed_inputs
+from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.summary import Summary
-from pinesy.learning.tolerances import Tolerance, resolve
+from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem

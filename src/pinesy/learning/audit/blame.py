@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from pinesy._common.console import KERNELS, notice
 from pinesy._common.validation import FloatArray
-from pinesy.learning.measuring import System
-from pinesy.learning.shape import shape_of
+from pinesy.learning.exact.sample_systems import System
+from pinesy.learning.exact.shape import shape_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -195,5 +195,5 @@ def values_text(values: Sequence[Hashable]) -> str:
 def kernels() -> ModuleType:
     """Load the compiled loops; the first time ever on a machine they are compiled."""
     with notice(KERNELS):
-        from pinesy.learning import _blame_kernels
-    return _blame_kernels
+        from pinesy.learning.audit import blame_kernels
+    return blame_kernels

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
-from pinesy.learning.method import learn_from
-from pinesy.learning.result import LearningResult, SetResult
-from pinesy.learning.stages import Stage, ancestors
-from pinesy.learning.streaming import Batches, Streamed
+from pinesy.learning.exact.method import learn_from
+from pinesy.learning.exact.stages import Stage, ancestors
+from pinesy.learning.exact.streaming import Batches, Streamed
+from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.summary import Summary
 from pinesy.minmax import Fronts
 from pinesy.rulebase.rule_set import RuleSet
@@ -37,7 +37,6 @@ def learn_more(
     earlier : the batches that `previous` was learned from
     """
     cascade = previous.cascade
-    rules = cascade if len(cascade.rule_sets) > 1 else previous.rule_set  # then targets may be bare
     new = Streamed(cascade, batches, progress)
     old = None if earlier is None else Streamed(cascade, earlier, progress)
     for what, given in (("new", new), ("earlier", old)):

@@ -1,0 +1,1 @@
+"""Exact learning: equation systems of samples, solved stage by stage along a cascade."""
