@@ -245,8 +245,8 @@ def test_the_matrix_relation_takes_batches() -> None:
 
 
 def test_kernels_and_templates_agree_on_the_codes_of_operations() -> None:
-    from pinesy.engine import circuit, kernels, template
+    from pinesy.engine import circuit, kernels, templates
 
-    here = (circuit.MAX, circuit.MIN, template.MAXMIN, template.MINMAX, template.STORE)
+    here = (circuit.MAX, circuit.MIN, templates.MAXMIN, templates.MINMAX, templates.STORE)
     there = (kernels.MAX, kernels.MIN, kernels.MAXMIN, kernels.MINMAX, kernels.STORE)
     assert here == there
