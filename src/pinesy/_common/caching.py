@@ -38,6 +38,6 @@ def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Re
     return wrapper
 
 
-def without_cache(state: dict[str, Any]) -> dict[str, Any]:
-    """Return an object's ``__dict__`` as it is pickled: what was computed is computed again."""
-    return {name: content for name, content in state.items() if name != CACHE}
+def without_cache(owner: object) -> dict[str, Any]:
+    """Return an object's state as it is pickled: what was computed is computed again."""
+    return {name: content for name, content in owner.__dict__.items() if name != CACHE}

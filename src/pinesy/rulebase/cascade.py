@@ -48,7 +48,6 @@ class Cascade:
         for rule_set in self._rule_sets:
             self._add(rule_set)
         self._attributes = self._collect(attributes)
-        self._programs: dict[object, Program] = {}
         self._order = self._topological()
 
     def _add(self, rule_set: RuleSet) -> None:
@@ -151,12 +150,13 @@ class Cascade:
         if not outputs:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
         key = (tuple(a.name for a in wanted), propositions, trace)
-        if key not in self._programs:
+        programs = _programs(self)
+        if key not in programs:
             behind = [*wanted, *(self._attribute(p.attribute) for p in propositions)]
             units = [s.unit for s in self.needed(a.name for a in behind)]
             known = {a.name: a for a in self.inputs}
-            self._programs[key] = Program(units, wanted, known, trace, propositions)
-        return self._programs[key]
+            programs[key] = Program(units, wanted, known, trace, propositions)
+        return programs[key]
 
     def _attribute(self, key: str | Attribute) -> Attribute:
         if isinstance(key, str) and key in self._attributes:
@@ -232,7 +232,7 @@ class Cascade:
         return check(self._order, self._attributes, self.compile().code)
 
     def __getstate__(self) -> dict[str, Any]:
-        return without_cache(self.__dict__)
+        return without_cache(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cascade):
@@ -253,6 +253,12 @@ class Cascade:
             f"Cascade({len(self._rule_sets)} rule sets, {rules} rules: "
             f"{_names(self.inputs)} -> {_names(self.outputs)})"
         )
+
+
+@cached_on_owner
+def _programs(_cascade: Cascade) -> dict[object, Program]:
+    """Return the programs of a cascade by what they infer, to be filled."""
+    return {}
 
 
 @cached_on_owner

@@ -7,7 +7,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from pinesy._common.caching import without_cache
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence, target_degrees
@@ -164,7 +163,7 @@ class RuleSet:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return without_cache(self.__dict__)
+        return {"rules": self.rules}  # what was computed from them is computed again
 
     def __len__(self) -> int:
         """Return the number of rules."""
