@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench setup clean
+.PHONY: demo test lint bench reproduce setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -27,6 +27,9 @@ test: lint  ## lint, then every test (README, docs and examples included)
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py
+
+reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition --quick'
+	$(BIN)/python -m reproduction $(ARGS)
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,8 @@
 """README, docs and examples are run: what they show is what happens.
 
 The Python blocks of a document share one namespace and run in order, in a directory that holds
-nothing but a copy of the examples; its ``pinesy`` commands run between them, in the same place.
+nothing but a copy of the examples; its ``pinesy`` commands run between them, in the same place, and
+so do reports of the records of experiments.
 """
 
 import doctest
@@ -20,10 +21,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+RECORDS = ROOT / "docs" / "results" / "records"
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHELLS = ("bash", "sh", "shell", "console")
 #: Commands that a document may show and that the tests do not run: they install or build.
 NOT_RUN = ("pip", "python -m pip", "python3 -m pip", "git", "make", "cd", "uv", "export", "source")
+#: Experiments, which take minutes or hours; reports of their records are run.
+TOO_LONG = ("python -m reproduction addition ", "python -m reproduction sudoku ")
+RUN = ("pinesy ", "python -m reproduction report ")
 SECONDS = 60
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE | re.DOTALL)
@@ -73,7 +78,7 @@ def run_python(block: Block, document: Path, namespace: dict[str, Any]) -> None:
 
 def run_shell(command: str, cwd: Path) -> str:
     """Run a command line with ``pinesy`` standing for ``python -m pinesy``; return its output."""
-    shim = f'pinesy() {{ "{sys.executable}" -m pinesy "$@"; }}'
+    shim = f'python() {{ "{sys.executable}" "$@"; }}\npinesy() {{ python -m pinesy "$@"; }}'
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{shim}\n{command}"],
         cwd=cwd,
@@ -87,8 +92,8 @@ def run_shell(command: str, cwd: Path) -> str:
 
 
 def environment() -> dict[str, str]:
-    path = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path}
+    path = [str(ROOT / "src"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def run_document(document: Path, cwd: Path) -> list[Block]:
@@ -102,8 +107,8 @@ def run_document(document: Path, cwd: Path) -> list[Block]:
         elif block.language in SHELLS:
             lines = commands(block)
             for command in lines:
-                if not command.startswith(NOT_RUN):
-                    assert command.startswith("pinesy "), f"{document.name}: who runs {command!r}?"
+                if not command.startswith((*NOT_RUN, *TOO_LONG)):
+                    assert command.startswith(RUN), f"{document.name}: who runs {command!r}?"
                     run_shell(command, cwd)
             done.append(block)
     return done
@@ -113,6 +118,8 @@ def run_document(document: Path, cwd: Path) -> list[Block]:
 def test_documents_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    if "python -m reproduction report" in document.read_text(encoding="utf-8"):
+        shutil.copytree(RECORDS, tmp_path / RECORDS.relative_to(ROOT))
     done = run_document(document, tmp_path)
     if document == README:
         assert [b for b in done if b.language == "python"], "README.md shows no Python"
@@ -185,6 +192,9 @@ def test_a_failing_or_unknown_command_fails(tmp_path: Path) -> None:
         run_document(document(tmp_path, "```bash\npinesy no-such-command\n```\n"), tmp_path)
     with pytest.raises(AssertionError, match="who runs 'rm -rf x'"):
         run_document(document(tmp_path, "```bash\n$ rm -rf x\n```\n"), tmp_path)
+    report = document(tmp_path, "```bash\npython -m reproduction report --results gone\n```\n")
+    with pytest.raises(AssertionError, match="no such directory"):
+        run_document(report, tmp_path)
     assert commands(Block("bash", "$ pinesy a \\\n    b\nshown\n", 1)) == ["pinesy a      b"]
     assert commands(Block("bash", "# note\npinesy a\npip install x\n", 1)) == [
         "pinesy a",

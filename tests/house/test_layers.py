@@ -25,7 +25,6 @@ ROWS = [
     ["nets"],
     ["model"],
     ["problems"],
-    ["experiments"],
     ["__init__"],
     ["cli"],
     ["__main__"],
@@ -148,3 +147,18 @@ def test_imports_for_types_alone_do_not_count() -> None:
         "\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pinesy.rulebase.check\n"
     )
     assert violations(sources) == before
+
+
+def test_the_library_does_not_know_its_reproduction() -> None:
+    """`reproduction` imports pinesy, never the other way round: it is not in the wheel."""
+    assert (SOURCE.parents[1] / "reproduction" / "__main__.py").exists()
+    assert [name for name, text in read_sources().items() if "reproduction" in roots(text)] == []
+    assert roots("def f():\n    from reproduction.store import Store") == {"reproduction"}
+
+
+def roots(text: str) -> set[str]:
+    """Return the packages that a module imports from, wherever it does."""
+    nodes = list(ast.walk(ast.parse(text)))
+    origins = [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom)]
+    origins += [a.name for n in nodes if isinstance(n, ast.Import) for a in n.names]
+    return {origin.split(".")[0] for origin in origins}

@@ -19,7 +19,7 @@ MODULES = all_modules()
 
 
 #: Rooms that are not for users: nobody imports from them but the library.
-INNER = {"_common", "cli", "engine", "experiments"}
+INNER = {"_common", "cli", "engine"}
 
 
 def doors() -> list[str]:

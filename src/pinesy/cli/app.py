@@ -13,7 +13,6 @@ import pinesy
 from pinesy.cli.auditing import WRITERS, print_audit, write_audit
 from pinesy.cli.backpropagating import backprop
 from pinesy.cli.demo import run_demo
-from pinesy.cli.experiments import REPRODUCE_HELP, Several, reproduce
 from pinesy.cli.explaining import explain
 from pinesy.cli.help import (
     AUDIT_HELP,
@@ -62,7 +61,6 @@ from pinesy.cli.options import (
     read_tolerances,
 )
 from pinesy.cli.output import Screen, open_output, progress
-from pinesy.cli.report import REPORT_HELP, report
 from pinesy.cli.results import Format, writer
 from pinesy.cli.show import Page, counted
 from pinesy.cli.training import Training, learned_text, plain, provenance
@@ -72,10 +70,11 @@ from pinesy.learning import load_model, save_model
 from pinesy.samples import read_samples
 
 
-class _Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Turns what goes wrong into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -97,7 +96,7 @@ def _abandon_stdout() -> None:
 
 
 app = typer.Typer(
-    cls=_Group,
+    cls=CommandGroup,
     help=HELP,
     add_completion=False,
     no_args_is_help=True,
@@ -273,10 +272,6 @@ def demo(tour: Tour = False, output: DemoPage = Path("pinesy-demo.html")) -> Non
         run_image_demo(Screen(), output)
 
 
-app.command(cls=Several, help=REPRODUCE_HELP)(reproduce)
-app.command(help=REPORT_HELP)(report)
-
-
 def _format_of(output: Path | None) -> Format:
     if output is None:
         return Format.TABLE if sys.stdout.isatty() else Format.JSONL
@@ -289,9 +284,14 @@ def _format_of(output: Path | None) -> Format:
     return Format(suffix)
 
 
-def main() -> None:
-    """Run the command line."""
+def run(commands: typer.Typer, name: str) -> None:
+    """Run the commands of a program."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # so that no name fails for want of an encoding
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="pinesy")
+    commands(prog_name=name)
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app, "pinesy")

@@ -12,9 +12,14 @@ from rich.text import Text
 from pinesy._common.files import writing
 from pinesy.cli.demo_page import COLUMNS, demo_page
 from pinesy.cli.show import new_table
-from pinesy.experiments.cases import Case, find_cases
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.problems import addition, addition_labels, sudoku
+from pinesy.problems import (
+    ExplainedSum,
+    addition,
+    addition_labels,
+    explained_sums,
+    sudoku,
+)
 from pinesy.problems.datasets import addition_samples, digits, sudoku_samples
 
 SEED = 0
@@ -69,7 +74,7 @@ def run_image_demo(console: Console, page: Path) -> None:
     for case in cases:
         _closely(console, case)
     with writing(page) as stream:
-        stream.write(demo_page([trained, read], rows, [case.to_dict() for case in cases]))
+        stream.write(demo_page([trained, read], rows, cases))
     console.print(Text(f"All this with pictures: {page.absolute()}"))
 
 
@@ -123,14 +128,14 @@ def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(four / four.sum(axis=1, keepdims=True))
 
 
-def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[Case]:
+def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[ExplainedSum]:
     columns = np.split(model.evidence(x), len(model.cascade.inputs), axis=1)
     evidence = {a.name: part for a, part in zip(model.cascade.inputs, columns, strict=True)}
     images = {a.name: x[:, i] for i, a in enumerate(model.inputs)}
-    return find_cases(model.cascade, evidence, images, labels)
+    return explained_sums(model.cascade, evidence, labels, images)
 
 
-def _closely(console: Console, case: Case) -> None:
+def _closely(console: Console, case: ExplainedSum) -> None:
     """Show a sum: its images, what the rules make of them, and why."""
     console.print(Text(case.title, style="bold"))
     console.print(Text(side_by_side(np.stack(list(case.images.values())))), soft_wrap=True)

@@ -1,0 +1,321 @@
+"""The commands of ``python -m reproduction``: the paper's experiments, and their report."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from typer.core import TyperCommand
+
+from pinesy.cli.app import CommandGroup, run
+from pinesy.cli.options import OutputFile
+from pinesy.cli.output import Screen, open_output
+from pinesy.exceptions import DataError
+from reproduction.pieces import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Piece, pieces_of
+from reproduction.scales import PAPER, QUICK, Scale
+
+HELP = """The paper's experiments: run them piece by piece, and make the tables.
+
+[bold]Exit codes[/bold]
+  0  fine
+  2  wrong usage
+  3  data that cannot be used
+  130  interrupted
+"""
+REPRODUCE_HELP = """Do the paper's experiments on {title}; each piece has a record once it is done.
+
+Stop it at any moment: run again, it goes on where it was, and nothing is
+done twice. Several processes may share the work. Networks are trained for
+hours (an epoch at a time is kept); --quick does it all small, in minutes and
+with no download. Needs pip install '.\\[nn,data,reproduction]'.
+
+[bold]Settings[/bold]
+normal           the paper's network and numbers of samples
+low-data         few images and puzzles for training
+deepsoftlog-cnn  DeepSoftLog's network (with labels: Addition only)
+ablation         all rules certain, nothing is learned
+better-eye       the paper's network, trained with a recipe of ours
+authors-code     normal, but the learning rate never decays, as in their code
+
+With --supervision sum (Addition) or verdict (Sudoku) nobody tells the
+network what is on an image; settings normal and deepsoftlog-cnn say which
+network it is.
+
+[bold]Examples[/bold]
+  python -m reproduction addition --quick
+  python -m reproduction addition --k 1 2 4 15 100 --runs 10 --transform both
+  python -m reproduction sudoku --size 4 9 --setting normal ablation
+  python -m reproduction addition --supervision sum --setting deepsoftlog-cnn
+"""
+REPORT_HELP = """Make the tables of the experiments that were done.
+
+Ours beside the paper's and beside the published results of others: accuracy,
+what each method learned from, times, memory, the symbolic share of the wall
+time; thresholds, reliable samples and learned parameters; the ablation.
+Quick runs are shown apart. The same records give the same bytes.
+
+[bold]Formats[/bold]
+table     for the terminal
+markdown  for a document (.md)
+html      one page with plots that needs nothing else (.html)
+
+[bold]Examples[/bold]
+  python -m reproduction report
+  python -m reproduction report --results results -o results.md
+  python -m reproduction report -o results.html
+"""
+#: Options that take several values, also after one mention.
+SEVERAL = ("--k", "--size", "--setting")
+RUNS, QUICK_RUNS = 10, 2
+#: Columns of a table that no terminal shows.
+WIDTH = 200
+
+
+class Setting(StrEnum):
+    """In what setting."""
+
+    NORMAL = "normal"
+    LOW_DATA = "low-data"
+    DEEPSOFTLOG_CNN = "deepsoftlog-cnn"
+    ABLATION = "ablation"
+    BETTER_EYE = "better-eye"
+    AUTHORS_CODE = "authors-code"
+
+
+class Supervision(StrEnum):
+    """What networks learn from."""
+
+    IMAGES = "images"
+    SUM = "sum"
+    VERDICT = "verdict"
+
+
+#: The problem of each supervision that is not of images.
+ANSWERS = {Supervision.SUM: "addition", Supervision.VERDICT: "sudoku"}
+
+
+class Way(StrEnum):
+    """What makes possibilities of probabilities."""
+
+    ANTIPIGNISTIC = "antipignistic"
+    MINIMUM_SPECIFICITY = "minimum-specificity"
+    BOTH = "both"
+
+
+class Several(TyperCommand):
+    """A command with options that may be given several values at once: ``--k 1 2 4``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, each further value as if the option stood before it again."""
+        return super().parse_args(ctx, spread(args))
+
+
+def spread(args: list[str]) -> list[str]:
+    """Put the option before each of its values.
+
+    Examples
+    --------
+    >>> spread(["--k", "1", "2", "--quick"])
+    ['--k', '1', '--k', '2', '--quick']
+    """
+    found: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-"):
+            option = arg if arg in SEVERAL else ""
+        elif option and found[-1] != option:
+            found.append(option)
+        found.append(arg)
+    return found
+
+
+Digits = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--k",
+        min=1,
+        metavar="K",
+        help="Addition: digits of a number, one or more. By default 1 2 4 15 100.",
+    ),
+]
+Sizes = Annotated[
+    list[int] | None, typer.Option("--size", metavar="N", help="Sudoku: sizes. By default 4 9.")
+]
+Settings = Annotated[
+    list[Setting] | None, typer.Option("--setting", help="One or more. By default normal.")
+]
+Results = Annotated[Path, typer.Option(help="Directory for the records.")]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory for networks and what they see. By default experiments, in the cache."
+    ),
+]
+RUNS_HELP = f"Runs 0 to N-1. By default {RUNS}, with --quick {QUICK_RUNS}."
+TRAININGS_HELP = (
+    "Trainings of DeepSoftLog's network, the best of which serves all runs. "
+    f"By default {PAPER.trainings}, with --quick {QUICK.trainings}."
+)
+EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
+
+
+def reproduce(
+    ctx: typer.Context,
+    k: Digits = None,
+    size: Sizes = None,
+    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    transform: Annotated[Way, typer.Option(help="Which transformation.")] = Way.BOTH,
+    setting: Settings = None,
+    supervision: Annotated[
+        Supervision, typer.Option(help="What networks learn from.")
+    ] = Supervision.IMAGES,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
+) -> None:
+    """Do the pieces that are not done yet; the command is called as the problem."""
+    problem = str(ctx.info_name)
+    pieces = pieces_of(
+        problem,
+        _sizes(problem, k, size),
+        settings=_settings(problem, setting or [Setting.NORMAL], supervision),
+        transforms=TRANSFORMS if transform is Way.BOTH else [str(transform)],
+        runs=_runs(runs, run, quick),
+    )
+    scale = QUICK if quick else PAPER
+    if epochs:
+        scale = scale.with_epochs(epochs)
+    if trainings:
+        scale = scale.with_trainings(trainings)
+    _reproduce(pieces, results, work, scale, threads)
+
+
+def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:
+    for given, option, owner in ((k, "--k", "addition"), (size, "--size", "sudoku")):
+        if given and problem != owner:
+            raise typer.BadParameter(f"it is for {owner}, not {problem}", param_hint=option)
+    return tuple(k or size or PROBLEMS[problem])
+
+
+def _settings(problem: str, settings: list[Setting], supervision: Supervision) -> list[str]:
+    """Return the settings as pieces have them, with what networks learn from."""
+    names = [str(one) for one in settings]
+    if supervision is Supervision.IMAGES:
+        return names
+    if ANSWERS[supervision] != problem:
+        raise typer.BadParameter(
+            f"{supervision} is for {ANSWERS[supervision]}, not {problem}",
+            param_hint="--supervision",
+        )
+    for name in names:
+        if name not in FROM_ANSWERS:
+            raise typer.BadParameter(
+                f"with --supervision {supervision} it is {' or '.join(FROM_ANSWERS)}, not {name}",
+                param_hint="--setting",
+            )
+    return [FROM_ANSWERS[name] for name in names]
+
+
+def _runs(runs: int | None, run: int | None, quick: bool) -> range:
+    if run is None:
+        return range(runs or (QUICK_RUNS if quick else RUNS))
+    if runs is not None:
+        raise typer.BadParameter("give either --runs or --run", param_hint="--run")
+    return range(run, run + 1)
+
+
+def _reproduce(
+    pieces: list[Piece], results: Path, work: Path | None, scale: Scale, threads: int | None
+) -> None:
+    # Not at the top: PyTorch is slow to load, and no other command needs it.
+    try:
+        from reproduction.run import reproduce as do
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
+    outcome = do(pieces, results, work=work, scale=scale, threads=threads, say=typer.echo)
+    done = len(outcome.records)
+    typer.echo(f"{done} pieces done, {outcome.there} were there; records in {scale.place(results)}")
+    if done:
+        share = 100 * outcome.symbolic_share
+        typer.echo(f"of the time of what was done, rules took {share:.2f} %")
+
+
+class ReportFormat(StrEnum):
+    """How the report is written."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+SUFFIXES = {
+    ".md": ReportFormat.MARKDOWN,
+    ".markdown": ReportFormat.MARKDOWN,
+    ".html": ReportFormat.HTML,
+    ".htm": ReportFormat.HTML,
+    ".txt": ReportFormat.TABLE,
+}
+
+RecordsPlace = Annotated[
+    Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
+]
+FORM_HELP = "By default what the output file is called; else table."
+Form = Annotated[ReportFormat | None, typer.Option("--format", help=FORM_HELP)]
+
+
+def report(
+    results: RecordsPlace = Path("results"), form: Form = None, output: OutputFile = None
+) -> None:
+    """Print or write the report of all records in a directory."""
+    # Here, because other commands need not wait for it.
+    from reproduction.html import page
+    from reproduction.report import markdown, print_report, read_report
+    from reproduction.store import Store
+
+    chosen = form or _form_of(output)
+    made = read_report(results)
+    with open_output(output) as stream:
+        if chosen is ReportFormat.TABLE:
+            print_report(made, _screen(stream))
+        else:
+            is_page = chosen is ReportFormat.HTML
+            stream.write(page(made, Store(results).cases()) if is_page else markdown(made))
+
+
+def _screen(stream: TextIO) -> Screen:
+    return Screen(file=stream, width=None if stream.isatty() else WIDTH)
+
+
+def _form_of(output: Path | None) -> ReportFormat:
+    if output is None:
+        return ReportFormat.TABLE
+    if output.suffix.lower() not in SUFFIXES:
+        raise typer.BadParameter(
+            f"{output} ends in none of {', '.join(SUFFIXES)}; say what it is with --format",
+            param_hint="--output",
+        )
+    return SUFFIXES[output.suffix.lower()]
+
+
+app = typer.Typer(
+    cls=CommandGroup,
+    help=HELP,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
+    app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
+app.command(help=REPORT_HELP)(report)
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app, "python -m reproduction")

@@ -1,0 +1,180 @@
+"""The networks of the experiments: trained once, kept, and used by all pieces that need them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pinesy._common.console import progress
+from pinesy._common.files import sweep
+from pinesy._common.validation import FloatArray
+from pinesy.nets import (
+    DEEPSOFTLOG,
+    DeepSoftLogCNN,
+    PredictionCache,
+    train,
+)
+from reproduction.from_answers import learn
+from reproduction.locks import BusyError, locked
+from reproduction.pieces import Piece
+from reproduction.scales import Images, Scale
+from reproduction.tasks import Indices, Task
+from reproduction.trainings import Trained, Training, training_of
+
+if TYPE_CHECKING:  # pinesy.nets.gradients says it better if PyTorch is not there
+    from torch import nn
+
+__all__ = ["Networks", "Seen"]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a network makes of images.
+
+    Attributes
+    ----------
+    source : the training of the network
+    images : which images
+    probabilities : array (len(images), classes)
+    network : what a record says about the network
+    training, prediction : seconds that its training took, and reading the images, whenever that
+        was
+    """
+
+    source: Training
+    images: Indices
+    probabilities: FloatArray
+    network: dict[str, Any]
+    training: float
+    prediction: float
+
+    def is_of(self, source: Training, images: Indices) -> bool:
+        """Tell whether this is what a network makes of these images."""
+        return self.source == source and np.array_equal(self.images, images)
+
+
+class Networks:
+    """Networks in a directory; several processes may share it.
+
+    Parameters
+    ----------
+    directory : where the checkpoints are, and what networks make of images
+    scale : how large the experiments are
+    images : those of `scale`
+    say : is given a line for each network that is trained
+    """
+
+    def __init__(
+        self, directory: Path, scale: Scale, images: Images, say: Callable[[str], object]
+    ) -> None:
+        self.directory, self.scale, self.images, self.say = directory, scale, images, say
+        self._cache = PredictionCache(directory / "predictions")
+        self._seen: Seen | None = None
+        self._candidates: dict[int, Trained] = {}
+        self._best: Trained | None = None
+
+    def see(self, piece: Piece, task: Task) -> Seen:
+        """Return what the network of a piece makes of its images; train it if need be.
+
+        Raises
+        ------
+        BusyError
+            Another process trains it, or is reading images with it.
+        """
+        is_chosen = piece.setting == "deepsoftlog-cnn"
+        best = self._chosen(task.trained_on) if is_chosen else None
+        training = best.training if best else training_of(piece)
+        if self._seen and self._seen.is_of(training, task.seen):
+            return self._seen
+        # Under the lock, so that two processes do not read the same images side by side.
+        with self._alone(training.name):
+            if piece.is_from_answers:
+                trained = self._from_answers(training, task)
+            else:
+                trained = best or self._trained(training, task.trained_on)
+            self._seen = self._read(trained, task.seen)
+        return self._seen
+
+    def check_free(self, piece: Piece) -> None:
+        """Raise `BusyError` if another process is at work with the network of a piece.
+
+        To be asked before the samples are made, which would be in vain.
+        """
+        if piece.setting != "deepsoftlog-cnn":
+            with self._alone(training_of(piece).name):
+                pass
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Keep other processes away from a network in the block, or raise `BusyError`."""
+        with locked(self.directory / f".{name}.lock") as mine:
+            if not mine:
+                raise BusyError(f"another process is at work with the network {name}")
+            yield
+
+    def _read(self, trained: Trained, images: Indices) -> Seen:
+        pixels = self.images.pixels[images]
+        sweep(self._cache.path(trained.network, pixels))
+        with progress("reading images"):
+            probabilities, seconds = self._cache.timed(trained.network, pixels)
+        described = trained.described(self.scale)
+        return Seen(trained.training, images, probabilities, described, trained.seconds, seconds)
+
+    def _from_answers(self, training: Training, task: Task) -> Trained:
+        """Return a network that learned from the answers of a task."""
+        say = partial(self._say_of, training)
+        place = self.directory / training.file
+        sweep(place / "*")
+        return learn(training, self.scale, task, self.images, place, say)
+
+    def _say_of(self, training: Training, line: str) -> None:
+        self.say(f"network {training.name}: {line}")
+
+    def _trained(self, training: Training, images: Indices) -> Trained:
+        """Return a trained network; training goes on from its checkpoint if there is one."""
+        network = training.architecture(training.classes, seed=training.seed)
+        pixels, labels = self.images.pixels[images], self.images.labels[images]
+        file, recipe = self.directory / training.file, training.recipe_for(self.scale)
+        sweep(file)
+        history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
+        if history.resumed < recipe.epochs:
+            new = history.seconds[history.resumed :]
+            done = f"{len(new)} of {recipe.epochs} epochs"
+            self._say_of(training, f"{done} of {len(labels)} images in {sum(new):.1f} s")
+        return Trained(training, network, history)
+
+    def _chosen(self, images: Indices) -> Trained:
+        """Return the best of DeepSoftLog's networks, on perturbed images for training."""
+        if self._best is None:
+            self._train_candidates(images)
+            candidates = [self._candidates[seed] for seed in sorted(self._candidates)]
+            with self._alone("deepsoftlog"):
+                scores = [self._score(one.network) for one in candidates]
+            best = candidates[int(np.argmax(scores))]
+            others = sum(one.seconds for one in candidates) - best.seconds
+            self._best = replace(best, best_of=len(candidates), others=others)
+        return self._best
+
+    def _train_candidates(self, images: Indices) -> None:
+        """Train the networks to choose from; where some are busy, first the others."""
+        busy = None
+        for seed in range(self.scale.trainings):
+            training = Training(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
+            if seed not in self._candidates:
+                try:
+                    with self._alone(training.name):
+                        self._candidates[seed] = self._trained(training, images)
+                except BusyError as error:
+                    busy = error
+        if busy:
+            raise busy
+
+    def _score(self, network: "nn.Module") -> float:
+        """Return the share of perturbed images that a network reads rightly."""
+        perturbed = self.images.perturbed
+        found = self._cache.predict_proba(network, self.images.pixels[perturbed])
+        return float((found.argmax(axis=1) == self.images.labels[perturbed]).mean())

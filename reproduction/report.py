@@ -1,0 +1,194 @@
+"""The report of the experiments: its sections, for the terminal, and as Markdown."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from reproduction.appendix import (
+    ablation_table,
+    answers_table,
+    environment_table,
+    learning_table,
+    network_table,
+)
+from reproduction.records import Record, read_records
+from reproduction.summary import Group, grouped, whole_seconds
+from reproduction.tables import (
+    Table,
+    accuracy_table,
+    cost_table,
+    number_text,
+    overview_table,
+    problem_name,
+    trial_table,
+)
+
+__all__ = ["Report", "Section", "make_report", "markdown", "print_report", "read_report"]
+
+TITLE: Final = "Results of the experiments"
+READING: Final = (
+    "Figures are means and standard deviations over the runs (ddof = 0). A sample is right only "
+    "if every output is, and unambiguously so.",
+    "The paper is Baaj and Marquis 2025, Pi-NeSy: A Possibilistic Neuro-Symbolic Approach. The "
+    "results of others are those that its tables cite, but DeepProofLog's, which are published "
+    "by its authors. Whether ours is within two of the paper's standard deviations: in brackets "
+    'the difference in points, and in deviations (sd); "but by rounding" where it would be, if '
+    "the paper's mean were not rounded.",
+    "Supervision differs, so that these tables compare systems and not learning under equal "
+    "conditions: Pi-NeSy, the paper's and ours, learns from the label of every image, if not said "
+    "otherwise; the others learn from the sum alone (Addition), or from whether the puzzle is "
+    "valid (Sudoku), as ours do in the settings that begin with answers. The paper "
+    "states the supervision of Pi-NeSy only; that of the others is the one these benchmarks were "
+    "made for.",
+    "Symbolic time is that of transformation, search of thresholds, learning of parameters and "
+    "inference; the symbolic share is its part of the wall time of the experiment, each run with "
+    "the training of its network and its predictions.",
+    "All learning is everything but inference, the network's training included, which is how the "
+    "paper's learning times are counted; they and its memory are of a laptop with the integrated "
+    "GPU of an Apple M2. Our memory is the peak of the process up to then, whatever it did before, "
+    "beside the paper's maximum.",
+)
+FROM_ANSWERS: Final = (
+    "Nobody told these networks what is on an image: they had the sum of each sample (Addition), "
+    "or whether the puzzle is valid (Sudoku). Several short trainings are tried and one is chosen "
+    "by answers for validation; the answers correct what it reads, and the network is trained on "
+    "that. Rules are certain, because learning their parameters would need the labels.",
+    "The digits of test images, which were not used, tell whether a network calls each digit by "
+    "its name (right), takes some for one another (permuted), or several for one (merged).",
+)
+APPENDIX: Final = (
+    "In exact arithmetic the rules of these problems give parameters 0 for every threshold; what "
+    "the paper's appendices print near 1e-8 comes from 32-bit floats.",
+)
+QUICK: Final = (
+    "Runs on few images, with few epochs or few samples: they show that everything works, and "
+    "say nothing about accuracy.",
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report: paragraphs, then tables."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """All sections, and the groups of runs that they are about, trials not among them."""
+
+    sections: tuple[Section, ...]
+    groups: tuple[Group, ...]
+    title: str = TITLE
+
+
+def read_report(directory: Path) -> Report:
+    """Return the report of the records under a directory, or raise `DataError`."""
+    return make_report(read_records(directory))
+
+
+def make_report(records: Sequence[Record]) -> Report:
+    """Return the report of sorted records."""
+    real = [r for r in records if not r.scale]
+    groups, trials = grouped(real), grouped(r for r in records if r.scale)
+    sections = [Section("How to read this", (*READING, *_share_note(real)))]
+    for problem in sorted({g.problem for g in groups}):
+        sections += _problem_sections(problem, groups)
+    sections += _learning_sections(groups)
+    if trials:
+        sections.append(Section("Quick runs and trials", QUICK, (trial_table(trials),)))
+    made = environment_table(records), network_table(records)
+    sections.append(Section("Where the records come from", (), made))
+    return Report(tuple(sections), tuple(groups))
+
+
+def _share_note(records: Sequence[Record]) -> list[str]:
+    """Return the sentence about the share of all experiments together."""
+    symbolic, whole = whole_seconds(records)
+    if not whole:
+        return []
+    return [
+        f"All {len(records)} records together, each network's training and predictions counted "
+        f"once: symbolic {number_text(symbolic)} s of {number_text(whole)} s, "
+        f"{number_text(100.0 * symbolic / whole)} %."
+    ]
+
+
+def _problem_sections(problem: str, groups: Sequence[Group]) -> list[Section]:
+    here = [g for g in groups if g.problem == problem]
+    settings = dict.fromkeys(g.setting for g in here if g.setting != "ablation")
+    overviews = tuple(overview_table(problem, setting, here) for setting in settings)
+    sections = [Section(problem.title(), (), overviews)]
+    for size in sorted({g.size for g in here}):
+        tables = accuracy_table(problem, size, here), cost_table(problem, size, here)
+        sections.append(Section(problem_name(problem, size), (), tables))
+    return sections
+
+
+def _learning_sections(groups: Sequence[Group]) -> list[Section]:
+    found = answers_table(groups), learning_table(groups), ablation_table(groups)
+    titles = "Learning from answers alone", "What learning found", "What learning changes"
+    texts = FROM_ANSWERS, APPENDIX, ()
+    parts = zip(titles, texts, found, strict=True)
+    return [Section(title, text, (table,)) for title, text, table in parts if table.rows]
+
+
+def markdown(report: Report) -> str:
+    """Return the report as Markdown; where others are beside us, our names are in bold."""
+    parts = [f"# {report.title}"]
+    for section in report.sections:
+        parts += [f"## {section.title}", *map(_escaped, section.paragraphs)]
+        parts += map(_markdown_table, section.tables)
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(table: Table) -> str:
+    rules = ["---" if column in table.left else "---:" for column in table.columns]
+    lines = [_line(map(_escaped, table.columns)), _line(rules)]
+    for row in table.rows:
+        cells = [_escaped(cell) for cell in row.cells]
+        if row.ours and table.is_mixed:
+            at = table.columns.index("method")
+            cells[at] = f"**{cells[at]}**"
+        lines.append(_line(cells))
+    return f"{_escaped(table.caption)}\n\n" + "\n".join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Return text in which Markdown sees no marks."""
+    return "".join(f"\\{c}" if c in "\\`*_|<" else c for c in text)
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the report to a terminal."""
+    for section in report.sections:
+        console.rule(Text(section.title, style="bold"), align="left")
+        for paragraph in section.paragraphs:
+            console.print(Text(paragraph))
+        for table in section.tables:
+            console.print(_rich_table(table))
+
+
+def _rich_table(table: Table) -> RichTable:
+    made = RichTable(
+        title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False
+    )
+    for column in table.columns:
+        made.add_column(
+            column, overflow="fold", justify="left" if column in table.left else "right"
+        )
+    for row in table.rows:
+        made.add_row(*map(Text, row.cells), style="bold" if row.ours and table.is_mixed else "")
+    return made

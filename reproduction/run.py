@@ -1,0 +1,191 @@
+"""Experiments piece by piece: what is there is skipped, the rest is done and kept."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pinesy.exceptions import DataError
+from pinesy.nets.threads import using_threads
+from pinesy.problems.datasets import cache_directory
+from reproduction.bench import Bench
+from reproduction.locks import BusyError
+from reproduction.networks import Networks
+from reproduction.pieces import Piece
+from reproduction.records import SYMBOLIC, Record
+from reproduction.scales import PAPER, Scale
+from reproduction.store import Store
+from reproduction.summary import whole_seconds
+
+__all__ = ["Outcome", "reproduce"]
+
+#: Seconds between two looks at what another process is doing.
+PAUSE: Final = 2.0
+
+
+@dataclass
+class Outcome:
+    """What became of the pieces that were asked for.
+
+    Attributes
+    ----------
+    there : how many were done before, or by another process
+    records : of the pieces that were done now
+    """
+
+    there: int
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def symbolic_share(self) -> float:
+        """The share of the symbolic parts in the time of all pieces done now.
+
+        Each network's training counts once, though it serves several pieces.
+        """
+        symbolic, whole = whole_seconds([Record(Path(), r) for r in self.records])
+        return symbolic / whole if whole else 0.0
+
+
+def reproduce(
+    pieces: Sequence[Piece],
+    results: str | os.PathLike[str],
+    *,
+    work: str | os.PathLike[str] | None = None,
+    scale: Scale = PAPER,
+    threads: int | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> Outcome:
+    """Do the pieces that are not done yet, and keep the record of each as soon as it is done.
+
+    It may be stopped at any moment, and by any means: what is done is kept, networks after every
+    epoch, and the next call goes on from there. Several processes may share the work: none does
+    what another one has done or is doing.
+
+    Parameters
+    ----------
+    pieces : such as `pieces_of` gives
+    results : the directory for records (of trials, a directory in it)
+    work : the directory for networks and what they make of images; by default one in the cache
+    scale : how large the experiments are: `PAPER`, `QUICK` or a trial
+    threads : that PyTorch and the rules work with; by default all cores
+    say : is given a line for each piece and network that is done
+
+    Raises
+    ------
+    DataError
+        A directory cannot be written to, or a file in it is not what its name says, or was made
+        with another number of trainings to choose from.
+    DomainError
+        A piece is too large for the images there are.
+    """
+    place = Path(work) if work else cache_directory() / "experiments"
+    store, networks_place = Store(scale.place(Path(results))), scale.place(place)
+    store.check_writable()
+    Store(networks_place).check_writable()
+    wanted = list(dict.fromkeys(pieces))
+    missing = [piece for piece in wanted if not store.has(piece)]
+    for piece in wanted:
+        if piece not in missing:
+            _check_choice(store, piece, scale)
+    if not missing:  # then no images are needed
+        return Outcome(len(wanted))
+    images = scale.images()
+    if any(piece.setting == "deepsoftlog-cnn" for piece in missing):
+        images = images.with_perturbed(scale.n_perturbed)
+    for piece in missing:
+        scale.check(piece, images)  # better now than after hours
+    with _threads(threads) as number:
+        networks = Networks(networks_place, scale, images, say)
+        loop = _Loop(store, Bench(images, scale, networks, number), say)
+        records = loop.do(missing)
+    return Outcome(len(wanted) - len(records), records)
+
+
+def _check_choice(store: Store, piece: Piece, scale: Scale) -> None:
+    """Raise `DataError` if a piece was done with a network chosen from more or fewer than now."""
+    if piece.setting != "deepsoftlog-cnn":
+        return
+    found = store.read(piece)["network"].get("best_of")
+    if found != scale.trainings:
+        raise DataError(
+            f"{store.path(piece)}: made with the best of {found} trainings, and now it is "
+            f"{scale.trainings}; go on with --trainings {found}, or have another directory for "
+            "the records"
+        )
+
+
+@contextmanager
+def _threads(number: int | None) -> Iterator[int]:
+    """Let PyTorch and the rules work with some number of threads; give that of PyTorch."""
+    before = os.environ.get("PINESY_NUM_THREADS")
+    with using_threads(number) as found:
+        if number is not None:
+            os.environ["PINESY_NUM_THREADS"] = str(number)
+        try:
+            yield found
+        finally:
+            if before is not None:
+                os.environ["PINESY_NUM_THREADS"] = before
+            elif number is not None:
+                del os.environ["PINESY_NUM_THREADS"]
+
+
+class _Loop:
+    """Goes through pieces until all are done, here or elsewhere."""
+
+    def __init__(self, store: Store, bench: Bench, say: Callable[[str], object]) -> None:
+        self._store, self._bench, self._say = store, bench, say
+        self._records: list[dict[str, Any]] = []
+
+    def do(self, pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+        """Do what is not done; come back to what another process is doing, in case it dies.
+
+        Return the records of what was done here.
+        """
+        waiting, told = list(pieces), False
+        while waiting:
+            later = [piece for piece in waiting if not self._done(piece)]
+            if len(later) == len(waiting):
+                if not told:
+                    self._say(f"another process is at work on what is left ({len(later)} pieces)")
+                told = True
+                time.sleep(PAUSE)
+            waiting = later
+        return self._records
+
+    def _done(self, piece: Piece) -> bool:
+        """Do a piece, unless it is done; tell whether it is, and is not in other hands."""
+        with self._store.lock(piece) as mine:
+            if not mine:
+                return False
+            # Only now is it certain that nobody finishes it between this look and what follows.
+            if self._store.has(piece):
+                return True
+            try:
+                record = self._bench.record(piece)
+            except BusyError:
+                return False
+            self._store.sweep(piece)
+            # First, because whoever sees the record takes the piece for done.
+            if cases := record.pop("cases"):
+                self._store.write_cases(piece, cases, record["scale"])
+            self._store.write(piece, record)
+        self._records.append(record)
+        self._say(_line(piece, record))
+        return True
+
+
+def _line(piece: Piece, record: dict[str, Any]) -> str:
+    seconds = sum(record["seconds"][part] for part in SYMBOLIC)
+    return (
+        f"{piece}: {100 * record['accuracy']:.2f} % of {record['samples']['test']} samples right "
+        f"(digits {100 * record['digit_accuracy']:.2f} %{_misread(record)}), rules {seconds:.2f} s"
+    )
+
+
+def _misread(record: dict[str, Any]) -> str:
+    """Return a warning if a network takes digits for others, as it may without labels."""
+    return "" if record["reading"] == "right" else f", {record['reading']}"

@@ -1,0 +1,143 @@
+"""Networks that learn from sums and verdicts: pieces, records, tables, the command line."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+pytest.importorskip("mlxtend")
+
+from typer.testing import CliRunner
+
+from pinesy.problems import datasets
+from reproduction import Piece, Store, pieces_of, run
+from reproduction.addition import addition_task
+from reproduction.commands import app
+from reproduction.from_answers import answered
+from reproduction.report import read_report
+from reproduction.tests.synthetic import a_record, keep
+from reproduction.tests.test_report import row, section
+from reproduction.tests.tiny import TINY, few_mnist, timeless
+
+SETTINGS = ("answers", "answers-deepsoftlog-cnn")
+PIECES = [
+    *pieces_of("addition", [1, 2], settings=SETTINGS, runs=[1]),
+    *pieces_of("sudoku", [4], settings=["answers-deepsoftlog-cnn"], runs=[1]),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_images() -> Iterator[None]:
+    """Let MNIST be small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "mnist", few_mnist)
+        yield
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pieces were done here, once."""
+    found = tmp_path_factory.mktemp("answers")
+    assert len(reproduce(found).records) == len(PIECES)
+    return found
+
+
+def reproduce(place: Path, **given: Any) -> run.Outcome:
+    given = {"work": place / "work", "scale": TINY, "threads": 1, **given}
+    return run.reproduce(PIECES, place / "results", **given)
+
+
+def test_nothing_but_answers_is_taken_from_the_samples() -> None:
+    images = TINY.images()
+    task = addition_task(PIECES[0], images, TINY)
+    found = answered(task, task.train, images)
+    assert sorted(found.answers) == ["y_0", "y_1"]
+    assert found.labels is None
+    assert found.images.shape == (60, 2, 28, 28)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=str)
+def test_a_record_says_what_was_learned_from(place: Path, piece: Piece) -> None:
+    found = Store(place / "results").read(piece)
+    alone = {"addition": "sum only", "sudoku": "validity only"}
+    assert found["supervision"] == alone[piece.problem]
+    assert (found["thresholds"], found["distance"]) == ({}, None)
+    name = "PaperCNN" if piece.setting == "answers" else "DeepSoftLogCNN"
+    assert found["network"]["architecture"] == name
+    start = found["network"]["start"]
+    assert list(start["scores"]) == ["100", "101"]
+    assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
+    assert start["loss"] == {"addition": "both", "sudoku": "answers"}[piece.problem]
+    assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
+
+
+def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -> None:
+    records = [Store(place / "results").read(piece) for piece in PIECES]
+    networks = {(r["problem"], r["size"], r["setting"]): r["network"] for r in records}
+    assert len({n["fingerprint"] for n in networks.values()}) == len(PIECES) // 2
+    for network in networks.values():
+        last = f"last-{network['start']['chosen']}.safetensors"
+        assert (place / "work" / network["file"] / last).exists()
+
+
+def test_what_was_trained_is_not_trained_again(place: Path) -> None:
+    store = Store(place / "results")
+    before = store.read(PIECES[0])
+    store.path(PIECES[0]).unlink()
+    said: list[str] = []
+    assert reproduce(place, say=said.append).there == len(PIECES) - 1
+    assert timeless(store.read(PIECES[0])) == timeless(before)
+    assert store.read(PIECES[0])["seconds"]["training"] == before["seconds"]["training"]
+    assert any("start 100" in line for line in said)
+
+
+START = {"scores": {"0": 0.5, "1": 0.95}, "chosen": 1, "corrected": 0.0125, "labels_right": 0.998}
+
+
+def test_the_report_shows_a_wrong_reading_as_such(tmp_path: Path) -> None:
+    network = {**a_record()["network"], "start": START}
+    said: dict[str, Any] = {
+        "supervision": "sum only",
+        "network": network,
+        "reliable": {},
+        "thresholds": {},
+    }
+    keep(tmp_path, 20, setting="answers", reading="permuted: 0 as 5, 5 as 0", **said)
+    table = section(read_report(tmp_path), "Learning from answers alone")[0]
+    found = row(table, experiment="Addition-1")
+    assert found["reading"] == "permuted: 0 as 5, 5 as 0"
+    assert found["accuracy, %"] == "20.00"
+    assert found["digit accuracy, %"] == "99.50"
+    assert found["starts: right answers for validation, %"] == "50.0, 95.0"
+    assert found["labels that answers corrected, %"] == "1.25"
+    assert found["labels right after that, %"] == "99.80"
+
+
+def test_ours_stands_beside_those_that_have_sums_only_too(tmp_path: Path) -> None:
+    network = {**a_record()["network"], "start": START}
+    keep(tmp_path, 20, setting="answers", reading="right", supervision="sum only", network=network)
+    table = section(read_report(tmp_path), "Addition")[0]
+    assert {r.cells[1] for r in table.rows} == {"sum only"}
+    names = [r.cells[0] for r in table.rows]
+    assert names[0] == "Pi-NeSy-1, ours"
+    assert {"DeepSoftLog", "DeepProofLog"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ("sudoku --supervision sum", "sum is for addition, not sudoku"),
+        ("addition --supervision verdict", "verdict is for sudoku, not addition"),
+        (
+            "addition --supervision sum --setting low-data",
+            "it is normal or deepsoftlog-cnn, not low-data",
+        ),
+    ],
+)
+def test_supervision_that_does_not_fit(args: str, says: str) -> None:
+    found = CliRunner().invoke(app, args.split(), env={"COLUMNS": "200"})
+    assert found.exit_code == 2
+    assert says in found.output

@@ -1,0 +1,169 @@
+"""Sums of Addition-k, explained: what was inferred, why, and what would change it."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.png import data_uri
+from pinesy._common.validation import FloatArray
+from pinesy.explanations import Explanation, Label, explain, picture
+from pinesy.explanations.counterfactuals import margin, why_not
+from pinesy.rulebase.cascade import Cascade
+
+Images = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedSum:
+    """One sum, explained.
+
+    Attributes
+    ----------
+    title : why it was chosen
+    images : the images of its digits, by the name of the input
+    inferred, true : the digits of the sum, as inferred and as they are; ``"?"`` for a digit that
+        the rules leave open
+    explanation : of the digit that is the least certain, or wrong
+    margin : how much any degree may move before that digit can change
+    why_not : for a wrong digit, why it is not the true one
+    """
+
+    title: str
+    images: Mapping[str, Images]
+    inferred: str
+    true: str
+    explanation: Explanation
+    margin: float
+    why_not: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What was inferred, and how firmly."""
+        digit = self.explanation.wording.name(self.explanation.attribute)
+        return (
+            f"The rules say {_number(self.inferred)}; the sum is {_number(self.true)}. As long as "
+            f"no degree of an input moves by {self.margin:.3g} or more, {digit} stays what it is."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that is shown of it, as texts."""
+        return {
+            "title": self.title,
+            "summary": self.summary,
+            "explanation": str(self.explanation),
+            "why_not": self.why_not,
+            "picture": picture(self.explanation, self.images),
+            "images": {name: data_uri(image) for name, image in self.images.items()},
+        }
+
+    def to_html(self) -> str:
+        """Return it as a section of an HTML page."""
+        return sum_html(self.to_dict())
+
+
+def sum_html(content: Mapping[str, Any]) -> str:
+    """Return what `ExplainedSum.to_dict` gives as a section of an HTML page."""
+    images = "".join(
+        f'<img src="{escape(image)}" alt="the image of {escape(name)}">'
+        for name, image in content["images"].items()
+    )
+    lines = [
+        f"<section>\n<h2>{escape(content['title'])}</h2>",
+        f'<p class="digits">{images}</p>',
+        f"<p>{escape(content['summary'])}</p>",
+        f"<pre>{escape(content['explanation'])}</pre>",
+    ]
+    if content["why_not"]:
+        lines.append(f"<h3>Why not the true digit</h3>\n<pre>{escape(content['why_not'])}</pre>")
+    # An image may hold no script that runs, whoever wrote the file it is from.
+    source = b64encode(content["picture"].encode()).decode("ascii")
+    drawn = f'<img src="data:image/svg+xml;base64,{source}" alt="the explanation as a picture">'
+    return "\n".join([*lines, f'<div class="scroll" tabindex="0">{drawn}</div>\n</section>'])
+
+
+def explained_sums(
+    rules: Cascade,
+    evidence: Mapping[str, FloatArray],
+    targets: Mapping[str, Any],
+    images: Mapping[str, Images],
+) -> list[ExplainedSum]:
+    """Return the right sum that is the least certain, and the wrong one that is the most certain.
+
+    A sum is right if every digit is, and wrong if some digit is; a digit that the rules leave
+    open (several are equally possible) is neither.
+
+    Parameters
+    ----------
+    rules : those of Addition-k
+    evidence : by input, its possibilities (n, 10)
+    targets : the true digits ``y_0, ..., y_k`` of the sums, among others
+    images : by input, in the order to show them, its images (n, 28, 28)
+    """
+    names = sorted((n for n in targets if n.startswith("y_")), key=lambda n: int(n[2:]))
+    results = rules.infer(evidence, names)
+    certain = np.stack([results[name].certainty for name in names])
+    equal = np.stack([np.asarray(results[name].best) == targets[name] for name in names])
+    is_open = np.stack([results[name].ambiguous for name in names])
+    right, wrong = (equal & ~is_open).all(axis=0), ~equal & ~is_open
+    chosen = []
+    if right.any():
+        sample = int(np.argmin(np.where(right, certain.min(axis=0), np.inf)))
+        chosen.append(("The right sum that is the least certain", sample))
+    if wrong.any():
+        worst = np.where(wrong, certain, -1.0).max(axis=0)
+        chosen.append(("The wrong sum that is the most certain", int(worst.argmax())))
+    return [
+        _explained(
+            title,
+            rules,
+            {name: rows[i] for name, rows in evidence.items()},
+            {name: int(targets[name][i]) for name in names},
+            {name: rows[i] for name, rows in images.items()},
+        )
+        for title, i in chosen
+    ]
+
+
+def _number(digits: str) -> str:
+    """Return a number without zeros before it."""
+    return digits.lstrip("0") or "0"
+
+
+def _explained(
+    title: str,
+    rules: Cascade,
+    evidence: Mapping[str, FloatArray],
+    true: Mapping[str, int],
+    images: Mapping[str, Images],
+) -> ExplainedSum:
+    inferred = rules.infer(evidence, list(true))
+    best = {name: "?" if inferred[name].ambiguous else inferred[name].best for name in true}
+    wrong = [name for name in true if best[name] not in ("?", true[name])]
+    digit = wrong[0] if wrong else min(true, key=lambda name: float(inferred[name].certainty))
+    return ExplainedSum(
+        title,
+        images,
+        "".join(str(best[name]) for name in true),
+        "".join(str(true[name]) for name in true),
+        explain(rules, evidence, digit, labels=_labels(list(true))),
+        float(margin(rules, evidence, digit)),
+        str(why_not(rules, evidence, true[digit], digit)) if wrong else "",
+    )
+
+
+def _labels(names: Sequence[str]) -> dict[str, Label | str]:
+    """Return words for the attributes of a sum of numbers of `k` digits."""
+    k = len(names) - 1
+    words: dict[str, Label | str] = {
+        name: f"digit {i + 1} of the sum" for i, name in enumerate(names)
+    }
+    for i in range(1, k + 1):
+        words[f"a_{i}"] = f"digit {i} of the first number"
+        words[f"a_{k + i}"] = f"digit {i} of the second number"
+        words[f"w_{i}"] = f"the carry from digit {i}"
+    return words
