@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
+from named_columns import Table
 from pinesy import (
     Attribute,
     Cascade,
@@ -472,19 +473,6 @@ def test_other_outputs_can_be_asked_for() -> None:
 
 def test_either_spelling_of_a_transformation() -> None:
     assert sums(transform="minimum-specificity").transform == "minimum_specificity"
-
-
-class Table:
-    """A table with names of columns, as those of pandas and polars have."""
-
-    def __init__(self, columns: list[Any], rows: Any) -> None:
-        self.columns, self.rows, self.ndim = columns, np.asarray(rows), 2
-
-    def __array__(self, *_: Any, **__: Any) -> Array:
-        return self.rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 def test_tables_are_matched_by_the_names_of_their_columns() -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, DataError, DegreeError, PinesyError, antipignistic
-from pinesy.samples import read_samples, value_texts
+from pinesy.samples import read_samples, text_formats, value_texts
 from pinesy.samples import sample_file as module
 
 LEFT = Attribute("left", range(4))
@@ -263,3 +263,40 @@ def test_both_formats_give_back_what_was_written(
     text = io.StringIO()
     csv.writer(text).writerows([[f"left={v}" for v in range(4)], *table])
     assert read(text.getvalue(), tmp_path, batch=batch, suffix=".csv") == table
+
+
+FIRST_BAD = {
+    "a cut line": '{"left": {"3": 1',
+    "a name": '{"lfet": 1, "drink": "tea"}',
+    "a value": '{"left": 1, "drink": "milk"}',
+    "a number": '{"left": [1, "0", 0, 0], "drink": "tea"}',
+    "a degree": '{"left": [1, 2, 0, 0], "drink": "tea"}',
+    "a probability": '{"left": [0.5, 0, 0, 0], "drink": "tea"}',
+}
+
+
+@pytest.mark.parametrize("late", FIRST_BAD)
+@pytest.mark.parametrize("early", FIRST_BAD)
+def test_the_first_bad_line_is_named_whatever_is_wrong(
+    early: str, late: str, tmp_path: Path
+) -> None:
+    lines = ['{"left": 0, "drink": "tea"}'] * 9
+    lines[3], lines[5] = FIRST_BAD[early], FIRST_BAD[late]
+    told = message("\n".join(lines), tmp_path, LEFT, DRINK, transform=antipignistic)
+    assert told.startswith("data.jsonl, line 4: ")
+
+
+def test_the_first_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
+    rows = ["1,tea"] * 9
+    rows[3], rows[5], rows[7] = "1,milk", "high,tea", "1"
+    told = message("\n".join(["left=0,drink", *rows]), tmp_path, LEFT, DRINK, suffix=".csv")
+    assert told.startswith("data.csv, line 5: attribute 'drink' has no value 'milk'")
+
+
+def test_rows_that_are_read_in_many_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]] * 5
+    lines = "\n".join(json.dumps({"left": row}) for row in whole)
+    monkeypatch.setattr(text_formats, "RAW_CELLS", 8)
+    assert read(lines, tmp_path, batch=7) == whole
+    batches = list(read_samples(tmp_path / "data.jsonl", [LEFT], batch=7))
+    assert [list(b.lines) for b in batches] == [[*range(1, 8)], [*range(8, 15)], [15]]

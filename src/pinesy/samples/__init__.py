@@ -1,6 +1,6 @@
 """Samples in data files: JSON Lines, CSV and Parquet."""
 
-from pinesy.samples.batches import Batch
+from pinesy.samples.conversion import Batch
 from pinesy.samples.layout import value_texts
 from pinesy.samples.sample_file import SampleFile, read_samples
 

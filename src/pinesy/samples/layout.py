@@ -1,17 +1,18 @@
-"""What the formats of data files share: places, names of values, columns."""
+"""What a data file may hold: attributes, their values by name, and columns of entries."""
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple, NoReturn
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
+from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
-#: A line of more bytes is refused: it would fill the memory before anything is known of it.
-MAX_LINE = 10_000_000
+T = TypeVar("T")
 
 
 def value_texts(attribute: Attribute) -> list[str]:
@@ -37,81 +38,99 @@ def _free(value: object, taken: set[str]) -> str:
 
 
 def _positions(attribute: Attribute) -> dict[str, int]:
-    """Return the place of each value by name; a text may also stand in quotes, as in rules."""
+    """Return the position of each value by name; a text may also stand in quotes, as in rules."""
     named = {text: i for i, text in enumerate(value_texts(attribute))}
     return {show_value(v): i for i, v in enumerate(attribute.domain)} | named
 
 
-class Origin:
-    """A file that samples come from; knows the sample it is at.
+class Column(NamedTuple):
+    """A column of a data file.
 
     Attributes
     ----------
-    name : the file, for messages
-    unit : what a sample stands in, "line" or "row"
-    number : the line or row read last, counted from 1
+    number : its place in the file, from 0 on
+    title : what stands above it
+    name : the attribute
+    position : the value whose degrees it holds, by its position in the domain; None where it holds
+        entries on the whole attribute: values, or distributions
     """
 
-    def __init__(self, name: str, unit: str) -> None:
-        self.name = name
-        self.unit = unit
-        self.number = 0
-
-    def place(self, number: int) -> str:
-        """Return how a message names a line or row; 0 is the file as a whole."""
-        return f"{self.name}, {self.unit} {number}" if number else self.name
-
-    def fail(self, problem: str) -> NoReturn:
-        """Raise `DataError` for the line or row read last."""
-        raise DataError(f"{self.place(self.number)}: {problem}")
+    number: int
+    title: str
+    name: str
+    position: int | None
 
 
-class Lines(Origin):
-    """The lines of a binary file as text.
+class RowError(Exception):
+    """What is wrong with a row of a batch.
 
     Attributes
     ----------
-    position : the number of bytes read
+    row : its number in the batch, from 0 on
+    problem : the error, without the place of the row
     """
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        super().__init__(name, "line")
-        self.file = file
-        self.position = 0
+    def __init__(self, row: int, problem: PinesyError) -> None:
+        super().__init__(row, problem)
+        self.row = int(row)
+        self.problem = problem
 
-    def __iter__(self) -> Iterator[str]:
-        while raw := self._read():
-            self.number += 1
-            self.position += len(raw)
-            if len(raw) > MAX_LINE:
-                self.fail(f"longer than {MAX_LINE:,} bytes; a sample takes one line")
-            yield self._text(raw)
 
-    def _read(self) -> bytes:
-        try:
-            return self.file.readline(MAX_LINE + 1)
-        except OSError as error:
-            raise DataError(f"{self.name}: cannot be read: {error.strerror or error}") from None
+@dataclass(frozen=True, eq=False)
+class RawBatch:
+    """Some rows of a data file, as they stand there, in columns.
 
-    def _text(self, raw: bytes) -> str:
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            self.fail(f"not UTF-8 text (byte {error.start + 1} of the line)")
-        return text.removeprefix("\ufeff") if self.number == 1 else text
+    Attributes
+    ----------
+    columns : the entries of each column that is wanted, one for each row. A column of degrees
+        holds texts or an array of numbers; a column of an attribute holds plain values, and also
+        dicts from values to degrees and lists of degrees, or an array ``(n, k)`` of degrees
+    lines : the number of each row in the file, counted from 1
+    position : the number of bytes of the file read so far
+    file, unit : what messages call the file, and the place of a sample: "line" or "row"
+    problem : what is wrong with the row after these, if anything
+    """
+
+    columns: dict[Column, Any]
+    lines: Sequence[int]
+    position: int
+    file: str
+    unit: str
+    problem: PinesyError | None = None
+
+    def until_bad(self, convert: "Callable[[RawBatch], T]") -> "tuple[T, PinesyError | None]":
+        """Convert the rows before the first bad one; return what they become, and its problem.
+
+        Parameters
+        ----------
+        convert : what raises `RowError` for any bad row, not always the first of all columns
+        """
+        raw, problem = self, self.problem
+        while True:
+            try:
+                return convert(raw), problem
+            except RowError as bad:
+                place = f"{self.file}, {self.unit} {self.lines[bad.row]}"
+                problem = type(bad.problem)(f"{place}: {bad.problem}")
+                if bad.row == 0:
+                    raise problem from None
+                raw = raw._first(bad.row)
+
+    def _first(self, n: int) -> "RawBatch":
+        columns = {column: entries[:n] for column, entries in self.columns.items()}
+        return replace(self, columns=columns, lines=self.lines[:n])
 
 
 class Layout:
-    """Where the degrees of each attribute stand in a row, and what the values are called.
+    """The attributes that are read from a file, and what their values are called.
 
     Attributes
     ----------
     inputs, targets : the attributes that are read, by name
-    wanted : both; a row holds first the degrees of the inputs, then those of the targets
-    numbers : the number of each of these
+    wanted : both
     known : those, and the attributes that a file may hold besides
-    spans : the columns of each attribute in a row
-    width : the number of columns of a row
+    slices : the columns of each input in the evidence
+    width : the number of degrees of a sample, targets included
     """
 
     def __init__(
@@ -124,67 +143,78 @@ class Layout:
         self.inputs = {a.name: a for a in inputs}
         self.targets = {a.name: a for a in targets}
         self.wanted = self.inputs | self.targets
-        self.numbers = {name: number for number, name in enumerate(self.wanted)}
         self.known = {a.name: a for a in known} | self.wanted
         #: What a message calls the names that a file may use.
         self.noun = "attribute" if self.targets else "input"
-        self.spans: dict[str, slice] = {}
-        self.width = 0
-        for name, attribute in self.wanted.items():
-            self.spans[name] = slice(self.width, self.width + len(attribute.domain))
-            self.width += len(attribute.domain)
-        self.positions = {name: _positions(a) for name, a in self.known.items()}
+        self.slices = column_slices(inputs)
+        self.width = sum(len(a.domain) for a in self.wanted.values())
+        self._positions = {name: _positions(a) for name, a in self.known.items()}
 
-    @property
-    def n_columns(self) -> int:
-        """The number of columns of the inputs."""
-        return sum(len(a.domain) for a in self.inputs.values())
-
-    def check_names(self, names: Iterable[str], origin: Origin) -> None:
-        """Fail on a name that is not known, and on an input that is missing."""
+    def check_names(self, names: Iterable[str]) -> None:
+        """Raise for a name that is not known, and for an input that is missing."""
         given = set(names)
         for name in names:
             if name not in self.known:
                 hint = suggestion(name, self.known)
-                origin.fail(f"there is no {self.noun} {name!r:.80}{hint}")
+                raise DataError(f"there is no {self.noun} {name!r:.80}{hint}")
         missing = [name for name in self.inputs if name not in given]
         if missing:
             more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-            origin.fail(
+            raise DataError(
                 f"nothing is given for {', '.join(missing[:8])}{more}; where nothing is known, "
                 "give every value possibility 1"
             )
 
-    def position(self, name: str, text: str, origin: Origin) -> int:
-        """Return the place of a value, given by its name in data files, in its domain."""
-        positions = self.positions[name]
-        if text not in positions:
-            hint = suggestion(text, value_texts(self.known[name]))
-            origin.fail(f"attribute {name!r} has no value {text!r:.80}{hint}")
-        return positions[text]
+    def columns(self, titles: Sequence[str]) -> list[Column]:
+        """Return the columns that are wanted of a table with these titles."""
+        if len(titles) == 1 and self._names_some(titles[0].split(";")[1:]):
+            raise DataError(
+                f"the columns {titles[0]!r:.80} must be separated by commas, not by ';'"
+            )
+        given: dict[str, dict[int | None, Column]] = {}
+        for number, title in enumerate(titles):
+            column = Column(number, title, *self._meaning(title))
+            earlier = given.setdefault(column.name, {})
+            whole = None in earlier or (column.position is None and earlier)
+            if whole or column.position in earlier:
+                raise DataError(f"column {title!r:.80}: an earlier column gives the same")
+            earlier[column.position] = column
+        self.check_names(given)
+        return [c for name in self.wanted if name in given for c in given[name].values()]
 
-    def check_length(self, name: str, length: int, origin: Origin) -> None:
-        """Fail on a list that does not hold a degree for each value."""
-        size = len(self.known[name].domain)
-        if length != size:
-            origin.fail(f"attribute {name!r} has {size} values; got a list of {length} degrees")
+    def _names_some(self, titles: Sequence[str]) -> bool:
+        """Tell whether some of the titles name attributes."""
+        return any(title.partition("=")[0] in self.known for title in titles)
 
-    def has(self, name: str, value: Hashable) -> bool:
-        """Tell whether `place` would find a value."""
-        if isinstance(value, str):
-            return value in self.positions[name]
-        return value in self.known[name]
+    def _meaning(self, title: str) -> tuple[str, int | None]:
+        """Return the attribute of a column, and the position of the value."""
+        if title in self.known:
+            return title, None
+        # Names and values may themselves hold "=", so every split is tried.
+        splits = [i for i, sign in enumerate(title) if sign == "="]
+        pairs = [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.known]
+        for name, text in pairs:
+            if text in self._positions[name] or (name, text) == pairs[-1]:
+                return name, self.position(name, text)
+        name, noun = title.partition("=")[0], self.noun
+        raise DataError(
+            f"column {title!r:.80} is neither an {noun} nor {noun}=value"
+            f"{suggestion(name, self.known)}; columns of other things must be left out"
+        )
 
-    def place(self, name: str, value: Hashable, origin: Origin) -> int:
-        """Return the place of a value that stands alone: a text, or a value of another type."""
-        if isinstance(value, str):
-            return self.position(name, value, origin)
+    def position(self, name: str, value: Hashable) -> int:
+        """Return the position of a value: a text that names it, or a value of another type."""
         attribute = self.known[name]
-        if value not in attribute:
-            shown = json.dumps(value)
-            hint = suggestion(shown, value_texts(attribute))
-            origin.fail(f"attribute {name!r} has no value {shown:.80}{hint}")
-        return attribute.position(value)
+        if isinstance(value, str):
+            if value in self._positions[name]:
+                return self._positions[name][value]
+            shown = repr(value)
+        elif value in attribute:
+            return attribute.position(value)
+        else:
+            value = shown = json.dumps(value)
+        hint = suggestion(value, value_texts(attribute))
+        raise DataError(f"attribute {name!r} has no value {shown:.80}{hint}")
 
 
 def _check_once(attributes: Sequence[Attribute]) -> None:
@@ -193,14 +223,3 @@ def _check_once(attributes: Sequence[Attribute]) -> None:
         raise DataError(
             f"attribute {name!r} is asked for {times} times; each is an input or a target, once"
         )
-
-
-class Record(NamedTuple):
-    """A sample: its columns that are not 0, their degrees, the attributes given by one value.
-
-    The latter by their number among those wanted.
-    """
-
-    columns: list[int]
-    degrees: list[float]
-    certain: list[int]

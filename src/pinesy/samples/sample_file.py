@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -21,25 +20,23 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
-from pinesy.samples.batches import Batch, Draft, Targets, Transform, line_drafts
-from pinesy.samples.formats import CsvRows, JsonRows
-from pinesy.samples.layout import Layout
-from pinesy.samples.parquet import parquet_drafts
+from pinesy.samples.conversion import Batch, Conversion, Transform
+from pinesy.samples.layout import Layout, RawBatch
+from pinesy.samples.parquet import parquet_batches
+from pinesy.samples.text_formats import csv_batches, json_batches
 
 Source = str | os.PathLike[str] | BinaryIO
-Reader = Callable[[BinaryIO, str, Layout, int], Iterator[Draft]]
+Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
 
 #: Degrees that a batch may hold, whatever number of samples is asked for (128 MB).
 MAX_CELLS = 1 << 24
 
-json_drafts: Reader = partial(line_drafts, JsonRows)
-
-SUFFIXES: dict[str, Reader] = {
-    ".csv": partial(line_drafts, CsvRows),
-    ".json": json_drafts,
-    ".jsonl": json_drafts,
-    ".ndjson": json_drafts,
-    ".parquet": parquet_drafts,
+READERS: dict[str, Reader] = {
+    ".csv": csv_batches,
+    ".json": json_batches,
+    ".jsonl": json_batches,
+    ".ndjson": json_batches,
+    ".parquet": parquet_batches,
 }
 
 
@@ -81,27 +78,20 @@ def read_samples(
     """
     layout = Layout(inputs, known, targets)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
-    read, empty = _reader(source), True
+    read, convert = _reader(source), Conversion(layout, transform)
+    parts: list[Batch] = []
+    n = 0
     with _opened(source) as file:
-        for draft in read(file, _name(source), layout, size):
-            empty = False
-            if transform is not None:
-                draft.transform(transform)
-            draft.check()
-            yield _finished(draft.batch, layout)
-    if empty:
+        for raw in read(file, _name(source), layout, size):
+            parts.append(convert(raw))
+            n += len(raw.lines)
+            if n % size == 0:
+                yield Batch.joined(parts)
+                parts = []
+    if parts:
+        yield Batch.joined(parts)
+    if not n:
         raise DataError(f"{_name(source)}: no samples in it")
-
-
-def _finished(batch: Batch, layout: Layout) -> Batch:
-    """Return the batch with its targets as `learn` takes them."""
-    targets = {
-        name: Target.at(array, layout.wanted[name])
-        if array.ndim == 1
-        else Target.of(array, layout.wanted[name])
-        for name, array in batch.targets.items()
-    }
-    return replace(batch, targets=targets)
 
 
 class SampleFile:
@@ -135,30 +125,27 @@ class SampleFile:
         batch: int = 10_000,
     ) -> None:
         self.path = Path(path)
-        self.inputs = tuple(inputs)
-        self.targets = tuple(targets)
-        self.known = tuple(known)
-        self.transform = transform
-        self.batch = batch
+        self._read = partial(
+            read_samples,
+            self.path,
+            tuple(inputs),
+            targets=tuple(targets),
+            known=tuple(known),
+            transform=transform,
+            batch=batch,
+        )
         _reader(path)
         self._state = self._look()
         self.n_bytes = self._state[0]
 
-    def __iter__(self) -> Iterator[tuple[FloatArray, Targets]]:
+    def __iter__(self) -> Iterator[tuple[FloatArray, dict[str, Target]]]:
         for batch in self.batches():
             yield batch.evidence, batch.targets
 
     def batches(self) -> Iterator[Batch]:
         """Read the batches with the places of their samples."""
         self._check_unchanged()
-        yield from read_samples(
-            self.path,
-            self.inputs,
-            targets=self.targets,
-            known=self.known,
-            transform=self.transform,
-            batch=self.batch,
-        )
+        yield from self._read()
         self._check_unchanged()
 
     def fingerprint(self) -> str:
@@ -209,8 +196,8 @@ def _name(source: Source) -> str:
 
 def _reader(source: Source) -> Reader:
     if not isinstance(source, str | os.PathLike):
-        return json_drafts
+        return json_batches
     suffix = Path(source).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise DataError(f"{source}: data are read from {', '.join(SUFFIXES)}, not {suffix!r}")
-    return SUFFIXES[suffix]
+    if suffix not in READERS:
+        raise DataError(f"{source}: data are read from {', '.join(READERS)}, not {suffix!r}")
+    return READERS[suffix]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from model.test_neurosymbolic import Table
+from named_columns import Table
 from pinesy import Attribute, DataError, If, RuleSet, learn
 
 SKY, RAIN = Attribute("sky", ["clear", "dark"]), Attribute("rain", ["no", "yes"])

@@ -1,0 +1,242 @@
+"""One conversion for all formats: columns of raw entries are made into evidence and targets.
+
+Every entry is checked here, and the first bad row of a file is the one that is reported.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, check_distribution
+from pinesy.exceptions import DataError, DegreeError, PinesyError, placed
+from pinesy.rulebase.targets import Target
+from pinesy.samples.layout import Column, Layout, RawBatch, RowError
+
+Transform = Callable[[Any], Any]
+
+#: The degree of a value that stands alone.
+CERTAIN = (1.0,)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some samples of a file.
+
+    Attributes
+    ----------
+    evidence : array (n_samples, columns)
+        The degrees of all inputs side by side, as `Program.infer` takes them.
+    lines : the line of each sample in the file, or its row in a Parquet file, counted from 1
+    position : the number of bytes of the file read so far (of Parquet, by its share of rows)
+    targets : for each target attribute that the file has, by name, its targets: labels where every
+        sample of the batch gives one value, else distributions
+    """
+
+    evidence: FloatArray
+    lines: Sequence[int]
+    position: int
+    targets: dict[str, Target] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.lines)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Batch]") -> "Batch":
+        """Return batches that follow each other as one."""
+        last = parts[-1]
+        if len(parts) == 1:
+            return last
+        targets = {name: Target.join([b.targets[name] for b in parts]) for name in last.targets}
+        evidence = np.concatenate([b.evidence for b in parts])
+        return cls(evidence, tuple(i for b in parts for i in b.lines), last.position, targets)
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Makes samples of what stands in a file.
+
+    Attributes
+    ----------
+    transform : makes possibilities of the degrees of inputs, except where a value is certain
+    """
+
+    layout: Layout
+    transform: Transform | None = None
+
+    def __call__(self, raw: RawBatch) -> Batch:
+        """Return the samples, or raise the error of the first that cannot be used."""
+        batch, problem = raw.until_bad(self._batch)
+        if problem:
+            raise problem
+        return batch
+
+    def _batch(self, raw: RawBatch) -> Batch:
+        n, layout = len(raw.lines), self.layout
+        evidence = np.zeros((n, sum(len(a.domain) for a in layout.inputs.values())))
+        targets: dict[str, Target] = {}
+        for name, group in groupby(raw.columns.items(), lambda item: item[0].name):
+            content = self._converted(name, dict(group))
+            if name in layout.targets:
+                make = Target.at if content.ndim == 1 else Target.of
+                targets[name] = make(content, layout.targets[name])
+            elif content.ndim == 1:
+                evidence[np.arange(n), layout.slices[name].start + content] = 1.0
+            else:
+                evidence[:, layout.slices[name]] = content
+        return Batch(evidence, raw.lines, raw.position, targets)
+
+    def _converted(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
+        """Return what the columns of an attribute give: degrees (n, |domain|), or positions (n,).
+
+        Positions where every row gives one value, which is then certain.
+        """
+        column, entries = next(iter(columns.items()))
+        kinds = set() if isinstance(entries, np.ndarray) else set(map(type, entries))
+        rows: Any = slice(None)
+        if column.position is not None:
+            degrees = self._by_value(name, columns)
+        elif isinstance(entries, np.ndarray):
+            with _bad_row(0):
+                self._check_length(name, entries.shape[1])
+            degrees = entries.astype(np.float64)
+        elif kinds.isdisjoint((dict, list)):
+            keys = entries if len(kinds) == 1 else list(map(_key, entries))
+            places = self._places(name, entries, keys)
+            return np.array([places[key][0] for key in keys])
+        else:
+            degrees = self._distributions(name, entries)
+            rows = np.flatnonzero([type(entry) in (dict, list) for entry in entries])
+        if self.transform is not None and name in self.layout.inputs:
+            self._transform(name, degrees, rows, self.transform)
+        self._check(name, degrees)
+        return degrees
+
+    def _by_value(self, name: str, columns: dict[Column, Any]) -> FloatArray:
+        """Return the degrees of columns that hold those of one value each."""
+        n = len(next(iter(columns.values())))
+        degrees = np.zeros((n, len(self.layout.wanted[name].domain)))
+        for column, entries in columns.items():
+            is_array = isinstance(entries, np.ndarray)
+            degrees[:, column.position] = entries if is_array else _read_numbers(column, entries)
+        return degrees
+
+    def _distributions(self, name: str, entries: Sequence[Any]) -> FloatArray:
+        """Return the degrees of dicts from values to degrees, lists of degrees, and values."""
+        keys = list(map(_key, entries))
+        places = self._places(name, entries, keys)
+        numbers: list[Any] = []
+        for entry in entries:
+            kind = type(entry)
+            numbers.extend(entry.values() if kind is dict else entry if kind is list else CERTAIN)
+        rows = np.repeat(np.arange(len(keys)), [len(places[key]) for key in keys])
+        degrees = np.zeros((len(keys), len(self.layout.wanted[name].domain)))
+        positions = [position for key in keys for position in places[key]]
+        degrees[rows, positions] = _checked_numbers(name, numbers, rows)
+        return degrees
+
+    def _places(
+        self, name: str, entries: Sequence[Any], keys: Sequence[Hashable]
+    ) -> dict[Hashable, Sequence[int]]:
+        """Return the positions that entries give degrees for, once for all with the same key."""
+        places: dict[Hashable, Sequence[int]] = {}
+        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        for row in sorted(first.values()):
+            with _bad_row(row):
+                places[keys[row]] = self._positions(name, entries[row])
+        return places
+
+    def _positions(self, name: str, entry: Any) -> Sequence[int]:
+        """Return the positions of the values that one entry gives degrees for."""
+        if isinstance(entry, list):
+            self._check_length(name, len(entry))
+            return range(len(entry))
+        if not isinstance(entry, dict):
+            return [self.layout.position(name, entry)]
+        positions = [self.layout.position(name, text) for text in entry]
+        if len(set(positions)) < len(positions):
+            raise DataError(f"attribute {name!r}: one value is given twice, by two spellings")
+        return positions
+
+    def _check_length(self, name: str, length: int) -> None:
+        size = len(self.layout.wanted[name].domain)
+        if length != size:
+            raise DataError(f"attribute {name!r} has {size} values; got a list of {length} degrees")
+
+    def _transform(self, name: str, degrees: FloatArray, rows: Any, transform: Transform) -> None:
+        """Put possibilities in the place of the degrees of some rows."""
+        try:
+            degrees[rows] = transform(degrees[rows])
+        except DegreeError:  # of which row?
+            domain = self.layout.wanted[name].domain
+            for row in np.arange(len(degrees))[rows]:
+                with _bad_row(row), placed(f"attribute {name!r}"):
+                    transform(dict(zip(domain, degrees[row].tolist(), strict=True)))
+            raise
+
+    def _check(self, name: str, degrees: FloatArray) -> None:
+        """Raise unless each row is a normalised possibility distribution."""
+        in_range = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
+        good = in_range & (degrees.max(axis=1) == 1.0)
+        if not good.all():
+            row = int(np.argmin(good))
+            with _bad_row(row):
+                domain = self.layout.wanted[name].domain
+                check_distribution(degrees[row], domain, f"attribute {name!r}")
+
+
+@contextmanager
+def _bad_row(row: int) -> Iterator[None]:
+    """Say of an error which row it is about."""
+    try:
+        yield
+    except PinesyError as error:
+        raise RowError(row, error) from None
+
+
+def _key(entry: Any) -> Hashable:
+    """Return what is the same for entries that give degrees for the same values."""
+    kind = type(entry)  # 1 is not True
+    return tuple(entry) if kind is dict else len(entry) if kind is list else (kind, entry)
+
+
+def _checked_numbers(name: str, numbers: list[Any], rows: npt.NDArray[np.int64]) -> FloatArray:
+    """Return degrees as JSON has them; `rows` tells the row of each."""
+    if not set(map(type, numbers)) <= {float, int}:
+        i, wrong = next((i, x) for i, x in enumerate(numbers) if type(x) not in (float, int))
+        shown = json.dumps(wrong)
+        problem = DataError(f"attribute {name!r}: the degree {shown:.80} is not a number")
+        raise RowError(rows[i], problem)
+    try:
+        return np.array(numbers, dtype=np.float64)
+    except OverflowError:
+        most = sys.float_info.max
+        i = next(i for i, x in enumerate(numbers) if type(x) is int and abs(x) > most)
+        problem = DataError(f"attribute {name!r}: a degree is far above 1")
+        raise RowError(rows[i], problem) from None
+
+
+def _read_numbers(column: Column, texts: Sequence[str]) -> list[float]:
+    try:
+        if "_" not in "".join(texts):  # Python would read 0_1 as 1
+            return list(map(float, texts))
+    except ValueError:
+        pass
+    row = next(i for i, text in enumerate(texts) if not _is_number(text))
+    problem = f"column {column.title!r:.80}: {texts[row]!r:.80} is not a number"
+    raise RowError(row, DataError(problem))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
