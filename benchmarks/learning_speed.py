@@ -205,7 +205,7 @@ def epoch_seconds(images: int, classes: int) -> float:
     from dataclasses import replace
 
     from pinesy.nets import PAPER, PaperCNN, train
-    from pinesy.problems.datasets import mnist
+    from pinesy.problems import mnist
 
     data = mnist()
     chosen = np.flatnonzero(data.train_labels < classes)[:images]

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from pinesy import antipignistic, audit
 from pinesy.exceptions import DataError
 from pinesy.learning import Audit
-from pinesy.problems import addition
-from pinesy.problems.datasets import addition_samples, digits
+from pinesy.problems import addition, addition_samples, digits
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -5,8 +5,7 @@ import numpy.typing as npt
 
 from pinesy.exceptions import DataError
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.problems import addition, addition_labels
-from pinesy.problems.datasets import addition_samples, digits
+from pinesy.problems import addition, addition_labels, addition_samples, digits
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from pinesy.problems import addition, addition_labels
-from pinesy.problems.datasets import addition_samples, addition_split
+from pinesy.problems import addition, addition_labels, addition_samples, addition_split
 from reproduction.pieces import Piece
 from reproduction.scales import Images, Scale
 from reproduction.tasks import PARTS, Indices, Part, Task

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pinesy.exceptions import DataError
 from pinesy.nets.threads import using_threads
-from pinesy.problems.datasets import cache_directory
+from pinesy.problems import cache_directory
 from reproduction.bench import Bench
 from reproduction.locks import BusyError
 from reproduction.networks import Networks

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from pinesy import problems
 from pinesy.exceptions import DomainError
-from pinesy.problems import datasets
 from reproduction.pieces import Piece
 
 __all__ = ["PAPER", "QUICK", "Images", "Scale"]
@@ -125,7 +125,7 @@ class Scale:
         """Return the images."""
         if self.embedded:
             return _embedded()
-        data = datasets.mnist()
+        data = problems.mnist()
         return Images(*data.merged(), len(data.train_labels))
 
     def addition_images(self, setting: str) -> int:
@@ -152,7 +152,7 @@ class Scale:
 
 def _embedded() -> Images:
     """Return the embedded digits, which come sorted by class, in random order."""
-    pixels, labels = datasets.digits()
+    pixels, labels = problems.digits()
     order = np.random.default_rng(0).permutation(len(labels))
     return Images(pixels[order], labels[order], len(labels) * 4 // 5)
 

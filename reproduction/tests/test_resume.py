@@ -18,7 +18,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("mlxtend")
 
 import pinesy
-from pinesy.problems import datasets
+from pinesy import problems
 from reproduction import Piece, Store, pieces_of, reasoning, run
 from reproduction.locks import locked
 from reproduction.tests.synthetic import records_in
@@ -32,7 +32,7 @@ PIECES = pieces_of("addition", [1, 2], runs=[0, 1])
 @pytest.fixture(autouse=True)
 def few_images(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process see what the other ones see."""
-    monkeypatch.setattr(datasets, "digits", few_digits)
+    monkeypatch.setattr(problems, "digits", few_digits)
     monkeypatch.setattr(reasoning, "candidates", few_candidates)
     monkeypatch.setattr(run, "PAUSE", 0.1)
 
@@ -66,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What an undisturbed run gives."""
     place = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "digits", few_digits)
+        patch.setattr(problems, "digits", few_digits)
         patch.setattr(reasoning, "candidates", few_candidates)
         assert len(here(place).records) == len(PIECES)
     return records(place)

@@ -13,7 +13,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("mlxtend")
 
 from messages import raises_saying
-from pinesy import antipignistic, minimum_specificity
+from pinesy import antipignistic, minimum_specificity, problems
 from pinesy.exceptions import DataError, DomainError
 from pinesy.learning import accuracy
 from pinesy.nets import PAPER as PAPER_RECIPE
@@ -27,11 +27,14 @@ from pinesy.nets import (
     train,
 )
 from pinesy.nets.checkpoints import read_checkpoint
-from pinesy.problems import addition, addition_labels, datasets, sudoku, sudoku_labels
-from pinesy.problems.datasets import (
+from pinesy.problems import (
     Mnist,
+    addition,
+    addition_labels,
     addition_samples,
     addition_split,
+    sudoku,
+    sudoku_labels,
     sudoku_pools,
     sudoku_samples,
 )
@@ -55,7 +58,7 @@ PIECES = [
 def few_images() -> Iterator[None]:
     """Let MNIST be small, and thresholds be few."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "mnist", few_mnist)
+        patch.setattr(problems, "mnist", few_mnist)
         patch.setattr(reasoning, "candidates", few_candidates)
         yield
 
@@ -196,7 +199,7 @@ def test_both_transformations_see_the_same_and_judge_by_their_own(lab: Lab) -> N
 
 def test_what_is_done_is_not_done_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {path: path.stat().st_mtime_ns for path in lab.results.rglob("*.json")}
-    monkeypatch.setattr(datasets, "mnist", lambda: pytest.fail("no images are needed"))
+    monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("no images are needed"))
     said = len(lab.said)
     outcome = lab.reproduce([*PIECES, PIECES[0]])
     assert (outcome.there, outcome.records) == (len(PIECES), [])
@@ -380,6 +383,6 @@ def test_too_few_images_of_a_digit_are_told(tmp_path: Path, monkeypatch: Any) ->
     few = Mnist(
         data.train_images[ones], data.train_labels[ones], data.test_images, data.test_labels
     )
-    monkeypatch.setattr(datasets, "mnist", lambda: few)
+    monkeypatch.setattr(problems, "mnist", lambda: few)
     with raises_saying(DataError, "the pools need 28 images of the digit 3"):
         Lab(tmp_path).reproduce(pieces_of("sudoku", [4], runs=[0]))

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy import problems
 from pinesy.learning import candidates
-from pinesy.problems import datasets
-from pinesy.problems.datasets import Mnist
-from pinesy.problems.datasets import digits as embedded
+from pinesy.problems import Mnist
+from pinesy.problems import digits as embedded
 from reproduction.scales import Scale
 
 #: As the paper's experiments, for `mnist`.
@@ -72,7 +72,7 @@ def shrink() -> None:
     """Let this process know no other digits than few, and be quicker than quick."""
     from reproduction import commands, reasoning
 
-    modules: list[Any] = [datasets, commands, reasoning]
+    modules: list[Any] = [problems, commands, reasoning]
     modules[0].digits = few_digits
     modules[1].QUICK = TINY_QUICK
     modules[2].candidates = few_candidates

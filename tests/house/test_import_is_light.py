@@ -21,7 +21,7 @@ HEAVY = [
     "pyarrow",
     "scipy",
 ]
-EVERYTHING = "import pinesy, pinesy.problems.datasets, pinesy.samples, pinesy.transforms"
+EVERYTHING = "import pinesy, pinesy.problems, pinesy.samples, pinesy.transforms"
 
 
 def loaded(code: str, *path: Path) -> list[str]:

@@ -31,8 +31,7 @@ from pinesy.nets import (  # noqa: E402
     train,
 )
 from pinesy.nets.perception import FORMAT, NetworkPerception  # noqa: E402
-from pinesy.problems import addition, addition_labels  # noqa: E402
-from pinesy.problems.datasets import addition_samples, digits  # noqa: E402
+from pinesy.problems import addition, addition_labels, addition_samples, digits  # noqa: E402  # noqa: E402
 
 IMAGES, PLACES = bars(24)
 SMALL = replace(DEEPSOFTLOG, batch=8, epochs=2)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError
+from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -76,6 +76,34 @@ def check_integer(
     if not is_integer(value) or int(value) < least:  # type: ignore[call-overload]
         raise error(f"{what} is {value!r:.60}; it must be a whole number, at least {least}")
     return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_integers(
+    content: npt.ArrayLike,
+    what: str,
+    ndim: int,
+    wanted: str,
+    error: type[PinesyError] = ShapeError,
+) -> npt.NDArray[Any]:
+    """Return `content` as an array of integers with `ndim` axes, or raise `error`.
+
+    Examples
+    --------
+    >>> check_integers([3, 8], "labels", 1, "one integer for each image")
+    array([3, 8])
+    """
+    array = np.asarray(content)
+    if array.ndim != ndim or array.dtype.kind not in "iu":
+        raise error(f"{what} has shape {array.shape} and type {array.dtype}; it must be {wanted}")
+    return array
+
+
+def check_rng(rng: object) -> None:
+    """Raise `DomainError` unless `rng` is a NumPy generator."""
+    if not isinstance(rng, np.random.Generator):
+        raise DomainError(
+            f"rng is {rng!r:.60}; give a NumPy generator, such as numpy.random.default_rng(0)"
+        )
 
 
 def check_sample(row: object, n: int) -> int:

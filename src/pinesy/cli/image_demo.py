@@ -17,10 +17,12 @@ from pinesy.problems import (
     ExplainedSum,
     addition,
     addition_labels,
+    addition_samples,
+    digits,
     explained_sums,
     sudoku,
+    sudoku_samples,
 )
-from pinesy.problems.datasets import addition_samples, digits, sudoku_samples
 
 SEED = 0
 #: Images for training; the others are never seen before the end.

@@ -1,10 +1,19 @@
-"""Addition-k: the sum of two numbers of k digits, digit by digit with carries."""
+"""Addition-k: the sum of two numbers of k digits, digit by digit with carries.
 
-from pinesy.exceptions import DomainError
+Its rules, what these should infer, and samples of images of digits.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import check_integer, check_integers, check_rng
+from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
+
+Indices = npt.NDArray[np.int64]
 
 
 def addition(k: int, base: int = 10) -> Cascade:
@@ -87,3 +96,97 @@ class _Masks:
             _rule(Proposition(c, mask, f"({total}) % {base} == {d}"), y.isin({d}))
             for d, mask in enumerate(self.sums)
         )
+
+
+def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]:
+    """Return the right value of every attribute that `addition` concludes on, for each sample.
+
+    Parameters
+    ----------
+    digits : integer array (n_samples, 2k)
+        The digits ``a_1, ..., a_2k`` of both numbers, as the inputs of the rules.
+
+    Examples
+    --------
+    >>> {name: v.tolist() for name, v in addition_labels([[7, 5]]).items()}
+    {'c_1': [[7, 5]], 'w_1': [1], 'y_1': [2], 'y_0': [1]}
+    """
+    array = check_integers(digits, "digits", 2, "of integers (n_samples, 2k)").astype(np.int64)
+    k, rest = divmod(array.shape[1], 2)
+    if rest or not k:
+        raise ShapeError(f"digits has shape {array.shape}; it must be (n_samples, 2k)")
+    labels: dict[str, Indices] = {}
+    carry: list[Indices] = []
+    for i in range(k, 0, -1):
+        labels[f"c_{i}"] = np.stack([array[:, i - 1], array[:, k + i - 1], *carry], axis=1)
+        total = labels[f"c_{i}"].sum(axis=1)
+        labels[f"w_{i}"] = (total >= base).astype(np.int64)
+        labels[f"y_{i}"] = total % base
+        carry = [labels[f"w_{i}"]]
+    return {**labels, "y_0": labels["w_1"]}
+
+
+def addition_split(
+    n_train: int, rng: np.random.Generator, *, size: int = 60_000, n_valid: int = 10_000
+) -> tuple[Indices, Indices]:
+    """Draw the images of one run for training and, apart from them, those for validation.
+
+    For the same generator state, fewer training images are a part of more, and the images for
+    validation are the same.
+
+    Parameters
+    ----------
+    n_train : how many images are for training: 50,000, or 2,500 with low data
+    rng : the source of randomness
+    size : how many images there are
+    n_valid : how many images are for validation
+
+    Returns
+    -------
+    train, valid : indices of images, in random order
+
+    Examples
+    --------
+    >>> train, valid = addition_split(2500, np.random.default_rng(0))
+    >>> len(train), len(valid)
+    (2500, 10000)
+    """
+    check_rng(rng)
+    n_train, size = check_integer(n_train, "n_train", 1), check_integer(size, "size", 1)
+    n_valid = check_integer(n_valid, "n_valid")
+    if n_train + n_valid > size:
+        raise DataError(
+            f"{n_train} images for training and {n_valid} for validation are asked of {size}; "
+            f"take n_train <= {max(size - n_valid, 0)}, or another n_valid"
+        )
+    order = rng.permutation(size)
+    return order[:n_train], order[size - n_valid :]
+
+
+def addition_samples(labels: npt.ArrayLike, k: int, rng: np.random.Generator) -> Indices:
+    """Draw ``floor(size / 2k)`` samples of two k-tuples of images, without replacement.
+
+    Parameters
+    ----------
+    labels : the digit on each image; positions in it are what is returned
+    k : the number of digits of each number
+    rng : the source of randomness
+
+    Returns
+    -------
+    samples : array (n, 2k) of positions in `labels`
+        The first `k` of a row are the first number, most significant digit first, as the inputs
+        ``a_1 .. a_{2k}`` of `pinesy.problems.addition`.
+
+    Examples
+    --------
+    >>> addition_samples([5, 0, 4, 1, 9], 2, np.random.default_rng(0)).shape
+    (1, 4)
+    """
+    check_rng(rng)
+    k = check_integer(k, "k", 1)
+    size = len(check_integers(labels, "labels", 1, "one integer for each image", DataError))
+    n = size // (2 * k)
+    if n == 0:
+        raise DataError(f"one sample with k={k} needs {2 * k} images; there are {size}")
+    return rng.permutation(size)[: 2 * k * n].reshape(n, 2 * k)

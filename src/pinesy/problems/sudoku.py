@@ -2,7 +2,11 @@
 
 from itertools import combinations
 
-from pinesy.exceptions import DomainError
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import check_integers
+from pinesy.exceptions import DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Premise, Proposition
@@ -69,3 +73,30 @@ def constraints(dim: int) -> list[tuple[Cell, Cell]]:
         for sj in range(side)
     ]
     return list(dict.fromkeys(pair for group in groups for pair in combinations(group, 2)))
+
+
+def sudoku_labels(grids: npt.ArrayLike) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the right value of every attribute that `sudoku` concludes on, for each grid.
+
+    Parameters
+    ----------
+    grids : integer array (n_samples, dim, dim)
+        The digits, from 0 on, row by row.
+
+    Examples
+    --------
+    >>> labels = sudoku_labels([[[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]]])
+    >>> labels["b_1_1_1_2"].tolist(), labels["c"].tolist()
+    ([[0, 1]], [1])
+    """
+    wanted = "of integers (n_samples, dim, dim)"
+    array = check_integers(grids, "grids", 3, wanted).astype(np.int64)
+    if array.shape[1] != array.shape[2]:
+        raise ShapeError(f"grids has shape {array.shape}; it must be {wanted}")
+    labels: dict[str, npt.NDArray[np.int64]] = {}
+    valid = np.ones(len(array), dtype=bool)
+    for (i, j), (k, m) in constraints(array.shape[1]):
+        one, two = array[:, i - 1, j - 1], array[:, k - 1, m - 1]
+        labels[f"b_{i}_{j}_{k}_{m}"] = np.stack([one, two], axis=1)
+        valid &= one != two
+    return {**labels, "c": valid.astype(np.int64)}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.files import writing
 from pinesy.exceptions import DataError
-from pinesy.problems.datasets._sources import (
+from pinesy.problems.mnist_sources import (
     FAILURES,
     FILES,
     CorruptError,
@@ -22,9 +22,21 @@ from pinesy.problems.datasets._sources import (
     sources,
     verified,
 )
-from pinesy.problems.datasets.cache import cache_directory
 
 Bytes = npt.NDArray[np.uint8]
+
+
+def cache_directory(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return the cache directory: `directory`, else ``$PINESY_CACHE``, else ``~/.cache/pinesy``.
+
+    It need not exist yet.
+
+    Examples
+    --------
+    >>> cache_directory("somewhere").name
+    'somewhere'
+    """
+    return Path(directory or os.environ.get("PINESY_CACHE") or "~/.cache/pinesy").expanduser()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,18 +1,21 @@
 """Visual Sudoku: grids of images, correct and incorrect, as Augustine et al. (2022) make them."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DataError, DomainError, ShapeError
-from pinesy.problems.datasets._checks import check_count, check_labels, check_rng
-from pinesy.problems.datasets._grids import Indices, correct_grids, is_valid
+from pinesy._common.validation import check_integer, check_integers, check_rng
+from pinesy.exceptions import DataError, DomainError
+
+Indices = npt.NDArray[np.int64]
 
 #: The chance to go on with another replacement or swap, and how many there are at most.
 GO_ON = 0.5
 MOST = 10
+#: Grids that are filled side by side.
+ATTEMPTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +69,12 @@ def sudoku_pools(
     """
     check_rng(rng)
     _check_dim(dim)
-    array = check_labels(labels)
-    counts = (train, test, valid)
-    sizes = [dim * check_count(n, what) for n, what in zip(counts, _POOLS, strict=True)]
+    array = check_integers(labels, "labels", 1, "one integer for each image", DataError)
+    counts = {"train": train, "test": test, "valid": valid}
+    sizes = [dim * check_integer(n, what, 1) for what, n in counts.items()]
     rows = [_shuffled(array, d, sum(sizes), rng) for d in range(dim)]
     first, second, third = np.split(np.stack(rows), np.cumsum(sizes)[:-1], axis=1)
     return SudokuPools(train=first, valid=third, test=second)
-
-
-_POOLS = ("train", "test", "valid")
 
 
 def _shuffled(
@@ -109,7 +109,7 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     check_rng(rng)
     images = _check_pool(pool)
     dim, size = images.shape
-    n = check_count(n, "n")
+    n = check_integer(n, "n", 1)
     if n * dim > size:
         raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
     grids = correct_grids(dim, n, rng)
@@ -129,12 +129,8 @@ def _check_dim(dim: object) -> None:
 
 
 def _check_pool(pool: npt.ArrayLike) -> Indices:
-    images = np.asarray(pool)
-    if images.ndim != 2 or images.dtype.kind not in "iu":
-        raise ShapeError(
-            f"pool has shape {images.shape} and type {images.dtype}; it must be an integer array "
-            "with a row for each digit, such as sudoku_pools(...).train"
-        )
+    wanted = "of integers, with a row for each digit, such as sudoku_pools(...).train"
+    images = check_integers(pool, "pool", 2, wanted)
     _check_dim(images.shape[0])
     return images.astype(np.int64)
 
@@ -182,3 +178,50 @@ def _swapped(grid: Indices, shown: Indices, rng: np.random.Generator) -> tuple[I
 def _operations(most: int, rng: np.random.Generator) -> int:
     """Draw how many operations to do: one, and each next one with the chance `GO_ON`."""
     return min(int(rng.geometric(1 - GO_ON)), most)
+
+
+# Filled grids: digits 0 .. dim-1, row by row in one array.
+
+
+@cache
+def _groups(dim: int) -> Indices:
+    """Return the row, the column and the block of each cell: an array (3, dim * dim)."""
+    rows, columns = np.divmod(np.arange(dim * dim), dim)
+    side = round(dim**0.5)
+    return np.stack([rows, columns, rows // side * side + columns // side])
+
+
+def correct_grids(dim: int, n: int, rng: np.random.Generator) -> Indices:
+    """Return `n` correct grids: attempts are independent, so the first `n` that succeed will do."""
+    found: list[Indices] = []
+    while sum(map(len, found)) < n:
+        found.append(attempts(dim, ATTEMPTS, rng))
+    return np.concatenate(found)[:n]
+
+
+def attempts(dim: int, count: int, rng: np.random.Generator) -> Indices:
+    """Try to fill `count` grids; return those without a dead end."""
+    left, digit = _choices(dim)
+    grids = np.empty((count, dim * dim), np.int64)
+    used = np.zeros((3, dim, count), np.int64)  # digits as bits, by row, column and block
+    for cell, (row, column, block) in enumerate(_groups(dim).T):
+        taken = used[0, row] | used[1, column] | used[2, block]
+        alive = left[taken] > 0
+        grids, used, taken = grids[alive], used[:, :, alive], taken[alive]
+        grids[:, cell] = digit[taken, rng.integers(left[taken])]
+        for kind, group in enumerate((row, column, block)):
+            used[kind, group] |= 1 << grids[:, cell]
+    return grids
+
+
+@cache
+def _choices(dim: int) -> tuple[Indices, Indices]:
+    """Return, by the set of digits that are used up, how many are left, and which."""
+    is_left = np.arange(1 << dim)[:, None] >> np.arange(dim) & 1 == 0
+    return is_left.sum(axis=1), np.argsort(~is_left, axis=1, kind="stable")
+
+
+def is_valid(grid: Indices) -> bool:
+    """Tell whether no row, column or block repeats a digit."""
+    dim = round(len(grid) ** 0.5)
+    return all(len(np.unique(group * dim + grid)) == len(grid) for group in _groups(dim))

@@ -2,15 +2,12 @@
 
 import gzip
 import hashlib
-import http.client
 import io
 import os
 import shutil
 import subprocess
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -63,7 +60,6 @@ FAILURES = (
     ValueError,
     zlib.error,
     tarfile.TarError,
-    http.client.HTTPException,
     subprocess.SubprocessError,
 )
 
@@ -119,8 +115,6 @@ def reason(error: BaseException) -> str:
         return "no such file"
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer in {error.timeout:g} s"
-    if isinstance(error, urllib.error.HTTPError):
-        return str(error)
     text = getattr(error, "strerror", None) or getattr(error, "reason", None) or error
     return " ".join(str(text).split()) or type(error).__name__
 
@@ -147,14 +141,22 @@ def _unpacked(name: str, packed: bytes) -> bytes:
 
 
 def _download(mirror: str, name: str) -> bytes:
-    with notice(f"pinesy: waiting for {mirror} ..."):
-        response = urllib.request.urlopen(f"{mirror}{name}.gz", timeout=TIMEOUT)
+    # Not at the top: they are slow to load, and most files are in the cache.
+    import http.client
+    import urllib.error
+    import urllib.request
+
     packed = bytearray()
-    with response, progress(f"downloading {name}", getattr(response, "length", None)) as bar:
-        # Packed files are smaller than raw ones: a server that sends more is not listened to.
-        while len(packed) < FILES[name].size and (part := response.read(1 << 16)):
-            packed += part
-            bar.advance(len(part))
+    try:
+        with notice(f"pinesy: waiting for {mirror} ..."):
+            response = urllib.request.urlopen(f"{mirror}{name}.gz", timeout=TIMEOUT)
+        with response, progress(f"downloading {name}", getattr(response, "length", None)) as bar:
+            # Packed files are smaller than raw ones: a server that sends more is not listened to.
+            while len(packed) < FILES[name].size and (part := response.read(1 << 16)):
+                packed += part
+                bar.advance(len(part))
+    except (http.client.HTTPException, urllib.error.HTTPError) as error:
+        raise DataError(str(error) or type(error).__name__) from None
     return _unpacked(name, bytes(packed))
 
 

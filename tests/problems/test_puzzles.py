@@ -8,8 +8,8 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError, DomainError, ShapeError
-from pinesy.problems.datasets import SudokuSamples, puzzles, sudoku_pools, sudoku_samples
-from pinesy.problems.datasets._grids import attempts, correct_grids, is_valid
+from pinesy.problems import SudokuSamples, puzzles, sudoku_pools, sudoku_samples
+from pinesy.problems.puzzles import attempts, correct_grids, is_valid
 from pinesy.problems.sudoku import constraints
 
 Array = npt.NDArray[Any]
