@@ -41,12 +41,14 @@ class RuleSet:
         object.__setattr__(self, "rules", tuple(rules))
         if not self.rules:
             raise RuleSetError("a rule set needs at least one rule")
+        output = self.output
         for number, rule in enumerate(self.rules, 1):
             if not isinstance(rule, Rule):
                 raise RuleSetError(
                     f"rule {number} is {rule!r}, not a rule; write If(...).then(...)"
                 )
-            if rule.conclusion.attribute != self.output:
+            attribute = rule.conclusion.attribute
+            if attribute is not output and attribute != output:
                 raise RuleSetError(
                     f"rule {number} ('{rule}') concludes on {rule.conclusion.attribute!r} but rule "
                     f"1 on {self.output!r}; put them in different rule sets"
@@ -69,7 +71,8 @@ class RuleSet:
         for rule in self.rules:
             for proposition in rule.premise.propositions:
                 attribute = proposition.attribute
-                if found.setdefault(attribute.name, attribute) != attribute:
+                known = found.setdefault(attribute.name, attribute)
+                if known is not attribute and known != attribute:
                     raise RuleSetError(
                         f"rule '{rule}': attribute {attribute.name!r} has another domain here than "
                         "in an earlier rule; use one Attribute object for both"

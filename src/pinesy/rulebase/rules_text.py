@@ -16,11 +16,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from pinesy._common.validation import check_degree, suggestion
-from pinesy.exceptions import DataError, PinesyError, RulesTextError
+from pinesy.exceptions import DataError, DegreeError, PinesyError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
-from pinesy.rules.rule import If, Rule
+from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.reader import Reader
@@ -88,11 +88,12 @@ class _Statements:
     def read(self) -> None:
         """Read the whole text."""
         while self.reader.token.kind != "end":
-            if self.reader.accept("attribute"):
+            word = self.reader.accept("attribute", "product", "if")
+            if word == "attribute":
                 self._declare(self._plain)
-            elif self.reader.accept("product"):
+            elif word == "product":
                 self._declare(self._product)
-            elif self.reader.accept("if"):
+            elif word == "if":
                 rule = self.rule()
                 self.rules.setdefault(rule.conclusion.attribute.name, []).append(rule)
             else:
@@ -113,7 +114,7 @@ class _Statements:
 
     def _declare(self, content: Callable[[str], Attribute]) -> None:
         token = self.reader.token
-        name = self._name("a name")
+        name = self.reader.name("a name")
         if name in self.attributes:
             self.reader.fail(f"attribute {name!r} is declared twice", token)
         self.attributes[name] = self._at(token, lambda: content(name))
@@ -129,17 +130,9 @@ class _Statements:
             factors.append(self._attribute())
         return Attribute.product(name, *factors)
 
-    def _name(self, what: str) -> str:
-        token = self.reader.take()
-        if token.kind == "name":
-            return token.text[1:-1]
-        if token.kind == "word" and token.text not in KEYWORDS:
-            return token.text
-        self.reader.fail(f"expected {what}, found {token.text!r:.60}", token)
-
     def _attribute(self) -> Attribute:
         token = self.reader.token
-        name = self._name("an attribute")
+        name = self.reader.name("an attribute")
         if name not in self.attributes:
             hint = suggestion(name[:60], self.attributes)
             self.reader.fail(f"attribute {name!r:.60} is not declared{hint}", token)
@@ -156,35 +149,30 @@ class _Statements:
         self.reader.expect("then")
         conclusion = self._proposition()
         s, r = self._parameters()
-        return self._at(start, lambda: If(*premise).then(conclusion, s, r))
+        return self._at(start, lambda: Rule(Premise(tuple(premise)), conclusion, s, r))
 
     def _proposition(self) -> Proposition:
         token = self.reader.token
         attribute = self._attribute()
-        if self.reader.accept("where"):
+        word = self.reader.accept("in", "where", "not")
+        if word == "where":
             condition = read_condition(self.reader, attribute.condition_names)
             return self._at(token, lambda: attribute.where(condition))
-        negated = self.reader.accept("not")
-        if not self.reader.accept("in"):
+        if word != "in" and not (word and self.reader.accept("in")):
             found = self.reader.token.text
             cure = "; compare after where, or list values after in" if found == "==" else ""
             self.reader.fail(f"expected 'in' or 'where', found {found!r:.60}{cure}")
         subset_token = self.reader.token
         values: list[Hashable] = self.reader.subset()
         proposition = self._at(subset_token, lambda: attribute.isin(values))
-        return proposition.complement if negated else proposition
+        return proposition.complement if word == "not" else proposition
 
     def _parameters(self) -> tuple[float, float]:
         """Read ``[s=0.1, r=0]`` if it is there; what is not given is 0."""
-        given: dict[str, float] = {}
-        if self.reader.accept("["):
-            self.reader.listing("]", lambda: self._parameter(given))
-        return given.get("s", 0.0), given.get("r", 0.0)
-
-    def _parameter(self, given: dict[str, float]) -> None:
-        token = self.reader.take()
-        if token.text not in ("s", "r") or token.text in given:
-            self.reader.fail(f"expected s= or r=, once each, found {token.text!r:.60}", token)
-        self.reader.expect("=")
-        number = self.reader.value()
-        given[token.text] = self._at(token, lambda: check_degree(number, token.text))
+        given = {"s": 0.0, "r": 0.0}
+        for name, (token, number) in self.reader.settings("s", "r").items():
+            try:
+                given[name] = check_degree(number, name)
+            except DegreeError as error:
+                self.reader.fail(str(error), token)
+        return given["s"], given["r"]

@@ -137,7 +137,7 @@ class _Formula:
                 tests.append(_COMPARISONS[reader.take().text])
                 terms.append(self.sum())
             elif reader.token.text in ("in", "not") and reader.token.kind == "word":
-                negated = reader.accept("not")
+                negated = bool(reader.accept("not"))
                 reader.expect("in")
                 inside = frozenset(reader.subset())
                 tests.append(_membership(inside, negated))

@@ -25,18 +25,17 @@ class Reader:
         self.source = source
         self.tokens = tokenize(source)
         self.position = 0
+        #: The token that comes next.
+        self.token = self.tokens[0]
 
-    @property
-    def token(self) -> Token:
-        """The token that comes next."""
-        return self.tokens[self.position]
+    def accept(self, *texts: str) -> str:
+        """Step over the keyword or sign that comes next if it is one of `texts`; return it.
 
-    def accept(self, text: str) -> bool:
-        """Step over the keyword or sign `text` if it comes next; say whether it did."""
-        if self.token.text == text and self.token.kind in ("word", "sign"):
-            self.position += 1
-            return True
-        return False
+        The empty text says that it is none of them.
+        """
+        if self.token.text in texts and self.token.kind in ("word", "sign"):
+            return self.take().text
+        return ""
 
     def expect(self, text: str) -> None:
         """Step over `text` or fail, saying what stands there instead."""
@@ -50,8 +49,35 @@ class Reader:
     def take(self) -> Token:
         """Step over the next token and return it."""
         token = self.token
-        self.position += token.kind != "end"
+        if token.kind != "end":
+            self.position += 1
+            self.token = self.tokens[self.position]
         return token
+
+    def name(self, what: str) -> str:
+        """Read the name of an attribute: a word, or anything in backquotes."""
+        token = self.take()
+        if token.kind == "name":
+            return token.text[1:-1]
+        if token.kind == "word" and token.text not in KEYWORDS:
+            return token.text
+        self.fail(f"expected {what}, found {token.text!r:.60}", token)
+
+    def settings(self, *names: str) -> dict[str, tuple[Token, Hashable]]:
+        """Read ``[s=0.1, r=0]`` if it is there: for each name its token and its value."""
+        settings: dict[str, tuple[Token, Hashable]] = {}
+
+        def setting() -> None:
+            token = self.take()
+            if token.text not in names or token.text in settings:
+                expected = " or ".join(f"{name}=" for name in names)
+                self.fail(f"expected {expected}, once each, found {token.text!r:.60}", token)
+            self.expect("=")
+            settings[token.text] = token, self.value()
+
+        if self.accept("["):
+            self.listing("]", setting)
+        return settings
 
     def value(self, depth: int = 0) -> Hashable:
         """Read a domain value: a number, a word, a text in quotes, true, false, none, a tuple."""
