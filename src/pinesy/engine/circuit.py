@@ -5,8 +5,10 @@ numbers, bit for bit. A circuit builds each distinct expression once and applies
 builds; most of a rule base's work disappears here, before any number is seen.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from pinesy._common.masks import mask_of, positions
 
 MAX, MIN = 0, 1
 ZERO, ONE = 0, 1
@@ -244,20 +246,20 @@ class _Order:
 
     def terms(self, bits: int) -> list[int]:
         """Return the terms that stand at the places of the bits."""
-        return [self.ids[place] for place in _places(bits)]
+        return [self.ids[place] for place in positions(bits)]
 
     def lowest(self, bits: int, more: int) -> int:
         """Return the union without the terms that are above another one."""
         if bits == 0:
             return more
-        for place in _places(more):
+        for place in positions(more):
             if not bits & self._below[place]:
                 bits = bits & ~self._above[place] | 1 << place
         return bits
 
     def minimal(self, bits: int) -> int:
         """Return the bits without those of terms that are above another one."""
-        return sum(1 << place for place in _places(bits) if not bits & self._below[place])
+        return mask_of(p for p in positions(bits) if not bits & self._below[p])
 
     def place_of(self, term: int) -> int:
         """Return the place of a term, comparing a new one with those it has something in common."""
@@ -274,13 +276,13 @@ class _Order:
         parts: list[object] = [("facet of", a) for a in masks]
         parts += others
         near = sorted({u for part in parts for u in self._users.get(part, ())})
-        below = sum(1 << other for other in near if self._leq(other, place))
-        above = sum(1 << other for other in near if self._leq(place, other))
+        below = mask_of(other for other in near if self._leq(other, place))
+        above = mask_of(other for other in near if self._leq(place, other))
         self._below.append(below)
         self._above.append(above)
-        for other in _places(below):
+        for other in positions(below):
             self._above[other] |= 1 << place
-        for other in _places(above):
+        for other in positions(above):
             self._below[other] |= 1 << place
         for part in parts:
             self._users.setdefault(part, []).append(place)
@@ -293,11 +295,3 @@ class _Order:
             if mask & ~masks.get(attribute, 0):
                 return False
         return low_others <= others
-
-
-def _places(bits: int) -> Iterator[int]:
-    """Yield the places of the bits, from the lowest."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import (
     FloatArray,
     check_degree,
@@ -59,11 +60,7 @@ class Rows:
             array = _as_array(evidence, "the array of inputs")
             return cls._side_by_side(array, attributes, columns)
         _check_attributes(evidence, known)
-        given: dict[str, object] = {
-            k.name if isinstance(k, Attribute) else k: v for k, v in evidence.items()
-        }
-        if len(given) < len(evidence):
-            raise DegreeError("an input is given twice, by its name and as an attribute")
+        given = by_name(evidence, "input", DegreeError)
         _check_names(given, attributes, known, concluded)
         arrays = [_degrees(given[a.name], a) for a in attributes]
         shapes = {a.ndim for a in arrays}
@@ -121,12 +118,10 @@ class Rows:
     def refuse(self, row: int) -> None:
         """Raise the error that says what is wrong with the distributions of sample `row`."""
         degrees = self.block(row, row + 1)[0]
-        start = 0
+        columns = column_slices(self.attributes)
         for attribute in self.attributes:
             where = f"attribute {attribute.name!r}" + (f", row {row}" if self.is_batch else "")
-            stop = start + len(attribute.domain)
-            check_distribution(degrees[start:stop], attribute.domain, where)
-            start = stop
+            check_distribution(degrees[columns[attribute.name]], attribute.domain, where)
 
 
 def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:

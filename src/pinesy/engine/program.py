@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import KERNELS, notice
+from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code, RuleUnit
@@ -45,7 +46,7 @@ class Inference(Mapping[str, Possibility]):
     is_batch: bool
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
-        name = key.name if isinstance(key, Attribute) else key
+        name = name_of(key)
         if name not in self._code.columns:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
         degrees = self._columns(self._code.columns[name])

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from pinesy._common.caching import cached_on_owner, without_cache
+from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference, Program, Trace
@@ -129,7 +130,7 @@ class Cascade:
 
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
-        key = name.name if isinstance(name, Attribute) else name
+        key = name_of(name)
         if key not in self._by_output:
             raise UnknownAttributeError(
                 f"no rule set concludes on {key!r}{suggestion(key, self._by_output)}"
@@ -163,7 +164,7 @@ class Cascade:
             key = self._attributes[key]
         used = isinstance(key, Attribute) and (key.name in self._by_output or key in self.inputs)
         if not used or self._attributes[cast(Attribute, key).name] != key:
-            name = getattr(key, "name", key)
+            name = name_of(key)
             raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
         return cast(Attribute, key)
 
@@ -213,7 +214,7 @@ class Cascade:
             raise CascadeError(
                 f"parameters are a mapping from output names to (s, r); got {parameters!r:.60}"
             )
-        parameters = {getattr(key, "name", key): pair for key, pair in parameters.items()}
+        parameters = by_name(parameters, "rule set", CascadeError)
         for name, pair in parameters.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise CascadeError(

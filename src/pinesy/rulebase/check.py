@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Literal
 
+from pinesy._common.masks import contains
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, KindCircuit, circuit_of
@@ -136,7 +137,9 @@ def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
     if not any(_bounded(rule) for rule in rule_set.rules):
         return
     for position, value in enumerate(rule_set.output.domain):
-        terms = [_range_of(rule, rule.conclusion.mask >> position & 1) for rule in rule_set.rules]
+        terms = [
+            _range_of(rule, contains(rule.conclusion.mask, position)) for rule in rule_set.rules
+        ]
         low, high = min(t[0] for t in terms), min(t[1] for t in terms)
         shown = show_value(value)
         if high < 1.0:

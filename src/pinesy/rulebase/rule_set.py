@@ -41,17 +41,16 @@ class RuleSet:
         object.__setattr__(self, "rules", tuple(rules))
         if not self.rules:
             raise RuleSetError("a rule set needs at least one rule")
-        output = self.output
         for number, rule in enumerate(self.rules, 1):
             if not isinstance(rule, Rule):
                 raise RuleSetError(
                     f"rule {number} is {rule!r}, not a rule; write If(...).then(...)"
                 )
             attribute = rule.conclusion.attribute
-            if attribute is not output and attribute != output:
+            if attribute is not self.output and attribute != self.output:
                 raise RuleSetError(
-                    f"rule {number} ('{rule}') concludes on {rule.conclusion.attribute!r} but rule "
-                    f"1 on {self.output!r}; put them in different rule sets"
+                    f"rule {number} ('{rule}') concludes on {attribute!r} but rule 1 on "
+                    f"{self.output!r}; put them in different rule sets"
                 )
         if self.output.name in {a.name for a in self.inputs}:
             raise CascadeError(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinesy._common.files import read_text, writing
+from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rulebase.cascade import Cascade, declaration_order
@@ -101,10 +102,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _proposition(proposition: Proposition) -> list[Any]:
-    size = len(proposition.attribute.domain)
-    positions = [i for i in range(size) if proposition.mask >> i & 1]
     condition = [] if proposition.condition is None else [proposition.condition]
-    return [proposition.attribute.name, positions, *condition]
+    return [proposition.attribute.name, positions(proposition.mask), *condition]
 
 
 def read_content(text: str) -> dict[str, Any]:
@@ -195,11 +194,11 @@ class _Content:
 
     def _proposition(self, entry: list[Any]) -> Proposition:
         attribute = self._known(entry[0])
-        mask = 0
-        for position in _list(entry[1], "positions"):
-            if type(position) is not int or not 0 <= position < len(attribute.domain):
-                raise DataError(f"attribute {attribute.name!r} has no position {position!r}")
-            mask |= 1 << position
+        places = _list(entry[1], "positions")
+        for place in places:
+            if type(place) is not int or not 0 <= place < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {place!r}")
+        mask = mask_of(places)
         if len(entry) < 3:
             return Proposition(attribute, mask)
         stated = attribute.where(entry[2])

@@ -4,21 +4,17 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 
+from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
-from pinesy.rules.syntax.conditions import Condition, parse_condition
+from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run
 
 #: Propositions after which a long premise goes on in a new line.
 LINE_PROPOSITIONS = 4
-
-#: Masks of conditions by pattern and domain (kept, so that its id stays its own): equal products
-#: share their domain, and a Sudoku has thousands of rules of a few patterns.
-_MASKS: dict[tuple[str, int], tuple[tuple[Hashable, ...], int]] = {}
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -63,10 +59,7 @@ class Attribute:
     ) -> None:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise DomainError(f"an attribute's name is a printable text without `; got {name!r}")
-        for field_name, content in zip(
-            ("name", "domain", "factors", "_index"), (name, domain, factors, index), strict=True
-        ):
-            object.__setattr__(self, field_name, content)
+        self.__dict__.update(name=name, domain=domain, factors=factors, _index=index)
 
     @classmethod
     def product(cls, name: str, *factors: "Attribute") -> "Attribute":
@@ -115,54 +108,13 @@ class Attribute:
         """
         if isinstance(condition, str):
             condition = parse_condition(condition, self.condition_names)
-        if isinstance(condition, Condition):
-            return Proposition(self, self._mask_of(condition), condition.text)
-        return Proposition(self, self._mask(lambda parts: condition(*parts), "the condition"))
+        mask = condition_mask(condition, self.domain, bool(self.factors), self.name)
+        return Proposition(self, mask, getattr(condition, "text", None))
 
     @property
     def condition_names(self) -> list[str]:
         """The names that a condition's text may use: the factors' and the attribute's own."""
         return [*(f.name for f in self.factors), self.name]
-
-    def _mask_of(self, condition: Condition) -> int:
-        """Return the mask of a condition, evaluated once for all attributes of one domain."""
-        key = (condition.pattern, id(self.domain))
-        known = _MASKS.get(key)
-        if known is None:
-            holds, whole = condition.holds, bool(self.factors)
-            mask = self._mask(
-                lambda parts: holds((*parts, parts) if whole else parts), f"'{condition.text:.60}'"
-            )
-            if len(_MASKS) >= 4096:
-                _MASKS.clear()
-            _MASKS[key] = (self.domain, mask)
-            return mask
-        return known[1]
-
-    def _mask(self, holds: Callable[[Any], object], text: str) -> int:
-        """Return the mask of the values for which `holds` of the tuple of their components."""
-        mask = 0
-        for position, value in enumerate(self.domain):
-            try:
-                answer = holds(value if self.factors else (value,))
-            except (
-                ArithmeticError,
-                AttributeError,
-                DomainError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:
-                raise DomainError(
-                    f"attribute {self.name!r}, value {value!r}: {text} fails: {error}"
-                ) from error
-            if not isinstance(answer, bool | np.bool_):
-                raise DomainError(
-                    f"attribute {self.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
-                    "must give true or false"
-                )
-            mask |= int(answer) << position
-        return mask
 
     def mask(self, values: "Iterable[Hashable] | Proposition") -> int:
         """Return the subset as an integer whose bit `i` tells whether ``domain[i]`` is in it."""
@@ -176,10 +128,7 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
-        mask = 0
-        for value in values:
-            mask |= 1 << self.position(value)
-        return mask
+        return mask_of(map(self.position, values))
 
     def position(self, value: Hashable) -> int:
         """Return the place of `value` in the domain; raise `DomainError` if it is not there."""
@@ -195,7 +144,7 @@ class Attribute:
 
     def subset(self, mask: int) -> tuple[Hashable, ...]:
         """Return the values of a mask, in domain order."""
-        return tuple(v for i, v in enumerate(self.domain) if mask >> i & 1)
+        return tuple(self.domain[i] for i in positions(mask))
 
     @property
     def full(self) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.masks import positions
+from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.syntax.writer import show_value
@@ -63,14 +64,13 @@ class Possibility:
         return 1.0 - self._maximum(self.attribute.full & ~self.attribute.mask(subset))
 
     def _maximum(self, mask: int) -> Any:
-        columns = [i for i in range(len(self.attribute.domain)) if mask >> i & 1]
-        found = self.degrees[..., columns].max(axis=-1, initial=0.0)
-        return found if self.is_batch else float(found)
+        degrees = self.degrees[..., positions(mask)].max(axis=-1, initial=0.0)
+        return degrees if self.is_batch else float(degrees)
 
     def __getitem__(self, value: Hashable) -> Any:
         """Return the degree ``pi(value)``."""
-        found = self.degrees[..., self.attribute.position(value)]
-        return found if self.is_batch else float(found)
+        degrees = self.degrees[..., self.attribute.position(value)]
+        return degrees if self.is_batch else float(degrees)
 
     @cached_property
     def _top(self) -> FloatArray:
@@ -90,8 +90,8 @@ class Possibility:
     @cached_property
     def ambiguous(self) -> Any:
         """Whether several values share the highest degree, so that no conclusion is drawn."""
-        found = (self.degrees == self._top[..., None]).sum(axis=-1) > 1
-        return found if self.is_batch else bool(found)
+        several = (self.degrees == self._top[..., None]).sum(axis=-1) > 1
+        return several if self.is_batch else bool(several)
 
     @cached_property
     def normalised(self) -> Any:
@@ -99,8 +99,8 @@ class Possibility:
 
         Where it is False the rules were incoherent for that input; nothing is rescaled.
         """
-        found = (self._top == 1.0) & self.coherent
-        return found if self.is_batch else bool(found)
+        reached = (self._top == 1.0) & self.coherent
+        return reached if self.is_batch else bool(reached)
 
     @cached_property
     def certainty(self) -> Any:
@@ -120,8 +120,7 @@ class Possibility:
         """Return the distribution of one sample of a batch."""
         if not self.is_batch:
             raise DomainError("this is a single distribution already; sample() is for batches")
-        if not isinstance(row, int | np.integer) or not -len(self) <= row < len(self):
-            raise DomainError(f"there is no sample {row!r:.60}; there are {len(self)}, from 0 on")
+        row = check_sample(row, len(self))
         coherent = self.coherent if isinstance(self.coherent, bool) else bool(self.coherent[row])
         return Possibility(self.attribute, self.degrees[row], coherent)
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.lexer import MAX_DEPTH, Token
@@ -21,6 +23,8 @@ Evaluator = Callable[[Sequence[Any]], Any]
 MAX_OPERANDS = 200
 #: Size of the numbers that a condition may compute with.
 MAX_BITS = 4_096
+#: Masks that are cached.
+MAX_MASKS = 4_096
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -37,6 +41,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+#: What a condition may raise that the value it is tried on is to blame for.
+_FAILURES = (ArithmeticError, AttributeError, DomainError, LookupError, TypeError, ValueError)
+#: Masks of conditions by pattern and domain (held, so that its id stays its own): equal products
+#: share their domain, and a Sudoku has thousands of rules of a few patterns.
+_MASKS: dict[tuple[str, int], tuple[tuple[Hashable, ...], int]] = {}
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,60 @@ def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     holds = formula.negation()
     text = standard_text(reader.tokens[start : reader.position])
     return Condition(holds, text, formula.pattern(start))
+
+
+def condition_mask(
+    condition: Condition | Callable[..., object],
+    domain: tuple[Hashable, ...],
+    is_product: bool,
+    name: str,
+) -> int:
+    """Return the mask of the values that meet a condition, a function or one that was read.
+
+    One that was read is evaluated once for all attributes of one domain.
+
+    Parameters
+    ----------
+    is_product : whether the values are tuples of components, which the condition takes one by one
+    name : that of the attribute, for messages
+    """
+    if not isinstance(condition, Condition):
+        function = condition
+        return _mask(lambda parts: function(*parts), domain, is_product, name, "the condition")
+    key = (condition.pattern, id(domain))
+    if key not in _MASKS:
+        holds, text = condition.holds, f"'{condition.text:.60}'"
+        # A text may use the name of a product too, after those of its components.
+        whole = (lambda parts: holds((*parts, parts))) if is_product else holds
+        mask = _mask(whole, domain, is_product, name, text)
+        if len(_MASKS) >= MAX_MASKS:
+            _MASKS.clear()
+        _MASKS[key] = (domain, mask)
+    return _MASKS[key][1]
+
+
+def _mask(
+    holds: Callable[[Any], object],
+    domain: tuple[Hashable, ...],
+    is_product: bool,
+    name: str,
+    text: str,
+) -> int:
+    """Return the mask of the values for which `holds` of the tuple of their components."""
+    mask = 0
+    for position, value in enumerate(domain):
+        try:
+            answer = holds(value if is_product else (value,))
+        except _FAILURES as error:
+            place = f"attribute {name!r}, value {value!r}"
+            raise DomainError(f"{place}: {text} fails: {error}") from error
+        if not isinstance(answer, bool | np.bool_):
+            raise DomainError(
+                f"attribute {name!r}, value {value!r}: {text} gives {answer!r:.60}; it must give "
+                "true or false"
+            )
+        mask |= int(answer) << position
+    return mask
 
 
 class _Formula:
