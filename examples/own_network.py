@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from pinesy import NeuroSymbolic
 from pinesy.exceptions import DataError
-from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import addition, addition_labels, addition_samples, digits
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def main() -> None:
     train, test = samples[:2000], samples[2000:]
 
     model = NeuroSymbolic(NearestMean(), addition(1))
-    model.fit(pixels[train], labels[train], addition_labels(labels[train]))
+    model.fit(pixels[train], addition_labels(labels[train]), concepts=labels[train])
     sums = addition_labels(labels[test])
     print(f"sums that are right: {model.score(pixels[test], sums):.1%} of {len(test)}")
 

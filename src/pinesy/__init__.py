@@ -26,13 +26,12 @@ from pinesy.inverse.backpropagation import Backpropagation, backpropagate
 from pinesy.inverse.conditioning import Beliefs, condition
 from pinesy.learning import LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
-from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
+from pinesy.model import NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.relation import MatrixRelation
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_json import load, save
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target
 from pinesy.rules import Attribute, If, Premise, Proposition, Rule

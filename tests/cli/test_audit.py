@@ -134,7 +134,7 @@ def test_a_model_judges_by_its_parameters(pinesy: Run, data: Path, tmp_path: Pat
     pinesy("learn", weather.RULES, data, "-o", model)
     pinesy("audit", model, data, "-o", output)
     learned, samples = (
-        library.load(model),
+        library.load(model).cascade,
         [json.loads(t) for t in data.read_text().split("\n") if t],
     )
     found = audit(learned, weather.inputs(learned, samples), weather.targets(learned, samples))

@@ -29,7 +29,8 @@ def above_zero(pi: Possibility) -> dict[str, float]:
 
 @pytest.fixture
 def cascade() -> library.Cascade:
-    return library.load(RULES)
+    cascade: library.Cascade = library.load(RULES)
+    return cascade
 
 
 @pytest.fixture

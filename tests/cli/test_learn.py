@@ -11,7 +11,7 @@ import pytest
 import pinesy as library
 from cli import weather
 from pinesy.cli import training as training_module
-from pinesy.learning import learn, learn_batches, load_model, save_model
+from pinesy.learning import learn, learn_batches
 
 Run = Callable[..., Any]
 
@@ -45,9 +45,9 @@ def test_a_model_is_what_the_library_learns(
     done = pinesy("learn", weather.RULES, data, "-o", output)
     assert (done.exit_code, done.stderr) == (0, "")
     result = expected(samples)
-    save_model(result, tmp_path / "expected.json", weather.notes(data, N))
+    library.save(result, tmp_path / "expected.json", weather.notes(data, N))
     assert output.read_bytes() == (tmp_path / "expected.json").read_bytes()
-    assert load_model(output).cascade == result.cascade != WEATHER
+    assert library.load(output).cascade == result.cascade != WEATHER
 
 
 def test_it_says_what_was_learned(pinesy: Run, output: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_example_is_learned_with_and_without_its_wrong_sample(
     rules = {}
     for tolerance in ("none", "0.4"):
         pinesy("learn", weather.RULES, weather.TRAIN, "-o", output, "--tolerance", tolerance)
-        learned = library.load(output)
+        learned = library.load(output).cascade
         rules[tolerance] = [(r.s, r.r) for s in learned.order for r in s.rules]
     assert rules == {
         "none": [(0.5, 0.0), (0.25, 0.0), (0.0, 0.25)],
@@ -132,7 +132,7 @@ def test_one_target_only(pinesy: Run, output: Path, tmp_path: Path) -> None:
     samples = weather.read(weather.TRAIN)
     targets = {"street": weather.targets(WEATHER, samples)["street"]}
     wanted = learn(doubtful, weather.inputs(WEATHER, samples), targets)
-    found = load_model(output).result
+    found = library.load(output).result
     assert list(found.sets) == ["street"]
     assert found.cascade == wanted.cascade
     np.testing.assert_array_equal(found.cascade["rain"].r, [0.3, 0.4])
@@ -170,8 +170,8 @@ def test_probabilities(pinesy: Run, output: Path, name: str, tmp_path: Path) -> 
     inputs = weather.inputs(WEATHER, samples)
     inputs["sky"] = getattr(library, name.replace("-", "_"))(inputs["sky"])
     wanted = learn(WEATHER, inputs, weather.targets(WEATHER, samples))
-    assert load_model(output).cascade == wanted.cascade
-    assert load_model(output).provenance["transform"] == name
+    assert library.load(output).cascade == wanted.cascade
+    assert library.load(output).provenance["transform"] == name
     plain = pinesy("learn", weather.RULES, data, "-o", output)
     assert plain.exit_code == 3
     assert "line 2: attribute 'sky': the distribution is not normalised" in plain.stderr
@@ -200,7 +200,7 @@ def test_provenance_and_nothing_that_changes_from_day_to_day(
 
 def test_other_commands_take_a_model(pinesy: Run, output: Path, tmp_path: Path) -> None:
     pinesy("learn", weather.RULES, weather.TRAIN, "-o", output, "--tolerance", 0.4)
-    model = load_model(output)
+    model = library.load(output)
     library.save(model.cascade, tmp_path / "plain.rules")
     for command in (["show"], ["check"], ["infer", weather.VALID, "--format", "csv"]):
         name, *rest = command

@@ -14,7 +14,6 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.learning import load_model
 
 Run = Callable[..., Any]
 
@@ -102,4 +101,4 @@ def test_a_killed_program_leaves_the_old_model_or_the_new(pinesy: Run, output: P
             time.sleep(2 * draw.random())
             killed(process)
         assert output.read_bytes() in (old, new)
-        assert load_model(output).result.samples == 10
+        assert library.load(output).result.samples == 10

@@ -10,7 +10,7 @@ import pytest
 import pinesy as library
 from cli import weather
 from pinesy.cli import training as training_module
-from pinesy.learning import learn_batches, load_model, save_model
+from pinesy.learning import learn_batches
 
 Run = Callable[..., Any]
 
@@ -66,7 +66,7 @@ def test_step_by_step_is_as_good_as_at_once(
     done = pinesy("learn", learned, third, "-o", learned, "--more", *earlier, "--batch", 7)
     assert (done.exit_code, done.stderr) == (0, "")
     assert same(learned, whole)
-    assert load_model(learned).provenance["data"] == [
+    assert library.load(learned).provenance["data"] == [
         {**weather.fingerprint(path), "samples": 20} for path in parts[:3]
     ]
 
@@ -86,7 +86,7 @@ def test_earlier_samples_are_asked_for_only_if_needed(
     old = weather.write(tmp_path / "old.jsonl", weather.read(parts[0])[:5])
     done = pinesy("learn", learned, old, "-o", tmp_path / "more.json", "--more")
     assert done.exit_code == 0
-    model, more = load_model(learned), load_model(tmp_path / "more.json")
+    model, more = library.load(learned), library.load(tmp_path / "more.json")
     assert more.cascade == model.cascade
     assert (model.result.samples, more.result.samples) == (20, 25)
 
@@ -140,17 +140,14 @@ def test_other_targets_are_refused(
     assert re.match("error: the new .* targets for rain, street, .* need the same", done.stderr)
     options = ["--more", "--target", "rain", "--earlier", path]
     done = pinesy("learn", fewer, parts[1], "-o", fewer, *options)
-    assert (done.exit_code, list(load_model(fewer).result.sets)) == (0, ["rain"])
+    assert (done.exit_code, list(library.load(fewer).result.sets)) == (0, ["rain"])
 
 
 def test_rules_alone_are_no_model(pinesy: Run, parts: list[Path], tmp_path: Path) -> None:
     output = tmp_path / "out.json"
     done = pinesy("learn", weather.RULES, parts[1], "-o", output, "--more")
     assert done.exit_code == 3
-    assert (
-        "weather.rules: models, as pinesy learn and save_model write them, are kept in .json"
-        in done.stderr
-    )
+    assert "weather.rules: the file holds rules, but not how they were learned" in done.stderr
     library.save(WEATHER, tmp_path / "plain.json")
     done = pinesy("learn", tmp_path / "plain.json", parts[1], "-o", output, "--more")
     assert done.exit_code == 3
@@ -165,13 +162,13 @@ def test_a_model_made_in_python_keeps_its_notes(
     batches = [(weather.inputs(WEATHER, samples), weather.targets(WEATHER, samples))]
     path = tmp_path / "python.json"
     notes = {"data": "the first day", "who": "Ann"}
-    save_model(learn_batches(WEATHER, batches), path, notes)
+    library.save(learn_batches(WEATHER, batches), path, notes)
     aged = path.read_text().replace(f'"pinesy":"{library.__version__}"', '"pinesy":"0.0.1"')
     assert '"pinesy":"0.0.1"' in aged
     path.write_text(aged)
     done = pinesy("learn", path, parts[1], "-o", path, "--more", "--earlier", parts[0])
     assert done.exit_code == 0
-    provenance = load_model(path).provenance
+    provenance = library.load(path).provenance
     assert provenance["data"] == [
         "the first day",
         {**weather.fingerprint(parts[1]), "samples": 20},
@@ -192,10 +189,10 @@ def test_a_model_with_searched_tolerances_can_be_extended(
 ) -> None:
     path = tmp_path / "model.json"
     pinesy("learn", weather.RULES, parts[0], "-o", path, "--validation", parts[1])
-    before = load_model(path)
+    before = library.load(path)
     done = pinesy("learn", path, parts[2], "-o", path, "--more", "--earlier", parts[0])
     assert done.exit_code == 0
-    after = load_model(path)
+    after = library.load(path)
     assert after.provenance["validation"] == before.provenance["validation"]
     assert after.result["street"].tolerance == before.result["street"].tolerance
     assert after.result.samples == 40

@@ -8,7 +8,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.learning import learn, load_model, save_model, search_thresholds
+from pinesy.learning import learn, search_thresholds
 
 Run = Callable[..., Any]
 
@@ -39,7 +39,7 @@ def test_tolerances(pinesy: Run, output: Path, texts: str) -> None:
     options = [part for text in texts.split() for part in ("--tolerance", text)]
     done = pinesy("learn", weather.RULES, weather.TRAIN, "-o", output, *options)
     assert done.exit_code == 0
-    found = load_model(output).result
+    found = library.load(output).result
     inputs, targets = weather.inputs(WEATHER, samples), weather.targets(WEATHER, samples)
     wanted = learn(WEATHER, inputs, targets, tolerance=TOLERANCES[texts])
     assert found.cascade == wanted.cascade
@@ -104,7 +104,7 @@ def test_tolerances_found_on_validation_data(
     found = search_thresholds(WEATHER, *train, held_out, groups=groups or None, method=method)
     judged = {**weather.fingerprint(valid), "search": method, "metric": found.metric}
     provenance = weather.notes(data, N) | {"validation": judged}
-    save_model(found.result, tmp_path / "expected.json", provenance)
+    library.save(found.result, tmp_path / "expected.json", provenance)
     assert weather.model(output) == weather.model(tmp_path / "expected.json")
     assert done.stdout.startswith("tolerances: " + str(found).partition("(")[2].partition(")")[0])
     assert len(found.evaluations) > 1
@@ -112,7 +112,7 @@ def test_tolerances_found_on_validation_data(
 
 def test_validation_on_the_example(pinesy: Run, output: Path) -> None:
     pinesy("learn", weather.RULES, weather.TRAIN, "-o", output, "--validation", weather.VALID)
-    model = load_model(output)
+    model = library.load(output)
     assert model.result["street"].n_reliable == 9
     assert model.provenance["validation"]["metric"] == 1.0
     assert model.provenance["validation"]["file"] == "weather_valid.jsonl"

@@ -20,7 +20,7 @@ import pinesy
 from learning.oracle_help import DIAMOND, SKIP, bits, parts, random_samples
 from messages import raises_saying
 from pinesy import DataError, LearningResult, PinesyError, learn
-from pinesy.learning import learn_batches, learn_more, load_model, save_model
+from pinesy.learning import learn_batches, learn_more
 from strategies import BatchCase, batches
 
 EXAMPLES = settings(max_examples=30, deadline=None)
@@ -41,28 +41,28 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, case: BatchCase, s
     path = tmp_path_factory.mktemp("models") / "model.json"
     inputs, targets = random_samples(case.cascade, case.n, seed, grid=2**40)
     result = learn(case.cascade, inputs, targets)
-    save_model(result, path)
-    model = load_model(path)
+    pinesy.save(result, path)
+    model = pinesy.load(path)
     assert bits(model.result) == bits(result)
-    assert model.cascade == result.cascade == pinesy.load(path)
+    assert model.cascade == result.cascade
     again = path.with_name("again.json")
-    save_model(model.result, again, model.provenance)
+    pinesy.save(model.result, again, model.provenance)
     assert again.read_bytes() == path.read_bytes()
 
 
 def test_more_samples_for_a_loaded_model(tmp_path: Path) -> None:
     inputs, targets = random_samples(SKIP, 60, seed=2)
     old, new = parts(inputs, targets, range(60), [35])
-    save_model(learn_batches(SKIP, [old], tolerance=0.8), tmp_path / "m.json")
-    found = learn_more(load_model(tmp_path / "m.json").result, [new], earlier=[old])
+    pinesy.save(learn_batches(SKIP, [old], tolerance=0.8), tmp_path / "m.json")
+    found = learn_more(pinesy.load(tmp_path / "m.json").result, [new], earlier=[old])
     assert bits(found) == bits(learn(SKIP, inputs, targets, tolerance=0.8))
 
 
 def test_sets_without_target(tmp_path: Path) -> None:
     inputs, targets = random_samples(SKIP, 20, seed=3)
     result = learn(SKIP, inputs, {"c": targets["c"]})
-    save_model(result, tmp_path / "m.json")
-    model = load_model(tmp_path / "m.json")
+    pinesy.save(result, tmp_path / "m.json")
+    model = pinesy.load(tmp_path / "m.json")
     assert list(model.result.sets) == ["c"]
     assert model.cascade == result.cascade
     assert (model.result["c"].nabla, model.result["c"].greatest) == (None, None)
@@ -70,8 +70,8 @@ def test_sets_without_target(tmp_path: Path) -> None:
 
 def test_provenance(result: LearningResult, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    save_model(result, path, {"data": "pairs.jsonl", "sha256": "ab", "seeds": [1, 2]})
-    assert load_model(path).provenance == {
+    pinesy.save(result, path, {"data": "pairs.jsonl", "sha256": "ab", "seeds": [1, 2]})
+    assert pinesy.load(path).provenance == {
         "pinesy": pinesy.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
@@ -79,19 +79,19 @@ def test_provenance(result: LearningResult, tmp_path: Path) -> None:
         "sha256": "ab",
         "seeds": [1, 2],
     }
-    save_model(result, path)
-    assert set(load_model(path).provenance) == {"pinesy", "numpy", "python"}
+    pinesy.save(result, path)
+    assert set(pinesy.load(path).provenance) == {"pinesy", "numpy", "python"}
 
 
 def test_provenance_that_json_cannot_hold(result: LearningResult, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    save_model(result, path)
+    pinesy.save(result, path)
     before = path.read_bytes()
     turning: dict[str, Any] = {}
     turning["self"] = turning
     for wrong in ({"x": object()}, {"x": {1, 2}}, turning):
         with raises_saying(DataError, "provenance cannot be written as JSON"):
-            save_model(result, path, wrong)
+            pinesy.save(result, path, wrong)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["m.json"]
 
@@ -112,11 +112,11 @@ def test_an_interrupted_write_leaves_the_old_file(
     step: str, result: LearningResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.json"
-    save_model(result, path, {"number": 1})
+    pinesy.save(result, path, {"number": 1})
     before = path.read_bytes()
     monkeypatch.setattr(step, stop)
     with pytest.raises(StopError):
-        save_model(result, path, {"number": 2})
+        pinesy.save(result, path, {"number": 2})
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["m.json"]
@@ -125,17 +125,17 @@ def test_an_interrupted_write_leaves_the_old_file(
 WRITER = """
 import sys
 from itertools import count
-from pinesy.learning import load_model, save_model
-result = load_model(sys.argv[1]).result
+import pinesy
+result = pinesy.load(sys.argv[1]).result
 for number in count():
-    save_model(result, sys.argv[2], {"number": number, "filler": "x" * 300_000})
+    pinesy.save(result, sys.argv[2], {"number": number, "filler": "x" * 300_000})
 """
 
 
 def test_a_killed_writer_leaves_a_whole_file(result: LearningResult, tmp_path: Path) -> None:
     """Killed at any moment, in the middle of a write too."""
     source, path = tmp_path / "source.json", tmp_path / "m.json"
-    save_model(result, source)
+    pinesy.save(result, source)
     for pause in (0.0, 0.003, 0.011):
         path.unlink(missing_ok=True)
         command = [sys.executable, "-c", WRITER, str(source), str(path)]
@@ -146,22 +146,23 @@ def test_a_killed_writer_leaves_a_whole_file(result: LearningResult, tmp_path: P
         time.sleep(pause)
         writer.send_signal(signal.SIGKILL)
         assert writer.wait() == -signal.SIGKILL
-        model = load_model(path)
+        model = pinesy.load(path)
         assert model.provenance["number"] >= 0
         assert bits(model.result) == bits(result)
 
 
 def test_where_a_model_cannot_be(result: LearningResult, tmp_path: Path) -> None:
     for name in ("m.txt", "m", "m.rules"):
-        with raises_saying(DataError, name, "models, as pinesy learn", "are kept in .json files"):
-            save_model(result, tmp_path / name)
-        with raises_saying(DataError, name, "models, as pinesy learn", "are kept in .json files"):
-            load_model(tmp_path / name)
+        with raises_saying(DataError, name, "learned models are saved as .json files"):
+            pinesy.save(result, tmp_path / name)
+    for name in ("m.txt", "m"):
+        with raises_saying(DataError, name, "learned models as .json and neuro-symbolic", ".zip"):
+            pinesy.load(tmp_path / name)
     with raises_saying(DataError, "none.json", "cannot be read: No such file") as caught:
-        load_model(tmp_path / "none.json")
+        pinesy.load(tmp_path / "none.json")
     assert str(caught.value).count("none.json") == 1
     with raises_saying(DataError, "m.json", "cannot be written"):
-        save_model(result, tmp_path / "nowhere" / "m.json")
+        pinesy.save(result, tmp_path / "nowhere" / "m.json")
 
 
 # --- files that were changed -------------------------------------------------------------------
@@ -188,7 +189,7 @@ def put(*place: Any) -> Callable[[dict[str, Any]], None]:
 
 SET = ("learning", "sets", "b")
 CHANGES: list[tuple[tuple[Any, ...], list[str]]] = [
-    (("learning", None), ['"learning" is missing or not of version 1', "pinesy.load"]),
+    (("learning", None), ['"learning", how the rules were learned, is not of version 1']),
     (("learning", "version", 2), ["not of version 1"]),
     (("version", 2), ["format version 2", "update pinesy"]),
     (("format", "rules"), ["not a file of rules"]),
@@ -223,15 +224,15 @@ CHANGES: list[tuple[tuple[Any, ...], list[str]]] = [
 def test_changed_files(
     change: tuple[Any, ...], words: list[str], result: LearningResult, tmp_path: Path
 ) -> None:
-    save_model(result, tmp_path / "m.json")
+    pinesy.save(result, tmp_path / "m.json")
     assert result["b"].distance > 0.0
     with raises_saying(PinesyError, "m.json: ", *words):
-        load_model(changed(tmp_path / "m.json", put(*change)))
+        pinesy.load(changed(tmp_path / "m.json", put(*change)))
 
 
 def test_fronts_that_are_none(result: LearningResult, tmp_path: Path) -> None:
     """A pair more that does not change the solution, but no front has it there."""
-    save_model(result, tmp_path / "m.json")
+    pinesy.save(result, tmp_path / "m.json")
     solution = result["b"].lowest
     last = len(solution) - 1
     assert solution[last] > 0.0
@@ -243,28 +244,27 @@ def test_fronts_that_are_none(result: LearningResult, tmp_path: Path) -> None:
         one["starts"][-1] += 1
 
     with raises_saying(PinesyError, "m.json: ", "not a front"):
-        load_model(changed(tmp_path / "m.json", append))
+        pinesy.load(changed(tmp_path / "m.json", append))
 
 
 @pytest.mark.parametrize("cut", [0.0, 0.3, 0.999])
 def test_files_that_are_cut_off(cut: float, result: LearningResult, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    save_model(result, path)
+    pinesy.save(result, path)
     content = path.read_bytes()
     path.write_bytes(content[: int(cut * (len(content) - 2))])
     with raises_saying(DataError, "m.json: not whole JSON", "may be cut off"):
-        load_model(path)
+        pinesy.load(path)
 
 
 def test_files_of_something_else(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     pinesy.save(DIAMOND, path)
-    with raises_saying(DataError, "m.json", "not how they were learned", "pinesy.load"):
-        load_model(path)
+    assert pinesy.load(path) == DIAMOND  # rules alone
     for text in ("[]", "3", '{"format": "pinesy cascade", "version": 1}', "\x00"):
         path.write_text(text, encoding="utf-8")
         with raises_saying(DataError, "m.json: "):
-            load_model(path)
+            pinesy.load(path)
     path.write_bytes(b"\xff\xfe\x00")
     with raises_saying(DataError, "m.json: ", "not UTF-8"):
-        load_model(path)
+        pinesy.load(path)

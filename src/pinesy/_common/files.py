@@ -5,8 +5,9 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO, cast
+from typing import BinaryIO, TextIO
 
 from pinesy.exceptions import DataError
 
@@ -36,7 +37,18 @@ def made(directory: Path) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
-    """Open a text file that takes its name only once it is whole on disk.
+    """Open a text file that takes its name only once it is whole on disk; see `writing_bytes`."""
+    with writing_bytes(path) as stream:
+        text = TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+@contextmanager
+def writing_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file that takes its name only once it is whole on disk.
 
     A link stays a link and the old file's mode is kept; pipes and devices are written directly.
     """
@@ -49,15 +61,10 @@ def writing(path: Path) -> Iterator[TextIO]:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _file(path: Path) -> AbstractContextManager[TextIO]:
+def _file(path: Path) -> AbstractContextManager[BinaryIO]:
     if path.exists() and not path.is_file():  # a pipe or device must stay one
-        return _open(path, "w")
+        return path.open("wb")
     return _replacing(path)
-
-
-def _open(path: Path, mode: str) -> TextIO:
-    stream = open(path, mode, encoding="utf-8", errors="backslashreplace", newline="")  # noqa: SIM115
-    return cast(TextIO, stream)
 
 
 def sweep(path: Path) -> None:
@@ -70,11 +77,11 @@ def sweep(path: Path) -> None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
+def _replacing(path: Path) -> Iterator[BinaryIO]:
     # Not tempfile.mkstemp, whose files only their owner may read.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with _open(temporary, "x") as stream:
+        with temporary.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -65,8 +65,9 @@ from pinesy.cli.results import Format, writer
 from pinesy.cli.show import Page, counted
 from pinesy.cli.training import Training, learned_text, plain, provenance
 from pinesy.cli.values import source_of
-from pinesy.exceptions import PinesyError
-from pinesy.learning import load_model, save_model
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning import LearnedRules
+from pinesy.model.storage import load_rules
 from pinesy.samples import read_samples
 
 
@@ -124,7 +125,7 @@ def _options(
 @app.command(help=CHECK_HELP)
 def check(rules: RulesFile) -> None:
     """Print what is odd, and what inference costs."""
-    findings = pinesy.load(rules).check()
+    findings = load_rules(rules).check()
     typer.echo(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
@@ -144,7 +145,7 @@ def show(
     everything: All = False,
 ) -> None:
     """Print the parts of a rule base."""
-    cascade = pinesy.load(rules)
+    cascade = load_rules(rules)
     sets = cascade.rule_sets if name is None else (cascade[name],)
     page = Page(Screen(), everything)
     if not (attributes or rule_texts or partition or matrix or numbers):
@@ -172,7 +173,7 @@ def infer(
 ) -> None:
     """Print the inferred distributions of every sample."""
     form = form or _format_of(output)
-    cascade = pinesy.load(rules)
+    cascade = load_rules(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     source, size = source_of(data)
     known = [*cascade.inputs, *(s.output for s in cascade.order)]  # a file may have targets too
@@ -211,8 +212,8 @@ def learn(
     check_learning(tolerance, validation, group, search, more, earlier)
     check_output(output, [".json"], [data, validation, *(earlier or ())])
     tolerances = read_tolerances(tolerance or ())
-    model = load_model(rules) if more else None
-    cascade = model.cascade if model else pinesy.load(rules)
+    model = _learned(rules) if more else None
+    cascade = model.cascade if model else load_rules(rules)
     training = Training(cascade, target or (), transform, batch)
     notes = provenance(rules, transform, model)
     new = training.fingerprint(data)
@@ -229,8 +230,19 @@ def learn(
         result = training.learned(data, tolerances)
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
-    save_model(result, output, notes)
+    pinesy.save(result, output, notes)
     typer.echo(f"{learned_text(result)}\nwritten to {output}")
+
+
+def _learned(path: Path) -> LearnedRules:
+    """Read a file that ``pinesy learn`` wrote."""
+    model = pinesy.load(path)
+    if not isinstance(model, LearnedRules):
+        raise DataError(
+            f"{path}: the file holds rules, but not how they were learned; give one that pinesy "
+            "learn wrote"
+        )
+    return model
 
 
 @app.command(help=AUDIT_HELP)
@@ -246,7 +258,7 @@ def audit(
     """Print the worst samples, and write all if a file is given."""
     if output is not None:
         check_output(output, list(WRITERS), [rules, data])
-    training = Training(pinesy.load(rules), target or (), transform, batch)
+    training = Training(load_rules(rules), target or (), transform, batch)
     inputs, targets, lines = training.whole(data)
     found = pinesy.audit(training.cascade, inputs, targets)
     print_audit(found, lines, worst, Screen())

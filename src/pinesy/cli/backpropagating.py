@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-import pinesy
 from pinesy._common.validation import suggestion
 from pinesy.cli.found import Answer, answer_writer, believed, propagated
 from pinesy.cli.options import (
@@ -28,6 +27,7 @@ from pinesy.cli.values import by_name, find_value, source_of
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.inverse.backpropagation import backpropagate
 from pinesy.inverse.conditioning import condition
+from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -74,7 +74,7 @@ def backprop(
     form = form or (BackpropFormat.TABLE if screen else BackpropFormat.JSON)
     if output is not None:
         check_output(output, [output.suffix], [rules, data])
-    asked = _Targets.of(pinesy.load(rules), target or ())
+    asked = _Targets.of(load_rules(rules), target or ())
     source, size = source_of(data)
     bar = output is not None or form is BackpropFormat.TABLE or not sys.stdout.isatty()
     with open_output(output) as stream, progress(size, bar) as advance:

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-import pinesy
 from pinesy.cli.answers import LIMITS, Asked, ExplanationFormat, Told
 from pinesy.cli.options import (
     All,
@@ -17,6 +16,7 @@ from pinesy.cli.options import (
     check_output,
 )
 from pinesy.cli.output import open_output
+from pinesy.model.storage import load_rules
 
 SUFFIXES = {
     ".txt": ExplanationFormat.TEXT,
@@ -78,7 +78,7 @@ def explain(
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
     if output is not None:
         check_output(output, [output.suffix], [rules, data])
-    asked = Asked.of(pinesy.load(rules), attribute, value, why_not)
+    asked = Asked.of(load_rules(rules), attribute, value, why_not)
     line, evidence = asked.read(data, sample, transform)
     told = Told(asked, line, evidence, eta, depth, LIMITS[form] if limit is None else limit)
     text = (told.everything() if everything else told).write(form)

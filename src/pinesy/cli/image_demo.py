@@ -103,7 +103,7 @@ def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
     """Return the model for numbers of `k` digits, its rules learned from the training images."""
     model = NeuroSymbolic(network, addition(k), inputs=[f"a_{i + 1}" for i in range(2 * k)])
     x, labels = seen.sums(k)
-    return model.fit(x, None, labels)
+    return model.fit(x, labels)
 
 
 def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tuple[str, ...]:
@@ -131,10 +131,11 @@ def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[ExplainedSum]:
-    columns = np.split(model.evidence(x), len(model.cascade.inputs), axis=1)
-    evidence = {a.name: part for a, part in zip(model.cascade.inputs, columns, strict=True)}
-    images = {a.name: x[:, i] for i, a in enumerate(model.inputs)}
-    return explained_sums(model.cascade, evidence, labels, images)
+    rules, names = model.rules_, [str(name) for name in model.inputs or ()]
+    columns = np.split(model.evidence(x), len(rules.inputs), axis=1)
+    evidence = {a.name: part for a, part in zip(rules.inputs, columns, strict=True)}
+    images = {name: x[:, i] for i, name in enumerate(names)}
+    return explained_sums(rules, evidence, labels, images)
 
 
 def _closely(console: Console, case: ExplainedSum) -> None:

@@ -7,7 +7,7 @@ from pinesy.learning.exact.increments import learn_more
 from pinesy.learning.exact.streaming import learn_batches
 from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.metrics import accuracy
-from pinesy.learning.model_file import LearnedRules, load_model, save_model
+from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.tolerances.evaluations import ThresholdSearch
 from pinesy.learning.tolerances.tolerance_search import candidates, search_thresholds
 
@@ -24,7 +24,5 @@ __all__ = [
     "learn_batches",
     "learn_distributed",
     "learn_more",
-    "load_model",
-    "save_model",
     "search_thresholds",
 ]

@@ -1,6 +1,6 @@
 """Model files: rules, their learned parameters and where these come from, as JSON.
 
-A model file is a file of rules (`pinesy.load` reads it) with one more key::
+A model file is a file of rules in JSON with one more key::
 
     "learning": {"version": 1, "samples": 25000, "provenance": {...},
                  "sets": {"c_1": {"tolerance": 0.05, "samples": 25000, "reliable": 24871,
@@ -12,7 +12,6 @@ more samples can be added later (`learn_more`). A tolerance of null keeps every 
 """
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ import numpy as np
 
 from pinesy._common.files import read_text, writing
 from pinesy._version import __version__
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.summary import Summary
 from pinesy.learning.tolerances.tolerance_groups import resolve
@@ -54,19 +53,12 @@ class LearnedRules:
         return self.result.cascade
 
 
-def save_model(
-    result: LearningResult,
-    path: str | os.PathLike[str],
-    provenance: Mapping[str, Any] | None = None,
+def write_model(
+    result: LearningResult, path: Path, provenance: Mapping[str, Any] | None = None
 ) -> None:
-    """Write what was learned to a ``.json`` file, which is replaced only once the new one is whole.
-
-    Parameters
-    ----------
-    provenance : what should be noted of the data, such as their file and fingerprint; anything that
-        JSON can hold. The versions of pinesy, NumPy and Python are added.
-    """
-    path = _checked(path)
+    """Write what was learned to a ``.json`` file; see `pinesy.save`."""
+    if path.suffix != ".json":
+        raise DataError(f"{path}: learned models are saved as .json files, not {path.suffix!r}")
     learning = {
         "version": VERSION,
         "samples": result.samples,
@@ -83,35 +75,26 @@ def save_model(
         file.write(text + "\n")
 
 
-def load_model(path: str | os.PathLike[str]) -> LearnedRules:
-    """Read a model file that `save_model` or ``pinesy learn`` wrote."""
-    path = _checked(path)
+def read_json(path: Path) -> Cascade | LearnedRules:
+    """Read a ``.json`` file: the rules in it or, if it has them, how they were learned too."""
     text = read_text(path)
     try:
-        content = read_content(text)
-        cascade = from_content(content)
-        learning = content.get("learning")
-        if not isinstance(learning, dict) or learning.get("version") != VERSION:
-            raise DataError(
-                f'"learning" is missing or not of version {VERSION}: the file holds rules, but '
-                "not how they were learned; read it with pinesy.load"
-            )
-        return _model(cascade, learning)
-    except PinesyError as error:
-        error.args = (f"{path}: {error}", *error.args[1:])
-        raise
+        with placed(str(path)):
+            content = read_content(text)
+            cascade = from_content(content)
+            if "learning" not in content:
+                return cascade
+            learning = content["learning"]
+            if not isinstance(learning, dict) or learning.get("version") != VERSION:
+                raise DataError(
+                    f'"learning", how the rules were learned, is not of version {VERSION}, which '
+                    "this pinesy reads"
+                )
+            return _model(cascade, learning)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, PinesyError):  # some are errors of Python too
+            raise
         raise DataError(f'{path}: "learning" is not of the form it must have: {error!r}') from None
-
-
-def _checked(path: str | os.PathLike[str]) -> Path:
-    path = Path(path)
-    if path.suffix != ".json":
-        raise DataError(
-            f"{path}: models, as pinesy learn and save_model write them, are kept in .json files, "
-            f"not {path.suffix!r}"
-        )
-    return path
 
 
 def _noted(provenance: Mapping[str, Any] | None) -> Mapping[str, Any]:

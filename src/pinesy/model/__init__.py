@@ -1,5 +1,6 @@
-"""The whole model: perception, transformation and rules in one object, and its files."""
+"""The whole model: perception, transformation and rules in one object; and files."""
 
 from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
+from pinesy.model.storage import load, save
 
-__all__ = ["NeuroSymbolic", "Predictions"]
+__all__ = ["NeuroSymbolic", "Predictions", "load", "save"]

@@ -2,31 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy, learn, search_thresholds
 from pinesy.learning.exact.in_memory import batch_of
 from pinesy.learning.metrics import answers
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, members, resolve
-from pinesy.model.pieces import Labels, Pieces, labels_of
+from pinesy.model.raw_samples import Labels, RawSamples, labels_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
-#: What `fit` hands on to the search for thresholds as it is.
-SEARCH = frozenset(signature(search_thresholds).parameters).difference(
-    ["rules", "inputs", "targets", "validation", "groups", "initial"]
-)
-
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """How tolerances are chosen: they are given, or there are validation data."""
+class ToleranceChoice:
+    """How tolerances are chosen: they are given, or there are validation data.
+
+    Attributes
+    ----------
+    search : the other arguments of `search_thresholds`, those that were given
+    """
 
     validation: Any
     groups: Sequence[Any] | None
@@ -35,9 +34,6 @@ class Choice:
 
     def check(self, targeted: Sequence[str]) -> None:
         """Raise an error unless the arguments go together, and name sets with targets."""
-        for name in self.search:
-            if name not in SEARCH:
-                raise DataError(f"fit has no argument {name!r}{suggestion(name, sorted(SEARCH))}")
         given = [*self.search, *(["groups"] if self.groups is not None else [])]
         if self.validation is None and given:
             raise DataError(
@@ -54,53 +50,55 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class FittingTask:
     """Training samples and, if thresholds are to be searched for, others for validation.
 
     Attributes
     ----------
-    pieces, labels : the data of samples, and what the values of inputs are
+    samples, labels : the data of samples, and the values of their inputs
     targets : what should be inferred, for outputs by name
-    held_out : the data of other samples, and their targets as the metric takes them
+    validation : the data of other samples, and their targets as the metric takes them
     choice : of the tolerances
     """
 
-    pieces: Pieces
+    samples: RawSamples
     labels: Labels
     targets: Mapping[str, Target]
-    held_out: tuple[Pieces, Any] | None
-    choice: Choice
+    validation: tuple[RawSamples, Any] | None
+    choice: ToleranceChoice
 
     @classmethod
     def of(
         cls,
-        cascade: Cascade,
+        rules: Cascade,
         inputs: tuple[Attribute, ...],
-        samples: tuple[Any, Any, Any],
-        choice: Choice,
-    ) -> "Task":
-        """Check what `NeuroSymbolic.fit` is given; `samples` are data, concepts and targets."""
-        data, concepts, targets = samples
-        pieces = Pieces.of(data, inputs)
-        labels = {} if concepts is None else labels_of(concepts, inputs, pieces.n)
-        batch = batch_of(cascade, _ignorance(inputs, pieces.n), targets)
+        given: tuple[Any, Any, Any],
+        choice: ToleranceChoice,
+    ) -> "FittingTask":
+        """Check what `NeuroSymbolic.fit` is given: samples, targets and concepts."""
+        data, targets, concepts = given
+        samples = RawSamples.of(data, inputs)
+        labels = {} if concepts is None else labels_of(concepts, inputs, samples.n)
+        batch = batch_of(rules, _ignorance(inputs, samples.n), targets)
         choice.check(list(batch.targets))
-        held_out = None if choice.validation is None else _held_out(cascade, inputs, choice)
-        return cls(pieces, labels, batch.targets, held_out, choice)
+        validation = None if choice.validation is None else _validation(rules, inputs, choice)
+        return cls(samples, labels, batch.targets, validation, choice)
 
     def learn(
-        self, cascade: Cascade, evidence: FloatArray, held_out: FloatArray | None
+        self, rules: Cascade, evidence: FloatArray, validation: FloatArray | None
     ) -> tuple[LearningResult, ThresholdSearch | None]:
         """Learn the parameters of the rules, given the evidence on all samples."""
-        if held_out is None or self.held_out is None:
-            tolerance = self.choice.tolerance
-            return learn(cascade, evidence, self.targets, tolerance=tolerance), None
-        validation = (held_out, self.held_out[1])
-        groups, options = self.choice.groups, self.choice.search
-        found = search_thresholds(
-            cascade, evidence, self.targets, validation, groups=groups, **options
+        if validation is None or self.validation is None:
+            return learn(rules, evidence, self.targets, tolerance=self.choice.tolerance), None
+        search = search_thresholds(
+            rules,
+            evidence,
+            self.targets,
+            (validation, self.validation[1]),
+            groups=self.choice.groups,
+            **self.choice.search,
         )
-        return found.result, found
+        return search.result, search
 
 
 def _ignorance(inputs: tuple[Attribute, ...], n: int) -> FloatArray:
@@ -109,18 +107,16 @@ def _ignorance(inputs: tuple[Attribute, ...], n: int) -> FloatArray:
     return np.broadcast_to(np.float64(1.0), (n, columns))
 
 
-def _held_out(
-    cascade: Cascade, inputs: tuple[Attribute, ...], choice: Choice
-) -> tuple[Pieces, Any]:
+def _validation(
+    rules: Cascade, inputs: tuple[Attribute, ...], choice: ToleranceChoice
+) -> tuple[RawSamples, Any]:
     """Check validation data: their targets too, if it is known what the metric takes."""
-    validation = choice.validation
-    if not isinstance(validation, tuple | list) or len(validation) != 2:
-        raise DataError(
-            f"the validation data are {validation!r:.60}; give a pair (samples, targets)"
-        )
-    data, targets = validation
-    pieces = Pieces.of(data, inputs, "X of the validation data")
+    given = choice.validation
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise DataError(f"the validation data are {given!r:.60}; give a pair (samples, targets)")
+    data, targets = given
+    samples = RawSamples.of(data, inputs, "samples of the validation data")
     if choice.search.get("metric", accuracy) is accuracy:
         with placed("the validation data"):
-            answers(cascade, _ignorance(inputs, pieces.n), targets)
-    return pieces, targets
+            answers(rules, _ignorance(inputs, samples.n), targets)
+    return samples, targets

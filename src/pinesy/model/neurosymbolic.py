@@ -1,23 +1,22 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.learning import LearningResult, ThresholdSearch, accuracy
 from pinesy.learning.tolerances.tolerance_groups import Tolerance
-from pinesy.model import saved
-from pinesy.model.fitting import Choice, Task
-from pinesy.model.pieces import Pieces, names
-from pinesy.model.views import views_of
+from pinesy.model.fitting import FittingTask, ToleranceChoice
+from pinesy.model.raw_samples import RawSamples, names
+from pinesy.model.views import Transform, View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -30,6 +29,8 @@ TRANSFORMS: dict[str, Callable[..., Any]] = {
     "antipignistic": antipignistic,
     "minimum_specificity": minimum_specificity,
 }
+#: Before the parameters of the perception among those of the model, as scikit-learn names them.
+NESTED = "perception__"
 
 
 class Predictions(dict[str, npt.NDArray[Any]]):
@@ -42,16 +43,16 @@ class Predictions(dict[str, npt.NDArray[Any]]):
     """
 
     def __init__(self, inference: Inference) -> None:
-        super().__init__((name, found.best) for name, found in inference.items())
+        super().__init__((name, pi.best) for name, pi in inference.items())
         self.ambiguous: dict[str, npt.NDArray[np.bool_]] = {
-            name: found.ambiguous for name, found in inference.items()
+            name: pi.ambiguous for name, pi in inference.items()
         }
 
 
 class NeuroSymbolic:
     """Perception of data, transformation of probabilities into possibilities, and rules.
 
-    A sample has one piece of data, such as an image, for each input of the rules. Samples are an
+    A sample has data, such as an image, for each input of the rules. Samples are an
     array ``(n, m, ...)`` with the data of the `m` inputs in their order, or a dict from inputs
     (attributes or their names) to arrays ``(n, ...)``.
 
@@ -63,17 +64,19 @@ class NeuroSymbolic:
         `pinesy.nets.NetworkPerception`; to be trained here it needs ``fit(data, labels)``. Classes
         are numbered by the positions of values in the domain. A perception that has `classes_`
         may have been trained with the values themselves, and its columns are then found by them.
-    cascade : the rules
-    transform : ``"antipignistic"`` or ``"minimum_specificity"``
+    rules : a `Cascade` or a `RuleSet`
+    transform : ``"antipignistic"`` or ``"minimum_specificity"``, or one of these functions
     inputs : the order of the inputs in arrays of samples; by default that of `Cascade.inputs`,
         in which the rules use them
 
     Attributes
     ----------
-    result : what was learned for the rules; None before
-    search : the search for thresholds, if `fit` made one
-    seconds : how long `fit` took: for ``"perception"`` (training and predictions), ``"thresholds"``
-        (their search) and ``"learning"`` (once, with the thresholds)
+    rules_ : after `fit`, the rules with the parameters that were learned; before, inference uses
+        `rules` as they are
+    result_ : what was learned for the rules
+    search_ : the search for thresholds; None if `fit` made none
+    seconds_ : how long `fit` took: for ``"perception"`` (training and predictions),
+        ``"thresholds"`` (their search) and ``"learning"`` (once, with the thresholds)
 
     Examples
     --------
@@ -84,183 +87,224 @@ class NeuroSymbolic:
     ...     return np.stack([1 - light, light], axis=1)
     >>> model = NeuroSymbolic(perception, rules)
     >>> samples = np.array([[0.125], [0.75], [0.5]])  # one input, whose data are numbers
-    >>> found = model.predict(samples)
-    >>> found["street"], found.ambiguous["street"]
+    >>> predicted = model.predict(samples)
+    >>> predicted["street"], predicted.ambiguous["street"]
     (array(['wet', 'dry', 'wet'], dtype=object), array([False, False,  True]))
     >>> model.predict_necessity(samples)["street"].tolist()
     [[0.75, 0.0], [0.0, 0.5], [0.0, 0.0]]
     """
 
+    rules_: Cascade
+    result_: LearningResult
+    search_: ThresholdSearch | None
+    seconds_: dict[str, float]
+
     def __init__(
         self,
         perception: Any,
-        cascade: Cascade | RuleSet,
+        rules: Cascade | RuleSet,
         *,
         transform: str | Callable[..., Any] = "antipignistic",
         inputs: Sequence[str | Attribute] | None = None,
     ) -> None:
-        self._cascade = as_cascade(cascade)
-        self.perception = perception
-        self.transform = _transform_name(transform)
-        self.inputs = _ordered(inputs, self._cascade.inputs)
-        self._views = views_of(perception, self.inputs)
-        self.result: LearningResult | None = None
-        self.search: ThresholdSearch | None = None
-        self.seconds: dict[str, float] = {}
-
-    @property
-    def cascade(self) -> Cascade:
-        """The rules, with the parameters that were learned."""
-        return self._cascade
+        self.perception, self.rules = perception, rules
+        self.transform, self.inputs = transform, inputs
+        _ = self._views, self._transform  # raise errors now: they do not wait for the first samples
 
     def __repr__(self) -> str:
         kinds = ", ".join(type(view.perception).__name__ for view in self._views[:3])
-        return f"NeuroSymbolic({kinds} of {names(self.inputs)}; {self.transform}; {self.cascade!r})"
+        of, transform = names(self._ordered), transform_name(self.transform)
+        return f"NeuroSymbolic({kinds} of {of}; {transform}; {self._rules!r})"
+
+    # --- parameters, as scikit-learn reads and sets them ----------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; if `deep`, those of the perception too.
+
+        Those are named ``perception__...``. With this and `set_params`, `sklearn.base.clone` works.
+        """
+        params = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        if deep and hasattr(self.perception, "get_params"):
+            inner = self.perception.get_params(deep=True)
+            params |= {f"{NESTED}{name}": value for name, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of the perception as ``perception__...``.
+
+        What was learned stays until `fit` is called again.
+        """
+        known = self.get_params(deep=False)
+        inner = {k.removeprefix(NESTED): v for k, v in params.items() if k.startswith(NESTED)}
+        own = {name: value for name, value in params.items() if not name.startswith(NESTED)}
+        for name in own:
+            if name not in known:
+                raise DomainError(f"there is no parameter {name!r:.60}{suggestion(name, known)}")
+        vars(self).update(vars(type(self)(**{**known, **own})))  # raises before anything changes
+        if inner:
+            self.perception.set_params(**inner)
+        return self
+
+    @property
+    def _rules(self) -> Cascade:
+        """The rules that are used: with what was learned, if something was."""
+        learned: Cascade | None = getattr(self, "rules_", None)
+        return as_cascade(self.rules) if learned is None else learned
+
+    @property
+    def _transform(self) -> Transform:
+        return TRANSFORMS[transform_name(self.transform)]
+
+    @property
+    def _ordered(self) -> tuple[Attribute, ...]:
+        """The inputs in the order of arrays of samples."""
+        given, inputs = self.inputs, as_cascade(self.rules).inputs
+        if given is None:
+            return inputs
+        by_name = {a.name: a for a in inputs}
+        keys = [] if isinstance(given, str) else [str(name_of(key)) for key in given]
+        if sorted(keys) != sorted(by_name):
+            raise CascadeError(
+                f"inputs is {given!r:.80}; it must name each of {names(inputs)} once"
+            )
+        return tuple(by_name[key] for key in keys)
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        return views_of(self.perception, self._ordered)
 
     # --- learning ------------------------------------------------------------------------------
 
     def fit(
         self,
-        X: Any,  # noqa: N803
-        concepts: Any,
+        samples: Any,
         targets: Any,
+        concepts: Any = None,
         *,
         validation: tuple[Any, Any] | None = None,
         groups: Sequence[Any] | None = None,
         tolerance: Tolerance = None,
-        **search: Any,
+        metric: Callable[..., float] | None = None,
+        candidates: npt.ArrayLike | None = None,
+        min_improvement: float | None = None,
+        stagnation: int | None = None,
+        method: str | None = None,
+        progress: bool | None = None,
     ) -> Self:
         """Train the perception, then learn the parameters of the rules.
 
         What can be checked is checked before training begins. If learning fails all the same, the
-        perception is trained and the rules are as they were: `fit` can be called again with
-        ``concepts=None``. Training begins with the perception as it is.
+        perception is trained and the rules are as they were: `fit` can be called again without
+        concepts. Training begins with the perception as it is.
 
         Parameters
         ----------
-        X : training samples
+        samples : training samples
+        targets : for outputs what should be inferred, as `learn` takes it
         concepts : the values of the inputs, to train the perception with: an array ``(n, m)``, or
             a dict from inputs to ``(n,)``; the perceptions of inputs left out are not trained.
-            None if all are trained already.
-        targets : for outputs what should be inferred, as `learn` takes it
+            By default none is: all are trained already.
         validation : other samples and their targets, to choose thresholds by; see
             `search_thresholds`
         groups : with `validation`, the groups of rule sets that share a threshold
         tolerance : without `validation`, the threshold or thresholds; see `learn`
-        **search : with `validation`, how to search: `metric` (of cascade, evidence and targets),
-            `candidates`, `min_improvement`, `stagnation`, `method`, `progress`
+        metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
+            to search, as `search_thresholds` takes it
         """
-        choice = Choice(validation, groups, tolerance, search)
-        task = Task.of(self.cascade, self.inputs, (X, concepts, targets), choice)
+        given = {
+            "metric": metric,
+            "candidates": candidates,
+            "min_improvement": min_improvement,
+            "stagnation": stagnation,
+            "method": method,
+            "progress": progress,
+        }
+        search = {name: value for name, value in given.items() if value is not None}
+        choice = ToleranceChoice(validation, groups, tolerance, search)
+        rules = as_cascade(self.rules)
+        task = FittingTask.of(rules, self._ordered, (samples, targets, concepts), choice)
+        self._check(task)
+        self._learn(task, rules)
+        return self
+
+    def _check(self, task: FittingTask) -> None:
         for view in self._views:
-            view.check(task.pieces, task.labels)
-            if task.held_out is not None:
-                view.check(task.held_out[0], {}, "the validation data: ")
+            view.check(task.samples, task.labels)
+            if task.validation is not None:
+                view.check(task.validation[0], {}, "the validation data: ")
+
+    def _learn(self, task: FittingTask, rules: Cascade) -> None:
         began = perf_counter()
         for view in self._views:
-            view.fit(task.pieces, task.labels)
-        evidence = self._evidence(task.pieces)
-        held_out = None if task.held_out is None else self._evidence(task.held_out[0])
+            view.fit(task.samples, task.labels)
+        evidence = self._evidence(task.samples)
+        validation = None if task.validation is None else self._evidence(task.validation[0])
         perceived = perf_counter()
-        result, found = task.learn(self.cascade, evidence, held_out)
-        self._cascade, self.result, self.search = result.cascade, result, found
-        self.seconds = {
+        result, search = task.learn(rules, evidence, validation)
+        self.rules_, self.result_, self.search_ = result.cascade, result, search
+        self.seconds_ = {
             "perception": perceived - began,
-            "thresholds": perf_counter() - perceived if found else 0.0,
+            "thresholds": perf_counter() - perceived if search else 0.0,
             "learning": result.seconds,
         }
-        return self
 
     # --- inference -----------------------------------------------------------------------------
 
-    def evidence(self, X: Any) -> FloatArray:  # noqa: N803
+    def evidence(self, samples: Any) -> FloatArray:
         """Return the possibilities of all inputs side by side, in the order of `Cascade.inputs`.
 
         This is what `Cascade.infer`, `learn` and `audit` take.
         """
-        return self._evidence(Pieces.of(X, self.inputs))
+        return self._evidence(RawSamples.of(samples, self._ordered))
 
-    def _evidence(self, pieces: Pieces) -> FloatArray:
-        sizes = [len(a.domain) for a in self.cascade.inputs]
-        ends = dict(zip(self.cascade.inputs, np.cumsum(sizes).tolist(), strict=True))
-        evidence = np.empty((pieces.n, sum(sizes)))
+    def _evidence(self, samples: RawSamples) -> FloatArray:
+        columns = column_slices(self._rules.inputs)
+        evidence = np.empty((samples.n, sum(len(a.domain) for a in self._rules.inputs)))
         for view in self._views:
-            found = view.possibilities(pieces, TRANSFORMS[self.transform])
+            degrees = view.possibilities(samples, self._transform)
             for i, attribute in enumerate(view.attributes):
-                begin = ends[attribute] - len(attribute.domain)
-                evidence[:, begin : ends[attribute]] = found[:, i]
+                evidence[:, columns[attribute.name]] = degrees[:, i]
         return evidence
 
-    def predict_possibility(self, X: Any, outputs: Outputs = None) -> Inference:  # noqa: N803
+    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
         """Return the possibility distribution of each output, for each sample.
 
         Parameters
         ----------
         outputs : what is inferred; by default the attributes that no premise uses
         """
-        return self.cascade.infer(self.evidence(X), outputs)
+        return self._rules.infer(self.evidence(samples), outputs)
 
-    def predict(self, X: Any, outputs: Outputs = None) -> Predictions:  # noqa: N803
+    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
         """Return the most possible value of each output, and where there are several.
 
         `outputs` are as in `predict_possibility`.
         """
-        return Predictions(self.predict_possibility(X, outputs))
+        return Predictions(self.predict_possibility(samples, outputs))
 
-    def predict_necessity(
-        self,
-        X: Any,  # noqa: N803
-        outputs: Outputs = None,
-    ) -> dict[str, FloatArray]:
+    def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
         """Return for each output and sample how certain each value is: ``N({u})``.
 
-        It tells nothing where the rules contradict each other (`Possibility.normalised`).
+        It says nothing where the rules contradict each other (`Possibility.normalised`).
         `outputs` are as in `predict_possibility`.
 
         Returns
         -------
         necessities : by the output's name, arrays ``(n, size of the domain)``
         """
-        return {name: _necessities(pi) for name, pi in self.predict_possibility(X, outputs).items()}
+        inference = self.predict_possibility(samples, outputs)
+        return {name: _necessities(pi) for name, pi in inference.items()}
 
-    def score(self, X: Any, targets: Any) -> float:  # noqa: N803
+    def score(self, samples: Any, targets: Any) -> float:
         """Return the share of samples with all final outputs right and none ambiguous.
 
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """
-        return accuracy(self.cascade, self.evidence(X), targets)
-
-    # --- files ---------------------------------------------------------------------------------
-
-    def save(self, directory: str | os.PathLike[str]) -> None:
-        """Write the model to a directory, which is replaced only once the new one is whole.
-
-        A perception is saved if it has ``suffix``, ``save(path)`` and ``restore(path)``, as
-        `pinesy.nets.NetworkPerception` has. Any other must be given again to `load`. Of a search
-        for thresholds only what it found is saved.
-        """
-        inputs = [a.name for a in self.inputs]
-        parts = saved.Saved(self.cascade, self.result, self.transform, inputs, self.seconds)
-        single = not isinstance(self.perception, Mapping)
-        saved.write(Path(directory), parts, self._views, single=single)
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str], perception: Any = None) -> Self:
-        """Read a model that `save` wrote.
-
-        Parameters
-        ----------
-        perception : the perception, or a dict with some, for those that could not be saved. One
-            that can be restored takes the weights that were saved: give a network of your own
-            class as ``NetworkPerception(network)``.
-        """
-        parts, found = saved.read(Path(directory), perception)
-        model = cls(found, parts.cascade, transform=parts.transform, inputs=parts.inputs)
-        model.result, model.seconds = parts.result, parts.seconds
-        return model
+        return accuracy(self._rules, self.evidence(samples), targets)
 
 
-def _transform_name(transform: object) -> str:
+def transform_name(transform: object) -> str:
+    """Return the name of a transformation, which is given by its name or as a function."""
     word = transform.replace("-", "_") if isinstance(transform, str) else None
     for name, function in TRANSFORMS.items():
         if transform is function or word == name:
@@ -268,19 +312,6 @@ def _transform_name(transform: object) -> str:
     raise DomainError(
         f"there is no transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
     )
-
-
-def _ordered(
-    given: Sequence[str | Attribute] | None, inputs: tuple[Attribute, ...]
-) -> tuple[Attribute, ...]:
-    """Return the inputs in the order that is asked for."""
-    if given is None:
-        return inputs
-    by_name = {a.name: a for a in inputs}
-    keys = [] if isinstance(given, str) else [str(getattr(key, "name", key)) for key in given]
-    if sorted(keys) != sorted(by_name):
-        raise CascadeError(f"inputs is {given!r:.80}; it must name each of {names(inputs)} once")
-    return tuple(by_name[key] for key in keys)
 
 
 def _necessities(possibility: Possibility) -> FloatArray:

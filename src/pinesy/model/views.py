@@ -18,7 +18,7 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
-from pinesy.model.pieces import Array, Labels, Pieces, by_name, names
+from pinesy.model.raw_samples import Array, Labels, RawSamples, by_input, names
 from pinesy.rules.attributes import Attribute
 
 #: Makes possibilities of probabilities; see `pinesy.transforms`.
@@ -29,7 +29,7 @@ CELLS = 1 << 18
 
 @runtime_checkable
 class Savable(Protocol):
-    """A perception that can be kept in a file.
+    """A perception that can be saved to a file.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class View:
         kind = type(self.perception)
         return f"{kind.__module__}.{kind.__qualname__}"
 
-    def check(self, pieces: Pieces, labels: Labels, what: str = "") -> None:
+    def check(self, samples: RawSamples, labels: Labels, what: str = "") -> None:
         """Raise an error if the perception cannot be trained, or refuses such data.
 
         Parameters
@@ -84,7 +84,7 @@ class View:
         labelled = any(a.name in labels for a in self.attributes)
         self._check_trainable(labelled)
         if callable(check := getattr(self.perception, "check_data", None)):
-            data = _flat(pieces.first.stacked(self.attributes))
+            data = samples.first.rows(self.attributes)
             with placed(f"{what}{self._where}"):
                 check(data, len(self.attributes[0].domain), training=labelled)
 
@@ -92,52 +92,53 @@ class View:
         if labelled and not callable(getattr(self.perception, "fit", None)):
             raise DataError(
                 f"{self._where} is a {type(self.perception).__name__} without fit(data, labels), "
-                "so it cannot be trained; if it is trained already, give concepts=None, or "
-                "concepts as a dict without its attributes"
+                "so it cannot be trained; if it is trained already, leave out concepts, or give "
+                "them as a dict without its attributes"
             )
 
-    def fit(self, pieces: Pieces, labels: Labels) -> None:
+    def fit(self, samples: RawSamples, labels: Labels) -> None:
         """Train the perception: `labels` are positions in the domain, for some attributes."""
         seen = [a for a in self.attributes if a.name in labels]
         if seen:
             classes = np.stack([labels[a.name] for a in seen], axis=1)
-            data = _flat(pieces.stacked(seen))
+            data = samples.rows(seen)
             with self._blamed(data):
                 self.perception.fit(data, classes.ravel())
 
-    def possibilities(self, pieces: Pieces, transform: Transform) -> FloatArray:
+    def possibilities(self, samples: RawSamples, transform: Transform) -> FloatArray:
         """Return the possibilities (n, attributes, size of the domain) that the perception sees.
 
         The data of all attributes are given to the perception at once.
         """
-        probabilities = self._probabilities(pieces)
-        found, size = np.empty(probabilities.shape), len(self.attributes[0].domain)
+        probabilities = self._probabilities(samples)
+        degrees, size = np.empty(probabilities.shape), len(self.attributes[0].domain)
         step = max(1, CELLS // (len(self.attributes) * size))
-        for begin in range(0, len(found), step):
+        for begin in range(0, len(degrees), step):
             part = probabilities[begin : begin + step]
             try:
-                found[begin : begin + step] = transform(part.reshape(-1, size)).reshape(part.shape)
+                rows = transform(part.reshape(-1, size))
             except DegreeError:
                 self._refuse(part.reshape(-1, size), begin, transform)
                 raise
-        return found
+            degrees[begin : begin + step] = rows.reshape(part.shape)
+        return degrees
 
-    def _probabilities(self, pieces: Pieces) -> Array:
+    def _probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
-        data = _flat(pieces.stacked(self.attributes))
+        data = samples.rows(self.attributes)
         with self._blamed(data):
-            found = np.asarray(getattr(self.perception, "predict_proba", self.perception)(data))
+            given = np.asarray(getattr(self.perception, "predict_proba", self.perception)(data))
         columns = [self._columns(attribute) for attribute in self.attributes]
         size = len(self.attributes[0].domain)
-        if found.dtype.kind not in "fiub":
-            raise DegreeError(f"{self._where} must give probabilities; it gave {found.dtype}")
-        if found.shape != (len(data), size):
+        if given.dtype.kind not in "fiub":
+            raise DegreeError(f"{self._where} must give probabilities; it gave {given.dtype}")
+        if given.shape != (len(data), size):
             raise ShapeError(
-                f"{self._where} gave an array of shape {found.shape} for {len(data)} pieces of "
+                f"{self._where} gave an array of shape {given.shape} for {len(data)} rows of "
                 f"data; {self.attributes[0].name!r} has {size} values, so it must be "
-                f"({len(data)}, {size}): a row for each piece, a column for each value"
+                f"({len(data)}, {size}): a row for each row of data, a column for each value"
             )
-        each = found.reshape(pieces.n, len(columns), size)
+        each = given.reshape(samples.n, len(columns), size)
         in_order = all(order == list(range(size)) for order in columns)
         return each if in_order else np.take_along_axis(each, np.array(columns)[None], axis=2)
 
@@ -152,7 +153,7 @@ class View:
         except Exception as error:
             kind, n = type(self.perception).__name__, len(data)
             error.add_note(
-                f"raised by {self._where}, a {kind}, which was given {n} pieces of data as an "
+                f"raised by {self._where}, a {kind}, which was given {n} rows of data as an "
                 f"array of shape {data.shape} and type {data.dtype}"
             )
             raise
@@ -193,15 +194,10 @@ def _keys(values: Iterable[object]) -> list[tuple[bool, object]]:
     return [(isinstance(v, bool), v) for v in values]
 
 
-def _flat(stacked: Array) -> Array:
-    """Return the data of all attributes as one row after the other."""
-    return stacked.reshape(-1, *stacked.shape[2:])
-
-
 def _check_form(perception: object, where: str) -> None:
-    """Raise `DataError` unless `perception` can be asked for probabilities."""
-    asked = callable(perception) or callable(getattr(perception, "predict_proba", None))
-    if isinstance(perception, type) or not asked:
+    """Raise `DataError` unless `perception` can give probabilities."""
+    predicts = callable(perception) or callable(getattr(perception, "predict_proba", None))
+    if isinstance(perception, type) or not predicts:
         raise DataError(
             f"{where} is {perception!r:.60}; give a function from data to probabilities, or an "
             "object with predict_proba"
@@ -223,7 +219,7 @@ def views_of(perception: object, inputs: tuple[Attribute, ...]) -> tuple[View, .
     """
     if not isinstance(perception, Mapping):
         return (View(perception, inputs),)
-    given = by_name(perception, inputs, "perception")
+    given = by_input(perception, inputs, "perception")
     seen: list[tuple[Any, list[Attribute]]] = []
     for attribute in inputs:
         one = given[attribute.name]

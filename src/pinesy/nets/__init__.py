@@ -11,8 +11,8 @@ except ModuleNotFoundError as error:
 
 from pinesy.nets.checkpoints import load_weights
 from pinesy.nets.fingerprints import data_fingerprint, network_fingerprint
+from pinesy.nets.network_perception import NetworkPerception
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, preprocess
-from pinesy.nets.perception import NetworkPerception
 from pinesy.nets.predict import PredictionCache, predict_proba
 from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
 from pinesy.nets.training import History, train

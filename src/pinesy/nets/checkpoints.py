@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from pinesy._common.files import writing
+from pinesy._common.files import writing_bytes
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.recipes import Recipe
 
@@ -161,8 +161,8 @@ def write_checkpoint(
     # Copies, because weights that a network uses in two places are the same memory.
     copies = {k: t.clone(memory_format=torch.contiguous_format) for k, t in tensors.items()}
     content = safetensors.torch.save(copies, metadata)
-    with writing(path) as stream:
-        stream.buffer.write(content)
+    with writing_bytes(path) as stream:
+        stream.write(content)
 
 
 def resume(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from pinesy._common.files import writing
+from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.fingerprints import data_fingerprint, network_fingerprint
@@ -134,7 +134,7 @@ def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
     """Keep predictions; where that fails, they are used all the same."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with writing(path) as stream:
-            np.savez(stream.buffer, probabilities=predictions, seconds=np.array(seconds))
+        with writing_bytes(path) as stream:
+            np.savez(stream, probabilities=predictions, seconds=np.array(seconds))
     except (DataError, OSError) as error:
         warnings.warn(f"predictions are not kept: {error}", stacklevel=3)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.files import writing
+from pinesy._common.files import writing_bytes
 from pinesy.exceptions import DataError
 from pinesy.problems.mnist_sources import (
     FAILURES,
@@ -137,8 +137,8 @@ def _keep(cached: Path, fresh: dict[str, bytes]) -> None:
     try:
         for name, content in fresh.items():
             cached.mkdir(parents=True, exist_ok=True)
-            with writing(cached / name) as stream:
-                stream.buffer.write(content)
+            with writing_bytes(cached / name) as stream:
+                stream.write(content)
     except (DataError, OSError) as error:
         warnings.warn(
             f"MNIST is not kept in the cache, and will be fetched again next time: {error}; set "

@@ -5,7 +5,6 @@ from pinesy.rulebase.check import Report
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.relation import MatrixRelation
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_json import load, save
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target
 
@@ -16,8 +15,6 @@ __all__ = [
     "Report",
     "RuleSet",
     "Target",
-    "load",
     "parse",
     "parse_rule",
-    "save",
 ]

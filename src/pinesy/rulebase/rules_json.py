@@ -1,4 +1,4 @@
-"""Save and load cascades: ``.rules`` text or versioned JSON; never pickle.
+"""Cascades in files: ``.rules`` text or versioned JSON; `pinesy.save` and `pinesy.load` use it.
 
 JSON, version 1::
 
@@ -14,7 +14,6 @@ was given by one. Arrays among domain values stand for tuples. A model file hold
 """
 
 import json
-import os
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from typing import Any, TypeVar
 from pinesy._common.files import read_text, writing
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, declaration_order
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
@@ -39,38 +38,26 @@ FORMAT, VERSION = "pinesy cascade", 1
 HEAD, END = "# written by pinesy; the last line says: end", "# end"
 
 
-def save(cascade: Cascade, path: str | os.PathLike[str]) -> None:
-    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
-
-    The file is replaced only once the new one is whole on disk.
-    """
-    path = Path(path)
+def write_rules(cascade: Cascade, path: Path) -> None:
+    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file."""
     if path.suffix == ".rules":
         _check_values(cascade)
         text = f"{HEAD}\n\n{cascade}\n{END}\n"
     elif path.suffix == ".json":
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
-        raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+        raise DataError(f"{path}: rules are saved as .rules or .json files, not {path.suffix!r}")
     with writing(path) as file:
         file.write(text)
 
 
-def load(path: str | os.PathLike[str]) -> Cascade:
-    """Read a cascade from a ``.rules`` or ``.json`` file."""
-    path = Path(path)
+def read_rules(path: Path) -> Cascade:
+    """Read a cascade from a ``.rules`` file."""
     text = read_text(path)
-    try:
-        if path.suffix == ".rules":
-            if text.startswith(HEAD) and not text.rstrip().endswith(END):
-                raise DataError(f"its last line is not {END!r}: the file may be cut off")
-            return parse(text)
-        if path.suffix == ".json":
-            return from_content(read_content(text))
-    except PinesyError as error:
-        error.args = (f"{path}: {error}",)
-        raise
-    raise DataError(f"{path}: rules are kept in .rules or .json files, not {path.suffix!r}")
+    with placed(str(path)):
+        if text.startswith(HEAD) and not text.rstrip().endswith(END):
+            raise DataError(f"its last line is not {END!r}: the file may be cut off")
+        return parse(text)
 
 
 def _check_values(cascade: Cascade) -> None:

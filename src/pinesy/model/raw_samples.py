@@ -1,4 +1,4 @@
-"""The data of samples: a piece for each input attribute, and what its value is, if known."""
+"""Raw samples: data for each input attribute, as perceptions take them, and their labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common import names as naming
 from pinesy._common.validation import in_order, listed, suggestion
 from pinesy.exceptions import DataError, DomainError, ShapeError, UnknownAttributeError, placed
 from pinesy.rulebase.targets import Target
@@ -18,7 +19,7 @@ Labels = dict[str, npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class RawSamples:
     """The data of `n` samples.
 
     Attributes
@@ -33,49 +34,55 @@ class Pieces:
     content: Array | dict[str, Array]
 
     @classmethod
-    def of(cls, content: object, inputs: tuple[Attribute, ...], what: str = "X") -> "Pieces":
-        """Check the form of data: their names and numbers (what is in them, perceptions know)."""
+    def of(
+        cls, content: object, inputs: tuple[Attribute, ...], what: str = "samples"
+    ) -> "RawSamples":
+        """Check the names and the numbers of data; perceptions check what is in them."""
         if isinstance(content, Mapping):
             return cls._by_attribute(content, inputs, what)
-        array = _array(in_order(content, (a.name for a in inputs), what), what)
+        array = _table(content, inputs, what)
         if array.ndim < 2 or array.shape[1] != len(inputs):
             raise ShapeError(
                 f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each "
-                f"sample a piece of data for each of {names(inputs)}, in this order; or give a "
-                "dict from attributes to data"
+                f"sample the data of each of {names(inputs)}, in this order; or give a dict from "
+                "attributes to data"
             )
         return cls(_number(array, what), inputs, array)
 
     @classmethod
     def _by_attribute(
         cls, content: Mapping[Any, Any], inputs: tuple[Attribute, ...], what: str
-    ) -> "Pieces":
-        given = by_name(content, inputs, what)
+    ) -> "RawSamples":
+        given = by_input(content, inputs, what)
         arrays = {a.name: _array(given[a.name], f"{what}[{a.name!r}]") for a in inputs}
         first, n = inputs[0].name, _number(arrays[inputs[0].name], what)
         for name, array in arrays.items():
             if len(array) != n:
                 raise ShapeError(
-                    f"{what} has {len(array)} pieces of data for {name!r} and {n} for {first!r}; "
+                    f"{what} has {len(array)} rows of data for {name!r} and {n} for {first!r}; "
                     "every sample needs one for each attribute"
                 )
         return cls(n, inputs, arrays)
 
     @property
-    def first(self) -> "Pieces":
-        """The data of the first sample, which have the form of all."""
+    def first(self) -> "RawSamples":
+        """The first sample, whose data have the form of all."""
         content = self.content
         if isinstance(content, np.ndarray):
-            return Pieces(1, self.inputs, content[:1])
-        return Pieces(1, self.inputs, {name: array[:1] for name, array in content.items()})
+            return RawSamples(1, self.inputs, content[:1])
+        return RawSamples(1, self.inputs, {name: array[:1] for name, array in content.items()})
 
-    def stacked(self, attributes: Sequence[Attribute]) -> Array:
-        """Return the data of some attributes as an array ``(n, len(attributes), ...)``."""
+    def rows(self, attributes: Sequence[Attribute]) -> Array:
+        """Return the data of some attributes ``(n * len(attributes), ...)``, sample by sample."""
+        stacked = self._stacked(attributes)
+        return stacked.reshape(-1, *stacked.shape[2:])
+
+    def _stacked(self, attributes: Sequence[Attribute]) -> Array:
         if isinstance(self.content, np.ndarray):
             if tuple(attributes) == self.inputs:
                 return self.content  # a view, not a copy
-            place = {a.name: i for i, a in enumerate(self.inputs)}
-            return self.content[:, [place[a.name] for a in attributes]]
+            column = {a.name: i for i, a in enumerate(self.inputs)}
+            return self.content[:, [column[a.name] for a in attributes]]
         arrays = [self.content[a.name] for a in attributes]
         for attribute, array in zip(attributes, arrays, strict=True):
             if array.shape != arrays[0].shape:
@@ -90,9 +97,9 @@ class Pieces:
 def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
     """Return the positions of the values of attributes: of all, or of those that a dict names."""
     if isinstance(content, Mapping):
-        columns: dict[str, Any] = by_name(content, inputs, "concepts", whole=False)
+        columns: dict[str, Any] = by_input(content, inputs, "concepts", every=False)
     else:
-        array = _array(in_order(content, (a.name for a in inputs), "concepts"), "concepts")
+        array = _table(content, inputs, "concepts")
         if array.shape != (n, len(inputs)):
             raise ShapeError(
                 f"concepts has shape {array.shape}; it must be ({n}, {len(inputs)}): for each "
@@ -122,33 +129,35 @@ def _positions(content: object, attribute: Attribute, n: int) -> npt.NDArray[np.
     return target.labels.astype(np.int64)
 
 
-def by_name(
-    content: Mapping[Any, Any], inputs: Sequence[Attribute], what: str, *, whole: bool = True
+def by_input(
+    content: Mapping[Any, Any], inputs: Sequence[Attribute], what: str, *, every: bool = True
 ) -> dict[str, Any]:
-    """Return a mapping from attributes or their names by the names, which must be those of inputs.
+    """Return a mapping from inputs or their names by the names alone.
 
     Parameters
     ----------
-    whole : whether every input must be there
+    every : whether there must be something for every input
     """
-    known = [a.name for a in inputs]
-    found = {getattr(key, "name", key): value for key, value in content.items()}
-    for name in found:
-        if name not in known:
-            raise UnknownAttributeError(
-                f"{what}: there is no input {name!r}{suggestion(name, known)}"
-            )
-    missing = [a for a in inputs if a.name not in found]
-    if len(found) < len(content):
-        raise DataError(f"{what}: an input is given twice, by its name and as an attribute")
-    if whole and missing:
-        raise DataError(f"{what}: there is none for {names(missing)}; give one for every input")
-    return found
+    with placed(what):
+        given = naming.by_name(content, "input")
+        known = [a.name for a in inputs]
+        for name in given:
+            if name not in known:
+                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
+        missing = [a for a in inputs if a.name not in given]
+        if every and missing:
+            raise DataError(f"there is none for {names(missing)}; give one for every input")
+    return given
 
 
 def names(attributes: Sequence[Attribute]) -> str:
     """Return the names of attributes, the first ones if they are many."""
     return listed([a.name for a in attributes])
+
+
+def _table(content: object, inputs: tuple[Attribute, ...], what: str) -> Array:
+    """Return an array; columns that have names are put in the order of the inputs."""
+    return _array(in_order(content, (a.name for a in inputs), what), what)
 
 
 def _array(content: object, what: str) -> Array:
@@ -160,5 +169,5 @@ def _array(content: object, what: str) -> Array:
 
 def _number(array: Array, what: str) -> int:
     if array.ndim == 0 or not len(array):
-        raise DataError(f"{what} holds no samples")
+        raise DataError(f"{what} has no rows: there are no samples")
     return len(array)

@@ -1,4 +1,4 @@
-"""Networks as perceptions of neuro-symbolic models: trained, asked, kept in a file."""
+"""Networks as perceptions of neuro-symbolic models: trained, used, saved to a file."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from pinesy._common.files import writing
+from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
@@ -21,11 +21,11 @@ from pinesy.nets.recipes import Recipe
 from pinesy.nets.training import History, train
 
 #: The key of the only text beside the weights: with several, their order in the file would vary.
-FORMAT = "pinesy.model.views/1"
+FORMAT = "pinesy.perception/1"
 STORY = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
 WITHOUT_RECIPE = (
     "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
-    "as PAPER, or if it is trained already fit(X, None, targets)"
+    "as PAPER, or if it is trained already fit(samples, targets)"
 )
 #: Networks that can be made from their name and number of classes.
 NETWORKS: dict[str, type[PaperCNN | DeepSoftLogCNN]] = {
@@ -128,8 +128,8 @@ class NetworkPerception:
             name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
             for name, tensor in self.network.state_dict().items()
         }
-        with writing(Path(path)) as stream:
-            stream.buffer.write(safetensors.torch.save(tensors, {FORMAT: json.dumps(story)}))
+        with writing_bytes(Path(path)) as stream:
+            stream.write(safetensors.torch.save(tensors, {FORMAT: json.dumps(story)}))
 
     def restore(self, path: str | os.PathLike[str]) -> Self:
         """Take the weights of a file that a perception with the same network has written."""

@@ -1,0 +1,355 @@
+"""Save and load rules, learned models and neuro-symbolic models: one file each, never pickle.
+
+Rules are ``.rules`` text or JSON, learned models JSON. A neuro-symbolic model is a ``.zip`` file:
+``neurosymbolic.json``, its manifest, says how the parts fit together, and has the SHA-256 of each
+of the others; ``model.json`` holds the rules and what was learned, ``perception-0.safetensors`` and
+so on what perceptions have learned, as far as they can be saved. A file is replaced only once the
+new one is whole.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+
+from pinesy._common.files import writing_bytes
+from pinesy._common.names import name_of
+from pinesy._version import __version__
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.model_file import LearnedRules, read_json, write_model
+from pinesy.model.neurosymbolic import NeuroSymbolic, transform_name
+from pinesy.model.raw_samples import by_input, names
+from pinesy.model.views import Savable, View
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_json import read_rules, write_rules
+
+FORMAT, VERSION = "pinesy neuro-symbolic model", 1
+MANIFEST, RULES = "neurosymbolic.json", "model.json"
+#: The other members of a file.
+MEMBER = re.compile(r"model\.json|perception-\d+(\.[\w.-]+)?")
+#: The perception that can be made from its file alone.
+NETWORK = "pinesy.nets.network_perception.NetworkPerception"
+SUFFIXES = (
+    "rules are saved as .rules or .json files, learned models as .json and neuro-symbolic models "
+    "as .zip"
+)
+
+
+def save(
+    thing: Cascade | RuleSet | LearningResult | LearnedRules | NeuroSymbolic,
+    path: str | os.PathLike[str],
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write rules, what was learned, or a neuro-symbolic model to a file.
+
+    Parameters
+    ----------
+    thing : rules, for a ``.rules`` or ``.json`` file; what `learn` returns or a model that was
+        loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Its perceptions are
+        saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
+        `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
+        for thresholds only the result is saved.
+    path : the file, which is replaced only once the new one is whole
+    provenance : of what was learned, facts about the data such as their file and fingerprint;
+        anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
+    """
+    path = Path(path)
+    if isinstance(thing, LearnedRules):
+        write_model(thing.result, path, thing.provenance if provenance is None else provenance)
+    elif isinstance(thing, LearningResult):
+        write_model(thing, path, provenance)
+    elif provenance is not None:
+        raise DataError(
+            f"{path}: provenance is noted for what learn returns, or for what was loaded from "
+            f"such a file; this is a {type(thing).__name__}"
+        )
+    elif isinstance(thing, NeuroSymbolic):
+        _save_neurosymbolic(thing, path)
+    elif isinstance(thing, Cascade | RuleSet):
+        write_rules(as_cascade(thing), path)
+    else:
+        raise DataError(
+            f"{thing!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn "
+            "returns, or a NeuroSymbolic"
+        )
+
+
+def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
+    """Read what `save` or ``pinesy learn`` wrote, or a file of rules.
+
+    Parameters
+    ----------
+    perception : of a neuro-symbolic model, the perception, or a dict with some, for those that
+        could not be saved. One that can be restored takes the weights that were saved: give a
+        network of your own class as ``NetworkPerception(network)``.
+
+    Returns
+    -------
+    thing : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
+        provenance; or a `NeuroSymbolic`
+    """
+    path = Path(path)
+    if path.suffix == ".zip":
+        return _load_neurosymbolic(path, perception)
+    if perception is not None:
+        raise DataError(
+            f"{path}: a perception belongs to a neuro-symbolic model, which is a .zip file"
+        )
+    if path.suffix not in (".json", ".rules"):
+        raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
+    return read_json(path) if path.suffix == ".json" else read_rules(path)
+
+
+def load_rules(path: str | os.PathLike[str]) -> Cascade:
+    """Return the rules in a file, with the parameters that were learned if some were."""
+    path = Path(path)
+    if path.suffix == ".zip":
+        with _extracted(path) as (_, place):
+            content = read_json(place / RULES)
+    else:
+        content = load(path)
+    return content.cascade if isinstance(content, LearnedRules) else content
+
+
+# --- neuro-symbolic models -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _PerceptionRecord:
+    """A perception in the manifest: the names of its attributes, its type and its file, if any."""
+
+    attributes: list[str]
+    kind: str
+    file: str | None
+
+    @property
+    def where(self) -> str:
+        return f"the perception of {', '.join(self.attributes[:6])} ({self.kind})"
+
+
+def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
+    if path.suffix != ".zip":
+        raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
+    _check_replaceable(path)
+    with writing_bytes(path) as stream, TemporaryDirectory() as name:
+        place = Path(name)
+        result: LearningResult | None = getattr(model, "result_", None)
+        rules = as_cascade(model.rules)
+        if result is None:
+            write_rules(rules, place / RULES)
+        else:
+            write_model(result, place / RULES)
+        inputs = None if model.inputs is None else [str(name_of(a)) for a in model.inputs]
+        content = {
+            "transform": transform_name(model.transform),
+            "inputs": inputs,
+            "learned": result is not None,
+            "seconds": getattr(model, "seconds_", {}),
+            "single": not isinstance(model.perception, Mapping),
+            "perceptions": [
+                asdict(_recorded(place, i, view)) for i, view in enumerate(model._views)
+            ],
+            "versions": {"pinesy": __version__, "numpy": np.__version__},
+        }
+        files = {member.name: member.read_bytes() for member in sorted(place.iterdir())}
+        manifest = {"format": FORMAT, "version": VERSION, **content, "files": _digests(files)}
+        with ZipFile(stream, "w") as archive:
+            archive.writestr(ZipInfo(MANIFEST), json.dumps(manifest, indent=1) + "\n")
+            for member, data in files.items():
+                archive.writestr(ZipInfo(member), data)
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raise `DataError` if there is a file that pinesy did not write; one cut off is replaced."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:  # the name of the first member stands at byte 30
+        head = stream.read(30 + len(MANIFEST))
+    if head and head[30:] != MANIFEST.encode():
+        raise DataError(
+            f"{path}: holds something else than a neuro-symbolic model, which would be lost; give "
+            "another name"
+        )
+
+
+def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
+    file = None
+    if isinstance(view.perception, Savable):
+        file = f"perception-{number}{view.perception.suffix}"
+        if not MEMBER.fullmatch(file):
+            raise DataError(
+                f"the perception of {names(view.attributes)} has the suffix "
+                f"{view.perception.suffix!r:.60}; it must be empty or like '.safetensors'"
+            )
+        view.perception.save(place / file)
+    return _PerceptionRecord([a.name for a in view.attributes], view.kind, file)
+
+
+def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
+    with _extracted(path) as (manifest, place):
+        records, options = _checked(path, manifest)
+        content = read_json(place / RULES)
+        rules = content.cascade if isinstance(content, LearnedRules) else content
+        single = bool(manifest["single"])
+        perception = _perception(path, place, records, given, rules, single)
+        model = NeuroSymbolic(perception, rules, **options)
+        if isinstance(content, LearnedRules):
+            model.rules_, model.result_, model.search_ = rules, content.result, None
+            model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
+        return model
+
+
+def _perception(
+    path: Path,
+    place: Path,
+    records: list[_PerceptionRecord],
+    given: object,
+    rules: Cascade,
+    single: bool,
+) -> Any:
+    """Return the perception, or a dict of them: what is given takes the place of what was saved."""
+    if given is None or isinstance(given, Mapping):
+        chosen = by_input(given or {}, rules.inputs, "perception", every=False)
+        each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
+        return each[records[0].attributes[0]] if single and not chosen else each
+    if len(records) > 1:
+        raise DataError(
+            f"{path}: a model with {len(records)} perceptions; give a dict from attributes to "
+            "those that are to be replaced"
+        )
+    _restore(place, records[0], given)
+    return given
+
+
+@contextmanager
+def _extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Give the manifest of a file and a directory with its members; errors name the file."""
+    with TemporaryDirectory() as name:
+        try:
+            yield _extract(path, Path(name)), Path(name)
+        except PinesyError as error:
+            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
+            raise
+
+
+def _extract(path: Path, place: Path) -> dict[str, Any]:
+    try:
+        with ZipFile(path) as archive:
+            manifest = _manifest(path, archive)
+            for name, digest in manifest["files"].items():
+                data = _member(path, archive, name)
+                if _digests({name: data})[name] != digest:
+                    raise DataError(
+                        f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
+                        "changed, or mixed up with that of another model"
+                    )
+                (place / name).write_bytes(data)
+            return manifest
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
+            "else than a neuro-symbolic model"
+        ) from None
+
+
+def _member(path: Path, archive: ZipFile, name: str) -> bytes:
+    try:
+        return archive.read(name)
+    except KeyError:
+        raise DataError(f"{path}: {name} is missing; the file was changed") from None
+
+
+def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
+    """Return the manifest of a file, or raise `DataError` if it is not as it was written."""
+    if MANIFEST not in archive.namelist():
+        raise DataError(
+            f"{path}: not a neuro-symbolic model: there is no {MANIFEST}; give a file that "
+            "pinesy.save wrote"
+        )
+    try:
+        manifest = json.loads(archive.read(MANIFEST))
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f'{path}, {MANIFEST}: not of pinesy: "format" must be "{FORMAT}"')
+    if manifest.get("version") != VERSION:
+        raise DataError(
+            f"{path}: version {manifest.get('version')!r:.20}; this pinesy reads version "
+            f"{VERSION}; update pinesy to read a newer one"
+        )
+    files = manifest.get("files")
+    if not isinstance(files, dict) or not all(MEMBER.fullmatch(name) for name in files):
+        raise DataError(
+            f'{path}, {MANIFEST}: "files" is missing or not of the form that it must have'
+        )
+    return manifest
+
+
+def _checked(
+    path: Path, manifest: Mapping[str, Any]
+) -> tuple[list[_PerceptionRecord], dict[str, Any]]:
+    """Return the perceptions and the options of a model, or raise `DataError`."""
+    try:
+        records = [_PerceptionRecord(**record) for record in manifest["perceptions"]]
+        if not {r.file for r in records} - {None} <= {*manifest["files"]}:
+            raise ValueError("the file of a perception is none of those that were saved")
+        lists = [manifest["inputs"] or [], *(record.attributes for record in records)]
+        if not all(isinstance(name, str) for part in lists for name in part) or not records:
+            raise TypeError("names must be text")
+        _ = manifest["single"], [float(v) for v in manifest["seconds"].values()]
+        return records, {"transform": manifest["transform"], "inputs": manifest["inputs"]}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}, {MANIFEST}: not of the form that it must have: {error!r:.80}"
+        ) from None
+
+
+def _perceptions(
+    path: Path, place: Path, record: _PerceptionRecord, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the perception of each attribute: the given one, else the saved one."""
+    own = {name: given[name] for name in record.attributes if name in given}
+    if not own:
+        return dict.fromkeys(record.attributes, _made(path, place, record))
+    one = next(iter(own.values()))
+    if len(own) == len(record.attributes) and all(other is one for other in own.values()):
+        _restore(place, record, one)
+    return own
+
+
+def _restore(place: Path, record: _PerceptionRecord, perception: object) -> None:
+    if record.file is not None and isinstance(perception, Savable):
+        perception.restore(place / record.file)
+
+
+def _made(path: Path, place: Path, record: _PerceptionRecord) -> object:
+    if record.file is None:
+        raise DataError(
+            f"{path}: {record.where} was not saved, because pinesy cannot save such a thing; give "
+            "load(path, perception=...)"
+        )
+    if record.kind != NETWORK:
+        raise DataError(
+            f"{path}: pinesy cannot make {record.where}; give load(path, perception=...) one of "
+            "the same form, which takes what was saved"
+        )
+    from pinesy.nets.network_perception import NetworkPerception  # torch is optional
+
+    return NetworkPerception.load(place / record.file)
