@@ -43,7 +43,7 @@ def reduced(found: Explanation, limit: int = 5) -> list[Any]:
     """Ask for the reduced premises and the unexpected besides, the first of each."""
     nodes = [n.justification for n in (*found.values, *found.rivals) if n.justification]
     triplets = [t for one in nodes for t in one.triplets[:limit]]
-    return [(t.first(limit), t.first_unexpected(limit)) for t in triplets]
+    return [(t.first(limit), t.first(limit, unexpected=True)) for t in triplets]
 
 
 def against_inference() -> None:

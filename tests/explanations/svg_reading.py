@@ -5,8 +5,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pinesy.explanations import Explanation
-from pinesy.explanations.outline import Box, Limits, outline
-from pinesy.explanations.svg_text import text_width
+from pinesy.explanations.outline import Outline
+from pinesy.explanations.picture import boxes as boxes_of
+from pinesy.explanations.svg import Box, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -20,7 +21,7 @@ def boxes(root: Box) -> list[Box]:
 
 def shown(explanation: Explanation, **limits: Any) -> list[Box]:
     bounds = {"depth": explanation.depth, "limit": 3, "nodes": 60} | limits
-    return boxes(outline(explanation, Limits(**bounds)))
+    return boxes(boxes_of(Outline(explanation, **bounds)))
 
 
 def texts(svg: str) -> list[str]:

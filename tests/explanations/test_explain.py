@@ -13,7 +13,7 @@ import oracles
 import strategies as make
 from explanations import explaining_oracle as oracle
 from pinesy import Attribute, Cascade, If, RuleSet
-from pinesy.explanations import Explanation, Node, Part, explain
+from pinesy.explanations import Explanation, ExplanationNode, TripletProposition, explain
 from pinesy.problems import addition
 
 ETAS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 0.01]
@@ -49,7 +49,7 @@ def near(found: float, exact: Fraction) -> bool:
     return abs(found - float(exact)) < 1e-15
 
 
-def check_node(node: Node, rules: RuleSet, known: oracles.Known, eta: float) -> None:
+def check_node(node: ExplanationNode, rules: RuleSet, known: oracles.Known, eta: float) -> None:
     tau = known[node.attribute.name][node.value]
     assert node.possibility == float(tau)
     justification = node.justification
@@ -74,7 +74,7 @@ def check_node(node: Node, rules: RuleSet, known: oracles.Known, eta: float) -> 
             assert all(near(p.degree, degrees[p.number]) for p in parts)
 
 
-def check_parts(node: Node, known: oracles.Known) -> None:
+def check_parts(node: ExplanationNode, known: oracles.Known) -> None:
     """What a node rests on has its very degree, and lies on the right side."""
     for triplet in node.justification.triplets if node.justification else ():
         deciding = [p for p in triplet.reduced if p.decides]
@@ -321,6 +321,6 @@ def test_evidence_may_change_after_it_was_explained() -> None:
 def test_explanations_are_lazy() -> None:
     found: Explanation = explain(ADDITION, SAMPLE, "y_0")
     assert "justification" not in vars(found.values[0])
-    assert isinstance(found.values[0].children[0], Node)
+    assert isinstance(found.values[0].children[0], ExplanationNode)
     [triplet] = found.rivals[0].justification.triplets if found.rivals[0].justification else ()
-    assert isinstance(triplet.reduced[0], Part)
+    assert isinstance(triplet.reduced[0], TripletProposition)

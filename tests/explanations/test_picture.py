@@ -13,7 +13,7 @@ from pinesy import Attribute, DataError, DomainError, If, RuleSet, antipignistic
 from pinesy._common.png import png
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, Label, explain, picture
-from pinesy.explanations.outline import Box
+from pinesy.explanations.svg import Box
 from pinesy.problems import addition, sudoku
 
 GLUCOSE = """

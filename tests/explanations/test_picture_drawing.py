@@ -13,10 +13,8 @@ import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.explanations import explain, picture
-from pinesy.explanations.outline import Box
-from pinesy.explanations.sketches import sketch
-from pinesy.explanations.svg_text import escaped, shortened, text_width, wrapped
-from pinesy.explanations.tidy import tidy
+from pinesy.explanations.layout import tidy
+from pinesy.explanations.svg import Box, escaped, shortened, sketch, text_width, wrapped
 
 
 @settings(max_examples=60, deadline=None)

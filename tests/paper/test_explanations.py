@@ -7,7 +7,7 @@ import pytest
 from golden import PAPER
 from paper.test_blood_glucose import FUTURE, RULES
 from paper.test_same_digit import A1, A2, FIRST, B
-from pinesy.explanations import Part, Triplet, explain
+from pinesy.explanations import Triplet, TripletProposition, explain
 
 SAME_DIGIT: dict[str, Any] = PAPER["same_digit"]["explanation"]
 GLUCOSE: dict[str, Any] = PAPER["blood_glucose"]
@@ -36,7 +36,7 @@ def test_blood_glucose_justification(value: str) -> None:
     assert [[t.number, t.semantics, t.degree] for t in found] == expected
 
 
-def shown(parts: tuple[Part, ...]) -> dict[str, list[Any]]:
+def shown(parts: tuple[TripletProposition, ...]) -> dict[str, list[Any]]:
     return {p.proposition.attribute.name: sorted(p.reduced.values, key=str) for p in parts}
 
 

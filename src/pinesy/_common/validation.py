@@ -106,6 +106,21 @@ def check_rng(rng: object) -> None:
         )
 
 
+def check_limit(limit: object, what: str) -> int | None:
+    """Return a whole number of at least 1, or None for no limit, or raise `DomainError`.
+
+    Examples
+    --------
+    >>> check_limit(5, "depth"), check_limit(None, "depth")
+    (5, None)
+    """
+    if limit is None:
+        return None
+    if not is_integer(limit) or int(limit) < 1:  # type: ignore[call-overload]
+        raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
+    return int(limit)  # type: ignore[call-overload, no-any-return]
+
+
 def check_sample(row: object, n: int) -> int:
     """Return the number of a sample as an index from 0 on (-1 is the last), or raise."""
     if not is_integer(row) or not -n <= int(row) < n:  # type: ignore[call-overload]

@@ -27,7 +27,7 @@ from pinesy.explanations.counterfactuals import (
     margin,
     why_not,
 )
-from pinesy.explanations.data import explanation_json, plain_value
+from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.picture import LIMIT
 from pinesy.explanations.picture import NODES as PICTURED
@@ -107,7 +107,7 @@ class Told:
         if form is ExplanationFormat.TEXT:
             return self.text()
         if form is ExplanationFormat.JSON:
-            return explanation_json(self.to_dict(), indent=1)
+            return json_text(self.to_dict(), indent=1)
         return picture(self.explanation, limit=self.limit, nodes=self.nodes and PICTURED)
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pinesy._common.validation import FloatArray
-from pinesy.explanations.tables import BoolArray, members
+from pinesy.explanations.sample import BoolArray, members
 from pinesy.rules.attributes import Proposition
 
 Comparison = Literal[">", ">=", "<", "<="]
@@ -26,7 +26,7 @@ class Atom:
 
     def compare(self, degrees: FloatArray) -> BoolArray:
         """Tell of each distribution (a row) whether it meets the condition."""
-        inside = members(self.proposition.attribute, self.proposition.mask)
+        inside = members(self.proposition)
         measured = degrees[:, inside].max(axis=1, initial=0.0)
         return np.asarray(_HOLDS[self.comparison](measured, self.threshold))
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Hashable, Iterable
 
-from pinesy._common.validation import check_degree
+from pinesy._common.validation import check_degree, check_limit
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.explanations.building import Clauses
 from pinesy.explanations.clauses import Clause, Comparison, negated
 from pinesy.explanations.formula import Formula
 from pinesy.explanations.formula_text import threshold_text
-from pinesy.explanations.labels import check_limit
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition

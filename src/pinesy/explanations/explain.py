@@ -1,22 +1,22 @@
 """Explain a result: why it is as possible and as certain as it is."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, check_degree
+from pinesy._common.names import name_of
+from pinesy._common.validation import FloatArray, check_degree, check_limit
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.explanations.data import explanation_dict, explanation_json
-from pinesy.explanations.labels import Labels, Wording, check_limit
-from pinesy.explanations.nodes import Graph, Node
+from pinesy.explanations.json_form import explanation_dict, json_text
+from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
+from pinesy.explanations.labels import Labels, Wording
+from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import picture
-from pinesy.explanations.plan import plan_for
-from pinesy.explanations.sample import Sample
-from pinesy.explanations.tables import BoolArray, members
+from pinesy.explanations.sample import BoolArray, Sample, members, plan_for
 from pinesy.explanations.wording import explanation_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -27,7 +27,7 @@ from pinesy.rules.possibility import Possibility
 def explain(
     rules: Cascade | RuleSet,
     evidence: Evidence,
-    what: Proposition | Attribute | str | None = None,
+    proposition: Proposition | Attribute | str | None = None,
     *,
     eta: float = 0.1,
     depth: int | None = None,
@@ -39,7 +39,7 @@ def explain(
     ----------
     rules : Cascade or RuleSet
     evidence : one sample, in any form that `infer` takes
-    what : a proposition such as ``total.isin({7})``; or an attribute (or its name), for its most
+    proposition : such as ``total.isin({7})``; or an attribute (or its name), for its most
         possible value; by default that of the only output
     eta : degrees below it count as nothing, where premises are reduced
     depth : rule sets to go down from the result; by default down to the inputs
@@ -66,17 +66,15 @@ def explain(
     cascade = as_cascade(rules)
     eta = _eta(eta)
     depth = check_limit(depth, "depth")
-    attribute = _attribute(cascade, what)
+    attribute = _attribute(cascade, proposition)
     plan = plan_for(cascade, attribute)
     wording = Wording.of(labels, cascade.attributes)
     sample = Sample(plan, plan.row(evidence))
+    asked = proposition if isinstance(proposition, Proposition) else None
     degrees = sample.degrees(attribute.name)
-    if isinstance(what, Proposition):
-        inside = members(attribute, what.mask)
-    else:
-        inside = degrees == degrees.max()
-        what = None
-    return Explanation(attribute, what, eta, depth, wording, Graph(sample, eta), inside)
+    inside = degrees == degrees.max() if asked is None else members(asked)
+    graph = ExplanationGraph(sample, eta)
+    return Explanation(attribute, asked, eta, depth, wording, graph, inside)
 
 
 def _eta(eta: float) -> float:
@@ -128,8 +126,8 @@ class Explanation:
     eta: float
     depth: int | None
     wording: Wording
-    _graph: Graph = field(repr=False)
-    _inside: BoolArray = field(repr=False)
+    graph: ExplanationGraph
+    _inside: BoolArray
 
     @cached_property
     def proposition(self) -> Proposition:
@@ -142,12 +140,12 @@ class Explanation:
     @cached_property
     def distribution(self) -> Possibility:
         """The inferred distribution."""
-        sample = self._graph.sample
+        sample = self.graph.sample
         return Possibility(self.attribute, sample.degrees(self.attribute.name), sample.coherent)
 
     @property
     def _degrees(self) -> FloatArray:
-        return self._graph.sample.degrees(self.attribute.name)
+        return self.graph.sample.degrees(self.attribute.name)
 
     @cached_property
     def possibility(self) -> float:
@@ -175,30 +173,30 @@ class Explanation:
         return bool(self.distribution.normalised)
 
     @cached_property
-    def values(self) -> tuple[Node, ...]:
+    def values(self) -> tuple[ExplanationNode, ...]:
         """The values of the proposition that attain ``Pi(P)``."""
         return self._nodes(self._inside & (self._degrees == self.possibility))
 
     @cached_property
-    def rivals(self) -> tuple[Node, ...]:
+    def rivals(self) -> tuple[ExplanationNode, ...]:
         """The values outside that attain ``Pi(not P)``: what holds them down makes `P` certain."""
         return self._nodes(~self._inside & (self._degrees == self.other_possibility))
 
-    def _nodes(self, chosen: BoolArray) -> tuple[Node, ...]:
-        return tuple(self._graph.node(self.attribute, i) for i in np.flatnonzero(chosen).tolist())
+    def _nodes(self, chosen: BoolArray) -> tuple[ExplanationNode, ...]:
+        return tuple(self.graph.node(self.attribute, i) for i in np.flatnonzero(chosen).tolist())
 
-    def node(self, attribute: Attribute | str, value: Hashable) -> Node:
+    def node(self, attribute: Attribute | str, value: Hashable) -> ExplanationNode:
         """Return the node of any value of the attributes behind the result."""
-        name = attribute.name if isinstance(attribute, Attribute) else attribute
-        found = self._graph.sample.attribute(name)
+        name = name_of(attribute)
+        found = self.graph.sample.attribute(name)
         if found is None:
             raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
-        return self._graph.node(found, found.position(value))
+        return self.graph.node(found, found.position(value))
 
     def walk(
         self, *, depth: int | None = None, limit: int | None = None, nodes: int | None = None
-    ) -> Iterator[tuple[Node, int]]:
-        """Yield the nodes of the tree with their levels, each once, nearest to the result first.
+    ) -> Iterator[tuple[ExplanationNode, int]]:
+        """Return the nodes of the tree with their levels, each once, nearest to the result first.
 
         Parameters
         ----------
@@ -206,18 +204,7 @@ class Explanation:
         limit : triplets, propositions and values that are followed, of each at most so many
         nodes : nodes after which it ends
         """
-        depth = self.depth if depth is None else depth
-        found = dict.fromkeys([*self.values[:limit], *self.rivals[:limit]], 0)
-        waiting = list(found)
-        for number, node in enumerate(waiting):
-            if nodes is not None and number >= nodes:
-                return
-            yield node, found[node]
-            if depth is None or found[node] < depth:
-                for child in node.first_children(limit):
-                    if child not in found:
-                        found[child] = found[node] + 1
-                        waiting.append(child)
+        return Outline(self, depth, limit, nodes).walk()
 
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
         """Return the explanation in plain English.
@@ -228,8 +215,8 @@ class Explanation:
         limit : values, triplets and propositions to show, of each at most so many, those that
             decide first; what is left out is counted. None for all.
         """
-        depth = check_limit(depth, "depth") or self.depth or TEXT_DEPTH
-        return explanation_text(self, depth, check_limit(limit, "limit"))
+        depth = (self.depth or TEXT_DEPTH) if depth is None else depth
+        return explanation_text(Outline(self, depth, limit))
 
     def to_dict(
         self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500
@@ -241,13 +228,11 @@ class Explanation:
         depth : rule sets to go down, by default the explanation's own
         limit, nodes : as in `walk`; what is left out is counted. None for all.
         """
-        depth = check_limit(depth, "depth") or self.depth
-        limits = check_limit(limit, "limit"), check_limit(nodes, "nodes")
-        return explanation_dict(self, depth, *limits)
+        return explanation_dict(Outline(self, depth, limit, nodes))
 
     def to_json(self, *, indent: int | None = None, **limits: Any) -> str:
         """Return `to_dict` as JSON."""
-        return explanation_json(self.to_dict(**limits), indent)
+        return json_text(self.to_dict(**limits), indent)
 
     def to_svg(self, images: Mapping[str, Any] | None = None, **limits: Any) -> str:
         """Return the `picture`: one SVG, with the images that there are of inputs."""

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_limit
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.clauses import AllOf, AnyOf, Atom, Clause, below
-from pinesy.explanations.data import plain_value
 from pinesy.explanations.formula_text import clause_text
-from pinesy.explanations.labels import check_limit
-from pinesy.explanations.tables import BoolArray
+from pinesy.explanations.json_form import plain_value
+from pinesy.explanations.sample import BoolArray
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic
 

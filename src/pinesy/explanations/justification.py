@@ -1,20 +1,202 @@
-"""Justifications: the premises, or else the rule parameters, that set the degree of a value."""
+"""Justifications: what sets the degree of a value, down to what is perceived.
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+Triplets, reduction and unexpectedness are those of the paper [subsub:explainability]. A node is
+made once for each value that is looked at, so the tree of an explanation is a graph in memory, and
+nothing of it is computed before it is looked at.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
-from pinesy.explanations.sample import Sample
-from pinesy.explanations.tables import BoolArray
-from pinesy.explanations.triplets import Triplet
-from pinesy.rules.attributes import Attribute
+from pinesy._common.masks import mask_of
+from pinesy._common.validation import FloatArray
+from pinesy.explanations.sample import BoolArray, IntArray, RuleTable, Sample
+from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
+
+Semantics = Literal["P", "C"]
+
+#: Certainties are differences ``1 - rho``: this much rounding must not carry one across `eta`.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class Parameter:
+class TripletProposition:
+    """A proposition of a triplet's premise, and its degree for the sample.
+
+    Attributes
+    ----------
+    number : its place in the premise, from 1
+    proposition : as the rule has it
+    reduced : what is left of it (under possibility: the values that attain its degree), or what
+        it is widened to (under certainty: with the values that are excluded more surely)
+    degree : ``pi(p_j)`` under possibility, ``n(p_j)`` under certainty
+    decides : whether it attains the degree of the premise
+    values : the values that attain its degree: in `P` under possibility, outside under certainty
+    """
+
+    number: int
+    proposition: Proposition
+    reduced: Proposition
+    degree: float
+    decides: bool
+    values: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Triplet:
+    """A triplet ``(p, semantics, degree)`` of a justification [subsub:explainability].
+
+    Attributes
+    ----------
+    rule, number : the rule with premise `p`, and its number in its set, from 1
+    semantics : ``"P"``: `p` is possible at `degree` ``= lambda``; ``"C"``: `p` is certain at
+        `degree` ``= 1 - rho``
+    possibility : the degree of the conclusion that it justifies: ``lambda``, or ``rho``
+    eta : the threshold under which a degree counts as nothing
+    """
+
+    rule: Rule
+    number: int
+    semantics: Semantics
+    possibility: float
+    eta: float
+    _sample: Sample = field(repr=False)
+    _table: RuleTable = field(repr=False)
+
+    @property
+    def premise(self) -> Premise:
+        """The premise `p`, as the rule has it."""
+        return self.rule.premise
+
+    @cached_property
+    def degree(self) -> float:
+        """The possibility ``lambda`` of the premise, or its certainty ``1 - rho``."""
+        return self.possibility if self.semantics == "P" else 1.0 - self.possibility
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether the premise's degree reaches eta; if not, it is its lack that justifies."""
+        return not self._below_eta(self.possibility)
+
+    def _below_eta(self, measures: Any) -> Any:
+        if self.semantics == "P":
+            return measures < self.eta
+        return measures - (1.0 - self.eta) > ROUNDING
+
+    @cached_property
+    def _numbers(self) -> IntArray:
+        """The numbers of the premise's propositions in the table."""
+        starts = self._table.starts
+        return self._table.flat[starts[self.number - 1] : starts[self.number]]
+
+    @cached_property
+    def _measures(self) -> FloatArray:
+        """``Pi(P_j)`` under possibility, ``Pi(not P_j)`` under certainty, of each proposition."""
+        measures = self._sample.measures(self.rule.conclusion.attribute.name)
+        found: FloatArray = measures[int(self.semantics == "C"), self._numbers]
+        return found
+
+    @cached_property
+    def _order(self) -> tuple[IntArray, IntArray]:
+        """The places of the reduced premise, those that decide first; and the unexpected ones."""
+        if len(self.premise.propositions) == 1:
+            return np.zeros(1, np.intp), np.zeros(0, np.intp)
+        nearest = np.argsort(np.abs(self._measures - self.possibility), kind="stable")
+        if self.holds:
+            return nearest, nearest[:0]
+        low = self._below_eta(self._measures)[nearest]
+        return nearest[low], nearest[~low][::-1]
+
+    @cached_property
+    def reduced(self) -> tuple[TripletProposition, ...]:
+        """The reduced premise: those that decide its degree first, then the nearest to it.
+
+        All propositions where the degree of the premise reaches eta, else those below eta.
+        """
+        return self.first(None)
+
+    @cached_property
+    def unexpected(self) -> tuple[TripletProposition, ...]:
+        """The propositions that reach eta though the premise does not: "even if ...".
+
+        The farthest from the premise's degree come first.
+        """
+        return self.first(None, unexpected=True)
+
+    def first(self, limit: int | None, unexpected: bool = False) -> tuple[TripletProposition, ...]:
+        """Return the first of `reduced` (or of `unexpected`), without making the others."""
+        return tuple(map(self._part, self._order[unexpected][:limit].tolist()))
+
+    def degrees(self, unexpected: bool = False) -> FloatArray:
+        """Return the degrees of all of `reduced` (or of `unexpected`), in their order."""
+        found: FloatArray = self._measures[self._order[unexpected]]
+        return found if self.semantics == "P" else 1.0 - found
+
+    @cached_property
+    def n_unexpected(self) -> int:
+        """The number of unexpected propositions."""
+        return len(self._order[1])
+
+    @property
+    def n_deciding(self) -> int:
+        """The number of propositions that attain the degree of the premise."""
+        return int((self._measures == self.possibility).sum())
+
+    def behind(self, limit: int | None) -> Iterator[tuple[Attribute, list[int]]]:
+        """Yield what the deciding ones of the first propositions rest on.
+
+        That is for each its attribute and the positions of the values that attain its degree.
+        """
+        deciding = self._order[0][:limit]
+        if len(self.premise.propositions) > 1:
+            deciding = deciding[self._measures[deciding] == self.possibility]
+        for place in deciding.tolist():
+            attribute = self.premise.propositions[place].attribute
+            attaining = self._sample.attaining(attribute.name, self.possibility)
+            yield attribute, (attaining & self._side(place)).nonzero()[0][:limit].tolist()
+
+    def _side(self, place: int) -> BoolArray:
+        """Return the values in a proposition under possibility, those outside under certainty."""
+        inside: BoolArray = self._table.members[self._numbers[place]]
+        return inside if self.semantics == "P" else ~inside
+
+    def _part(self, place: int) -> TripletProposition:
+        proposition = self.premise.propositions[place]
+        domain, measure = proposition.attribute.domain, float(self._measures[place])
+        pi = self._sample.degrees(proposition.attribute.name)
+        positions = (self._side(place) & (pi == measure)).nonzero()[0].tolist()
+        return TripletProposition(
+            place + 1,
+            proposition,
+            self._reduce(proposition, measure, positions, pi),
+            measure if self.semantics == "P" else 1.0 - measure,
+            measure == self.possibility,
+            tuple(domain[i] for i in positions),
+        )
+
+    def _reduce(
+        self, proposition: Proposition, measure: float, attaining: list[int], pi: FloatArray
+    ) -> Proposition:
+        """Keep the attaining values (possibility) or add those excluded more surely (certainty)."""
+        if self._below_eta(measure):
+            return proposition
+        if self.semantics == "P":
+            changed = mask_of(attaining)
+        else:  # values outside below `measure`; those inside are in it anyway
+            changed = proposition.mask | mask_of((pi < measure).nonzero()[0].tolist())
+        if changed == proposition.mask:
+            return proposition
+        return Proposition(proposition.attribute, changed)
+
+
+@dataclass(frozen=True)
+class JustifyingParameter:
     """A rule parameter that sets a degree: `name` is ``"s"`` or ``"r"``."""
 
     rule: Rule
@@ -35,44 +217,136 @@ class Justification:
     value: Hashable
     degree: float
     triplets: tuple[Triplet, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[JustifyingParameter, ...]
 
     @property
     def by_parameters(self) -> bool:
         """Whether rule parameters alone set the degree."""
         return not self.triplets
 
+    @cached_property
+    def reasons(self) -> tuple[Triplet, ...]:
+        """The triplets that speak for the degree: possible premises, and those that hold."""
+        return tuple(t for t in self.triplets if t.semantics == "P" or t.holds)
+
+    @cached_property
+    def silent(self) -> tuple[Triplet, ...]:
+        """The other triplets: rules that would speak against the value, but are not certain."""
+        return tuple(t for t in self.triplets if t.semantics == "C" and not t.holds)
+
+    @cached_property
+    def rules(self) -> tuple[object, ...]:
+        """What two values have in common if the same rules justify the same degree of both."""
+        triplets = tuple((t.number, t.semantics) for t in self.triplets)
+        return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
+
 
 def justify(sample: Sample, attribute: Attribute, position: int, eta: float) -> Justification:
-    """Return the justification of the degree of ``domain[position]``.
+    """Return the justification of the degree of ``domain[position]`` [subsub:explainability].
 
     Triplets are ``(p_i, P, lambda_i)`` where the value is in ``Q_i``, ``s_i <= lambda_i`` and
     ``lambda_i = pi*(u)``; ``(p_i, C, 1 - rho_i)`` where it is not, ``r_i <= rho_i`` and
-    ``rho_i = pi*(u)``. Those that hold come first.
+    ``rho_i = pi*(u)``. The possible ones come first.
     """
-    table = sample.table(attribute.name)
-    tau = float(sample.degrees(attribute.name)[position])
-    inside, parameters = table.inside[position], table.parameters[position]
-    lambdas, rhos = sample.premises(attribute.name)
-    degrees = np.where(inside, lambdas, rhos)
-    attained = np.flatnonzero((degrees == tau) & (parameters <= degrees))
-    order = [*attained[inside[attained]].tolist(), *attained[~inside[attained]].tolist()]
+    table, found = sample.table(attribute.name), sample.attainment(attribute, position)
+    rules, inside, degree = table.rules, found.inside.tolist(), found.degree
+    triplets = [
+        Triplet(rules[i], i + 1, "P" if inside[i] else "C", degree, eta, sample, table)
+        for i in found.by_premise.tolist()
+    ]
+    triplets.sort(key=lambda triplet: triplet.semantics == "C")
+    parameters = () if triplets else found.by_parameter.tolist()
     return Justification(
         attribute,
         attribute.domain[position],
-        tau,
+        degree,
+        tuple(triplets),
         tuple(
-            Triplet(table.rules[i], i + 1, "P" if inside[i] else "C", tau, eta, sample, table)
-            for i in order
+            JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree)
+            for i in parameters
         ),
-        () if order else _parameters(table.rules, inside, (parameters == tau) & (degrees < tau)),
     )
 
 
-def _parameters(rules: Sequence[Rule], inside: BoolArray, sets: BoolArray) -> tuple[Parameter, ...]:
-    return tuple(
-        Parameter(rules[i], i + 1, "s", rules[i].s)
-        if inside[i]
-        else Parameter(rules[i], i + 1, "r", rules[i].r)
-        for i in np.flatnonzero(sets).tolist()
-    )
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplanationNode:
+    """A value of an attribute, its degrees, and why it has them."""
+
+    attribute: Attribute
+    position: int
+    is_perceived: bool
+    _graph: "ExplanationGraph" = field(repr=False)
+
+    @property
+    def value(self) -> Hashable:
+        """The value."""
+        return self.attribute.domain[self.position]
+
+    @cached_property
+    def possibility(self) -> float:
+        """``pi(value)``."""
+        return float(self._graph.sample.degrees(self.attribute.name)[self.position])
+
+    @cached_property
+    def certainty(self) -> float:
+        """``N({value}) = 1 - max {pi(w): w not value}``."""
+        others = np.delete(self._graph.sample.degrees(self.attribute.name), self.position)
+        return 1.0 - float(others.max(initial=0.0))
+
+    @property
+    def distribution(self) -> Possibility:
+        """The whole distribution of the attribute."""
+        return Possibility(self.attribute, self._graph.sample.degrees(self.attribute.name))
+
+    @cached_property
+    def justification(self) -> Justification | None:
+        """Why the value has its possibility; None for an input, which needs no justification."""
+        if self.is_perceived:
+            return None
+        return justify(self._graph.sample, self.attribute, self.position, self._graph.eta)
+
+    def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
+        """Return the nodes that explain a proposition of a triplet: none unless it decides.
+
+        They have the very degree that this node has: min and max only copy.
+        """
+        attribute = part.proposition.attribute
+        values = part.values if part.decides else ()
+        return tuple(self._graph.node(attribute, attribute.position(v)) for v in values)
+
+    @cached_property
+    def children(self) -> "tuple[ExplanationNode, ...]":
+        """All nodes that this one rests on, each once."""
+        return self.first_children(None)
+
+    def first_children(self, limit: int | None) -> "tuple[ExplanationNode, ...]":
+        """Return the children by the first triplets, of each the first propositions and values."""
+        triplets = self.justification.triplets if self.justification else ()
+        found: dict[ExplanationNode, None] = {}
+        for triplet in triplets[:limit]:
+            for attribute, positions in triplet.behind(limit):
+                found.update((self._graph.node(attribute, i), None) for i in positions)
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return (
+            f"ExplanationNode({self.attribute.name} = {self.value}, possible at "
+            f"{self.possibility:.4g}, certain at {self.certainty:.4g})"
+        )
+
+
+class ExplanationGraph:
+    """The nodes of one sample, each made once."""
+
+    def __init__(self, sample: Sample, eta: float) -> None:
+        self.sample = sample
+        self.eta = eta
+        self._nodes: dict[tuple[str, int], ExplanationNode] = {}
+
+    def node(self, attribute: Attribute, position: int) -> ExplanationNode:
+        """Return the node of ``domain[position]``."""
+        key = (attribute.name, position)
+        if key not in self._nodes:
+            perceived = self.sample.is_input(attribute.name)
+            self._nodes[key] = ExplanationNode(attribute, position, perceived, self)
+        return self._nodes[key]

@@ -38,15 +38,6 @@ class Label:
 Labels = Mapping[Any, Label | str]
 
 
-def check_limit(limit: object, what: str) -> int | None:
-    """Return a whole number of at least 1, or None for no limit."""
-    if limit is None:
-        return None
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
-    return limit
-
-
 def number_text(degree: float) -> str:
     """Write a degree with three digits; what is not 0 or 1 is not written as if it were.
 
@@ -72,6 +63,37 @@ def number_texts(one: float, other: float) -> tuple[str, str]:
     """
     short = number_text(one), number_text(other)
     return short if one == other or short[0] != short[1] else (repr(one), repr(other))
+
+
+def possible(degree: float) -> str:
+    """Return a possibility in words.
+
+    Examples
+    --------
+    >>> possible(1.0), possible(0.3), possible(0.0)
+    ('possible', 'possible at 0.3', 'impossible')
+    """
+    if degree in (0.0, 1.0):
+        return "possible" if degree else "impossible"
+    return f"possible at {number_text(degree)}"
+
+
+def certain(degree: float) -> str:
+    """Return a certainty in words.
+
+    Examples
+    --------
+    >>> certain(1.0), certain(0.7), certain(0.0)
+    ('certain', 'certain at 0.7', 'not certain at all')
+    """
+    if degree in (0.0, 1.0):
+        return "certain" if degree else "not certain at all"
+    return f"certain at {number_text(degree)}"
+
+
+def certain_or_possible(semantics: str, degree: float) -> str:
+    """Return the degree of a triplet in words."""
+    return possible(degree) if semantics == "P" else certain(degree)
 
 
 def listed(texts: Sequence[str], last: str = "and") -> str:

@@ -1,17 +1,23 @@
-"""The picture of an explanation: one SVG that needs nothing else."""
+"""The picture of an explanation, a rendering of its outline: one SVG that needs nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pinesy._common.names import name_of
 from pinesy._common.png import data_uri
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
-from pinesy.explanations.labels import check_limit
-from pinesy.explanations.outline import Box, Limits, outline
-from pinesy.explanations.sketches import Sketch, sketch
-from pinesy.explanations.svg_text import escaped, text_width
-from pinesy.explanations.tidy import Place, tidy
+from pinesy.explanations.justification import (
+    ExplanationNode,
+    Justification,
+    Triplet,
+    TripletProposition,
+)
+from pinesy.explanations.labels import certain, listed, number_text, possible
+from pinesy.explanations.layout import Place, tidy
+from pinesy.explanations.outline import Outline, alike
+from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, sketch, text_width
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
@@ -72,27 +78,168 @@ def picture(
     >>> svg[:4], "rule 1 · C 0.8" in svg
     ('<svg', True)
     """
-    depth = check_limit(depth, "depth") or explanation.depth
-    limits = Limits(depth, check_limit(limit, "limit"), check_limit(nodes, "nodes"))
-    uris = _uris(explanation, images)
-    page = _Page.of(outline(explanation, limits), uris)
-    return page.svg(f"Why {explanation.proposition}", explanation.text(limit=limits.limit))
+    outline = Outline(explanation, depth, limit, nodes)
+    page = _Page.of(boxes(outline), _image_uris(explanation, images))
+    return page.svg(f"Why {explanation.proposition}", explanation.text(limit=outline.limit))
 
 
-def _uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
+def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
     """Check images, and return them as addresses."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
-    known, found = explanation._graph.sample.plan.known, {}
+    known, uris = explanation.graph.sample.plan.known, {}
     for key, image in (images or {}).items():
-        name = getattr(key, "name", key)
+        name = name_of(key)
         if name not in known:
             raise UnknownAttributeError(
                 f"an image is given for {name!r}, which is no input{suggestion(name, known)}"
             )
         with placed(f"the image of {name!r}"):
-            found[name] = data_uri(image)
-    return found
+            uris[name] = data_uri(image)
+    return uris
+
+
+def boxes(outline: Outline) -> Box:
+    """Return the box of the result, which leads to all others."""
+    return _BoxMaker(outline).root()
+
+
+class _BoxMaker:
+    """Makes boxes, those of the same values once, nearest to the result first."""
+
+    def __init__(self, outline: Outline) -> None:
+        self.outline, self.wording, self.limit = outline, outline.wording, outline.limit
+        self.boxes: dict[object, Box] = {}
+        self.waiting: list[tuple[ExplanationNode, Box, int]] = []
+
+    def root(self) -> Box:
+        found = self.outline.explanation
+        says = self.wording.says(found.proposition, self.limit)
+        texts = [possible(found.possibility), certain(found.certainty)]
+        texts += ["ambiguous"] * found.ambiguous
+        texts += ["the rules contradict"] * (not found.normalised)
+        root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
+        self._roots(root, found.values, "value")
+        self._roots(root, found.rivals, "rival")
+        for node, box, level in self.waiting:  # grows on the way
+            self._justify(node, box, level)
+        return root
+
+    def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
+        shown, rest = self.outline.split(alike(nodes))
+        for group in shown:
+            root.add(self._value(group, kind, 0))
+        left = sum(map(len, rest))
+        if left:
+            word = "other values" if kind == "rival" else "values"
+            root.add(_more(left, f"{left} more {word}, {possible(nodes[0].possibility)}"))
+
+    def _value(self, nodes: Sequence[ExplanationNode], kind: BoxKind, level: int) -> Box:
+        """Return the box of values that the same rules justify, made once."""
+        key = tuple(nodes)
+        if key not in self.boxes:
+            values = nodes[0].attribute.isin(node.value for node in nodes)
+            short, whole = (self.wording.says(values, n) for n in (self.limit, TOOLTIP))
+            degree = possible(nodes[0].possibility)
+            self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
+            self.waiting.append((nodes[0], self.boxes[key], level))
+        return self.boxes[key]
+
+    def _input(self, nodes: Sequence[ExplanationNode]) -> Box:
+        """Return the box of an input, made once; note which of its values count."""
+        attribute = nodes[0].attribute
+        if attribute.name not in self.boxes:
+            self.boxes[attribute.name] = Box(
+                "input",
+                self.wording.name(attribute),
+                distribution=nodes[0].distribution,
+                name=attribute.name,
+                names=tuple(self.wording.value(attribute, v) for v in attribute.domain),
+            )
+        self.boxes[attribute.name].values.update(node.position for node in nodes)
+        return self.boxes[attribute.name]
+
+    def _justify(self, node: ExplanationNode, box: Box, level: int) -> None:
+        found = node.justification
+        if found is None:
+            return
+        if self.outline.is_cut(level):
+            box.add(Box("more", f"not followed (depth {self.outline.depth})"))
+            return
+        for note in self._parameters(found):
+            box.add(note)
+        shown, left = self.outline.split(found.reasons or found.silent)
+        for triplet in shown:
+            box.add(self._rule(node, triplet, level))
+        if left:
+            box.add(_more(len(left), f"{len(left)} more rules say the same"))
+        if found.reasons and found.silent:
+            box.add(_silent(found.silent))
+
+    def _parameters(self, justification: Justification) -> Iterator[Box]:
+        shown, left = self.outline.split(justification.parameters)
+        for p in shown:
+            case = "fails" if p.name == "s" else "holds"
+            heading = f"rule {p.number}: {p.name} = {number_text(p.degree)}"
+            text = f"leaves it possible even if its premise {case}"
+            yield Box("note", heading, (text,), self.wording.rule(p.rule, TOOLTIP))
+        if left:
+            yield _more(len(left), f"{len(left)} more parameters")
+
+    def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
+        """Return the box of a triplet, with what its deciding propositions rest on."""
+        found = self.outline.premise(triplet)
+        texts = self.outline.statements(found)
+        if found.omitted:
+            texts.append(f"{found.omitted.count} more propositions")
+        premise = listed(texts)
+        heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
+        tooltip = f"{heading}: {premise}\n{self.wording.rule(triplet.rule, TOOLTIP)}"
+        kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
+        box = Box(kind, heading, (premise,), tooltip)
+        deciding = [p for p in found.parts if p.decides]
+        hidden = triplet.n_deciding - len(deciding)
+        hidden += sum(self._behind(node, part, box, level) for part in deciding)
+        if hidden > 0:
+            box.add(_more(hidden, f"{hidden} more that this rests on"))
+        return box
+
+    def _behind(self, node: ExplanationNode, part: TripletProposition, box: Box, level: int) -> int:
+        """Lead to what a proposition rests on; return how much there is no room for."""
+        nodes = node.behind(part)
+        if not nodes:
+            return 0
+        if nodes[0].is_perceived:
+            if nodes[0].attribute.name not in self.boxes and self._is_full:
+                return 1
+            box.add(self._input(nodes))
+            return 0
+        shown, left = self.outline.split(nodes)
+        hidden = len(left)
+        for group in alike(shown):
+            if tuple(group) not in self.boxes and self._is_full:
+                hidden += len(group)
+            else:
+                box.add(self._value(group, "value", level + 1))
+        return hidden
+
+    @property
+    def _is_full(self) -> bool:
+        most = self.outline.nodes
+        return most is not None and len(self.boxes) >= most
+
+
+def _silent(triplets: Sequence[Triplet]) -> Box:
+    """Return the box of rules that would speak against a value but whose premises are not sure."""
+    n = len(triplets)
+    rules = "1 other rule does" if n == 1 else f"{n} other rules do"
+    numbers = [f"rule {t.number} · C {number_text(t.degree)}" for t in triplets[:TOOLTIP]]
+    numbers += [f"{n - TOOLTIP} more"] * (n > TOOLTIP)
+    return Box("note", f"{rules} not speak against it", (), ", ".join(numbers))
+
+
+def _more(count: int, tooltip: str) -> Box:
+    return Box("more", f"and {count} more", (), tooltip)
 
 
 @dataclass(frozen=True)

@@ -1,42 +1,251 @@
-"""One sample as explanations see it: degrees of whatever is looked at, found when it is."""
+"""The degrees of one sample behind one attribute: of values, propositions and premises.
 
+What is the same for all samples (the program and the rules as arrays) is stored on the cascade and
+on its rule sets.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.masks import mask_table
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.engine.evidence import Rows
+from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Program, run
-from pinesy.explanations.plan import Plan
-from pinesy.explanations.tables import BoolArray, PropositionDegrees, RuleTable, table_of
-from pinesy.rules.attributes import Attribute
+from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.rule import Rule
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTable:
+    """The rules of a set as arrays.
+
+    Attributes
+    ----------
+    rules : the rules
+    propositions : the distinct propositions of all premises
+    flat, starts : the propositions of rule `i` (from 0) are ``flat[starts[i]:starts[i + 1]]``
+    inside : array (values, rules), whether the value is in the rule's conclusion
+    parameters : array (values, rules), `s` of the rule where the value is inside, else `r`
+    members : for each proposition which values of its attribute are in it
+    by_attribute : for each input the numbers of its propositions
+    """
+
+    rules: tuple[Rule, ...]
+    propositions: tuple[Proposition, ...]
+    flat: IntArray
+    starts: IntArray
+    inside: BoolArray
+    parameters: FloatArray
+    members: tuple[BoolArray, ...]
+    by_attribute: dict[str, list[int]]
+
+    def measure(self, known: Mapping[str, FloatArray]) -> FloatArray:
+        """Return ``Pi(P_j)`` (row 0) and ``Pi(not P_j)`` (row 1) of all propositions."""
+        measures = np.empty((2, len(self.propositions)))
+        for name, numbers in self.by_attribute.items():
+            masks = np.stack([self.members[number] for number in numbers])
+            measures[0, numbers] = np.where(masks, known[name], 0.0).max(axis=1)
+            measures[1, numbers] = np.where(masks, 0.0, known[name]).max(axis=1)
+        return measures
+
+    def premises(self, measures: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae].
+
+        Parameters
+        ----------
+        measures : as `measure` returns them
+        """
+        starts = self.starts[:-1]
+        lambdas: FloatArray = np.minimum.reduceat(measures[0, self.flat], starts)
+        rhos: FloatArray = np.maximum.reduceat(measures[1, self.flat], starts)
+        return lambdas, rhos
+
+
+@cached_on_owner
+def table_of(rule_set: RuleSet) -> RuleTable:
+    """Return the table of a rule set, made once."""
+    numbers: dict[Proposition, int] = {}
+    flat: list[int] = []
+    starts = [0]
+    for rule in rule_set.rules:
+        flat += [numbers.setdefault(p, len(numbers)) for p in rule.premise.propositions]
+        starts.append(len(flat))
+    by_attribute: dict[str, list[int]] = {}
+    for proposition, number in numbers.items():
+        by_attribute.setdefault(proposition.attribute.name, []).append(number)
+    inside = mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules])
+    return RuleTable(
+        rule_set.rules,
+        tuple(numbers),
+        np.array(flat, dtype=np.intp),
+        np.array(starts, dtype=np.intp),
+        inside,
+        np.where(inside, rule_set.s, rule_set.r),
+        tuple(map(members, numbers)),
+        by_attribute,
+    )
+
+
+def members(proposition: Proposition) -> BoolArray:
+    """Return for each value of the domain whether it is in the proposition's subset.
+
+    Examples
+    --------
+    >>> a = Attribute("a", range(3))
+    >>> members(a.isin({0, 2})).tolist()
+    [True, False, True]
+    """
+    return mask_table(len(proposition.attribute.domain), [proposition.mask])[:, 0]
+
+
+class SamplePlan:
+    """What is the same for all samples when results on one attribute are explained.
+
+    The program infers the attribute, and ``Pi(P)`` and ``Pi(not P)`` of each proposition that its
+    rules use. So a rule with 810 propositions costs 1620 numbers, not the 810 distributions behind
+    them.
+
+    Parameters
+    ----------
+    cascade : Cascade
+    attribute : one that rules conclude on
+    """
+
+    def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self.table = table_of(cascade[attribute])
+        self.known = {a.name: a for a in cascade.inputs}
+        needed = cascade.needed([attribute.name])
+        self.rule_sets = {s.output.name: s for s in needed}
+        asked = [*self.table.propositions, *(p.complement for p in self.table.propositions)]
+        units = [s.unit for s in needed]
+        self.program = Program(units, [attribute], self.known, propositions=asked)
+        self.slices = column_slices(self.program.inputs)
+        self.columns = self.program.code.columns[attribute.name]
+        self._cascade = cascade
+
+    @cached_property
+    def behind(self) -> Program:
+        """The program for the distributions of all attributes behind the one explained."""
+        sets = [s for name, s in self.rule_sets.items() if name != self.attribute.name]
+        known = {a.name: a for a in self.program.inputs}
+        return Program([s.unit for s in sets], [s.output for s in sets], known)
+
+    @cached_property
+    def behind_columns(self) -> IntArray:
+        """The columns of this plan's program that `behind` takes."""
+        return _columns(self.slices, self.behind.inputs)
+
+    @cached_property
+    def _picked(self) -> IntArray:
+        """The columns of the whole cascade that this plan's program takes."""
+        return _columns(column_slices(self._cascade.compile().inputs), self.program.inputs)
+
+    def row(self, evidence: Evidence) -> FloatArray:
+        """Return the evidence of one sample as the columns of the program."""
+        named = isinstance(evidence, Mapping)
+        wanted = self.program.inputs if named else self._cascade.compile().inputs
+        concluded = frozenset(s.output.name for s in self._cascade.order)
+        columns = sum(len(a.domain) for a in wanted)
+        rows = Rows.of(evidence, wanted, self.known, concluded, columns)
+        if rows.is_batch:
+            raise DegreeError(
+                f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
+                "{name: rows[i] for name, rows in evidence.items()}, or evidence[i] of one array"
+            )
+        row: FloatArray = rows.block(0, 1)[0]
+        # A copy: explanations look at it later, when its owner may have changed it.
+        return row.copy() if named else row[self._picked]
+
+
+def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:
+    wanted = [slices[a.name] for a in attributes]
+    return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
+
+
+@cached_on_owner
+def _plans(_: Cascade) -> dict[str, SamplePlan]:
+    """Return the plans of a cascade by attribute, to be filled."""
+    return {}
+
+
+def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
+    """Return the plan for results on an attribute, made once."""
+    made = _plans(cascade)
+    if attribute.name not in made:
+        if attribute in cascade.inputs:
+            raise CascadeError(
+                f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
+                f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
+            )
+        if cascade.attributes.get(attribute.name) != attribute:
+            cascade[attribute]  # raises where no rule concludes on this name
+            raise UnknownAttributeError(
+                f"the cascade's attribute {attribute.name!r} has another domain than {attribute!r}"
+            )
+        made[attribute.name] = SamplePlan(cascade, attribute)
+    return made[attribute.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Attainment:
+    """The rules that attain the minimum ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu].
+
+    With ``(z_i, d_i) = (s_i, lambda_i)`` where `u` is in the conclusion of rule `i`, else
+    ``(r_i, rho_i)``.
+
+    Attributes
+    ----------
+    degree : ``pi*(u)``
+    inside : for each rule whether `u` is in its conclusion
+    by_premise : the rules (from 0) with ``z_i <= d_i = pi*(u)``
+    by_parameter : those with ``d_i < z_i = pi*(u)``
+    """
+
+    degree: float
+    inside: BoolArray
+    by_premise: IntArray
+    by_parameter: IntArray
 
 
 @dataclass
 class Sample:
-    """The degrees of one sample, found when they are looked at, each once."""
+    """The degrees of one sample, each computed when it is first looked at."""
 
-    plan: Plan
+    plan: SamplePlan
     row: FloatArray
     coherent: bool = field(init=False)
 
     def __post_init__(self) -> None:
         plan = self.plan
-        out = _run(plan.program, self.row)
-        self.coherent = plan.coherence is None or bool(out[plan.coherence] == 1.0)
+        code, out = plan.program.code, _run(plan.program, self.row)
+        coherence = code.coherence.get(plan.attribute.name)
+        self.coherent = coherence is None or bool(out[coherence] == 1.0)
         self._degrees = {plan.attribute.name: out[plan.columns]}
-        asked = PropositionDegrees(out[plan.held], out[plan.held + 1])
-        self._measured = {plan.attribute.name: asked}
+        self._measures = {plan.attribute.name: out[code.measures].reshape(2, -1)}
         self._attaining: dict[tuple[str, float], BoolArray] = {}
         self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
 
     def is_input(self, name: str) -> bool:
         """Tell whether an attribute is perceived, not inferred."""
-        return name in self.plan.places
+        return name in self.plan.slices
 
     def attribute(self, name: str) -> Attribute | None:
         """Return the attribute of this name, if it is the one explained or behind it."""
         if self.is_input(name):
-            return self.plan.places[name][0]
+            return self.plan.known[name]
         return self.plan.rule_sets[name].output if name in self.plan.rule_sets else None
 
     def table(self, name: str) -> RuleTable:
@@ -45,17 +254,19 @@ class Sample:
 
     def degrees(self, name: str) -> FloatArray:
         """Return the distribution of an attribute."""
-        found = self._degrees.get(name)
-        if found is None:
-            found = self._degrees[name] = self._find(name)
-        return found
+        if name not in self._degrees:
+            self._degrees[name] = self._find(name)
+        return self._degrees[name]
 
     def _find(self, name: str) -> FloatArray:
         if self.is_input(name):
-            return self.row[self.plan.places[name][1]]
+            return self.row[self.plan.slices[name]]
         inputs = self.plan.rule_sets[name].inputs
         if all(a.name in self._degrees or self.is_input(a.name) for a in inputs):
-            return self.table(name).infer(self.measured(name))
+            table, (lambdas, rhos) = self.table(name), self.premises(name)
+            bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
+            found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]
+            return found
         return self._behind[self.plan.behind.code.columns[name]]
 
     @cached_property
@@ -69,19 +280,28 @@ class Sample:
             self._attaining[key] = self.degrees(name) == degree
         return self._attaining[key]
 
-    def measured(self, name: str) -> PropositionDegrees:
-        """Return the degrees of the propositions that the rules on an attribute use."""
-        if name not in self._measured:
+    def measures(self, name: str) -> FloatArray:
+        """Return ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use."""
+        if name not in self._measures:
             table = self.table(name)
-            known = {n: self.degrees(n) for n in table.by_attribute}
-            self._measured[name] = table.measure(known)
-        return self._measured[name]
+            self._measures[name] = table.measure({n: self.degrees(n) for n in table.by_attribute})
+        return self._measures[name]
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return the degrees ``lambda`` and ``rho`` of the rules on an attribute."""
         if name not in self._premises:
-            self._premises[name] = self.table(name).premises(self.measured(name))
+            self._premises[name] = self.table(name).premises(self.measures(name))
         return self._premises[name]
+
+    def attainment(self, attribute: Attribute, position: int) -> Attainment:
+        """Return the rules that attain the degree of ``domain[position]``."""
+        table = self.table(attribute.name)
+        degree = float(self.degrees(attribute.name)[position])
+        inside, parameters = table.inside[position], table.parameters[position]
+        premises = np.where(inside, *self.premises(attribute.name))
+        by_premise = (premises == degree) & (parameters <= degree)
+        by_parameter = (parameters == degree) & (premises < degree)
+        return Attainment(degree, inside, by_premise.nonzero()[0], by_parameter.nonzero()[0])
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:

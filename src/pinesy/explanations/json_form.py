@@ -1,4 +1,4 @@
-"""Explanations as plain data, for pictures and for other programs.
+"""Explanations as plain data, for other programs: a rendering of their outline.
 
 The form is described in ``docs/explanations.md`` and by ``explanation.schema.json`` beside this
 module.
@@ -7,19 +7,15 @@ module.
 import json
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pinesy.explanations.justification import Justification
-from pinesy.explanations.labels import Wording
-from pinesy.explanations.nodes import Node
-from pinesy.explanations.triplets import Part, Triplet
+from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
+from pinesy.explanations.outline import Omission, Outline
 from pinesy.rules.attributes import Proposition
 from pinesy.rules.possibility import Possibility
-
-if TYPE_CHECKING:
-    from pinesy.explanations.explain import Explanation
 
 
 @cache
@@ -36,12 +32,10 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def explanation_dict(
-    explanation: "Explanation", depth: int | None, limit: int | None, nodes: int | None
-) -> dict[str, Any]:
+def explanation_dict(outline: Outline) -> dict[str, Any]:
     """Return an explanation as plain data."""
-    walked = list(explanation.walk(depth=depth, limit=limit, nodes=nodes))
-    writer = _Writer(explanation.wording, limit, {node: i for i, (node, _) in enumerate(walked)})
+    explanation, walked = outline.explanation, list(outline.walk())
+    writer = _JsonWriter(outline, {node: number for number, (node, _) in enumerate(walked)})
     return {
         "format": "pinesy explanation",
         "version": 1,
@@ -54,18 +48,16 @@ def explanation_dict(
         "ambiguous": explanation.ambiguous,
         "normalised": explanation.normalised,
         "eta": explanation.eta,
-        "depth": depth,
-        "limit": limit,
+        "depth": outline.depth,
+        "limit": outline.limit,
         "distribution": _distribution(explanation.distribution),
-        "values": writer.nodes(explanation.values),
-        "rivals": writer.nodes(explanation.rivals),
-        "nodes": [
-            writer.node(node, level, depth is not None and level >= depth) for node, level in walked
-        ],
+        "values": writer.numbered(explanation.values),
+        "rivals": writer.numbered(explanation.rivals),
+        "nodes": [writer.node(node, level) for node, level in walked],
     }
 
 
-def explanation_json(content: dict[str, Any], indent: int | None) -> str:
+def json_text(content: dict[str, Any], indent: int | None) -> str:
     """Return plain data as JSON."""
     return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -86,25 +78,22 @@ def plain_value(value: Hashable) -> Any:
 
 
 def _distribution(pi: Possibility) -> list[dict[str, Any]]:
-    degrees = pi.degrees.tolist()
     return [
         {"value": plain_value(v), "possibility": d}
-        for v, d in zip(pi.attribute.domain, degrees, strict=True)
+        for v, d in zip(pi.attribute.domain, pi.degrees.tolist(), strict=True)
     ]
 
 
-def _omitted(count: int, degrees: Sequence[float]) -> dict[str, Any] | None:
-    """Return how many were left out, and the range of their degrees."""
-    if not count:
-        return None
-    return {"count": count, "least": float(min(degrees)), "greatest": float(max(degrees))}
+def _omitted(omission: Omission | None) -> dict[str, Any] | None:
+    return asdict(omission) if omission else None
 
 
-class _Writer:
+class _JsonWriter:
     """Writes nodes, by the numbers that they have in the list of nodes."""
 
-    def __init__(self, wording: Wording, limit: int | None, numbers: dict[Node, int]) -> None:
-        self.wording, self.limit, self.numbers = wording, limit, numbers
+    def __init__(self, outline: Outline, numbers: dict[ExplanationNode, int]) -> None:
+        self.outline, self.numbers = outline, numbers
+        self.wording, self.limit = outline.wording, outline.limit
 
     def proposition(self, proposition: Proposition) -> dict[str, Any]:
         return {
@@ -114,13 +103,13 @@ class _Writer:
             "text": self.wording.says(proposition, self.limit),
         }
 
-    def nodes(self, nodes: Sequence[Node]) -> dict[str, Any]:
+    def numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
         """Return the numbers of nodes; those that are not in the list are counted."""
         left = [n.possibility for n in nodes if n not in self.numbers]
         shown = [self.numbers[n] for n in nodes if n in self.numbers]
-        return {"nodes": shown, "omitted": _omitted(len(left), left)}
+        return {"nodes": shown, "omitted": _omitted(Omission.of(left))}
 
-    def node(self, node: Node, level: int, cut: bool) -> dict[str, Any]:
+    def node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
         content = {
             "id": self.numbers[node],
             "attribute": node.attribute.name,
@@ -132,21 +121,19 @@ class _Writer:
             "level": level,
         }
         if node.justification is None:
-            return {
-                **content,
+            return content | {
                 "kind": "perceived",
                 "distribution": _distribution(node.distribution),
             }
+        cut = self.outline.is_cut(level)
         content |= {"kind": "inferred", "cut": cut}
-        return content if cut else {**content, **self._justification(node, node.justification)}
+        return content if cut else content | self._justification(node, node.justification)
 
-    def _justification(self, node: Node, justification: Justification) -> dict[str, Any]:
-        triplets = justification.triplets
-        shown = triplets[: self.limit]
-        left = [t.degree for t in triplets[len(shown) :]]
+    def _justification(self, node: ExplanationNode, found: Justification) -> dict[str, Any]:
+        shown, left = self.outline.split(found.triplets)
         return {
             "triplets": [self._triplet(node, t) for t in shown],
-            "triplets_omitted": _omitted(len(left), left),
+            "triplets_omitted": _omitted(Omission.of([t.degree for t in left])),
             "parameters": [
                 {
                     "rule": p.number,
@@ -154,34 +141,32 @@ class _Writer:
                     "name": p.name,
                     "degree": p.degree,
                 }
-                for p in justification.parameters
+                for p in found.parameters
             ],
         }
 
-    def _triplet(self, node: Node, triplet: Triplet) -> dict[str, Any]:
+    def _triplet(self, node: ExplanationNode, triplet: Triplet) -> dict[str, Any]:
         return {
             "rule": triplet.number,
             "text": self.wording.rule(triplet.rule, self.limit),
             "semantics": triplet.semantics,
             "degree": triplet.degree,
             "holds": triplet.holds,
-            "reduced": [self._part(node, p) for p in triplet.first(self.limit)],
-            "reduced_omitted": self._left(triplet, unexpected=False),
-            "unexpected": [self._part(node, p) for p in triplet.first_unexpected(self.limit)],
-            "unexpected_omitted": self._left(triplet, unexpected=True),
+            **self._premise(node, triplet, "reduced"),
+            **self._premise(node, triplet, "unexpected"),
         }
 
-    def _left(self, triplet: Triplet, unexpected: bool) -> dict[str, Any] | None:
-        degrees = triplet.degrees(unexpected).tolist()
-        left = degrees[self.limit :] if self.limit is not None else []
-        return _omitted(len(left), left)
-
-    def _part(self, node: Node, part: Part) -> dict[str, Any]:
-        return {
-            "number": part.number,
-            "proposition": self.proposition(part.proposition),
-            "reduced": self.proposition(part.reduced),
-            "degree": part.degree,
-            "decides": part.decides,
-            "because": self.nodes(node.behind(part)),
-        }
+    def _premise(self, node: ExplanationNode, triplet: Triplet, key: str) -> dict[str, Any]:
+        found = self.outline.premise(triplet, unexpected=key == "unexpected")
+        parts = [
+            {
+                "number": part.number,
+                "proposition": self.proposition(part.proposition),
+                "reduced": self.proposition(part.reduced),
+                "degree": part.degree,
+                "decides": part.decides,
+                "because": self.numbered(node.behind(part)),
+            }
+            for part in found.parts
+        ]
+        return {key: parts, f"{key}_omitted": _omitted(found.omitted)}

@@ -1,15 +1,18 @@
-"""The boxes of a picture as SVG, each as large as what it holds."""
+"""Boxes as SVG, each as large as the text that it holds."""
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.labels import number_text
-from pinesy.explanations.outline import TOLD, Box
-from pinesy.explanations.svg_text import escaped, shortened, text_width, wrapped
 from pinesy.rules.possibility import Possibility
+
+BoxKind = Literal["result", "value", "rival", "possible", "certain", "note", "more", "input"]
 
 PAD = 8.0
 #: The height of a line, in parts of the font's size.
@@ -20,6 +23,8 @@ WIDTH, HEADING_LINES, TEXT_LINES = 215.0, 3, 4
 BARS, NAME, LONGEST, DEGREE = 4, 150.0, 60.0, 48.0
 BAR_LINE = 15.0
 IMAGE = 64.0
+#: Values, propositions and rules that a tooltip shows.
+TOOLTIP = 20
 #: Fill and edge of each kind of box.
 COLOURS = {
     "result": ("#e4f1e4", "#2e6b34"),
@@ -31,6 +36,47 @@ COLOURS = {
     "more": ("#ffffff", "#999999"),
     "input": ("#fffdf0", "#8a6d00"),
 }
+#: Widths in parts of the font's size, no less than those of the widest common sans-serif fonts.
+_WIDTHS = (
+    dict.fromkeys("ijl|!'.,:;", 0.41)
+    | dict.fromkeys(" ()[]frtI-/\\", 0.46)
+    | dict.fromkeys("mMW@%", 1.02)
+    | dict.fromkeys("w", 0.86)
+)
+#: Characters that XML cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(eq=False)
+class Box:
+    """A box of a picture.
+
+    Attributes
+    ----------
+    kind : ``"result"``; ``"value"`` and ``"rival"``: inferred values; ``"possible"`` and
+        ``"certain"``: a rule whose premise sets the degree of a value; ``"note"``: what else sets
+        it; ``"more"``: something is left out; ``"input"``: a perceived attribute
+    heading, texts : what stands in it
+    tooltip : the whole text, where the box may show less
+    children : the boxes it leads to
+    distribution, values : for an input, its distribution and the positions that count
+    name, names : for an input, its name and what its values are called
+    """
+
+    kind: BoxKind
+    heading: str
+    texts: tuple[str, ...] = ()
+    tooltip: str = ""
+    children: "list[Box]" = field(default_factory=list)
+    distribution: Possibility | None = None
+    values: set[int] = field(default_factory=set)
+    name: str = ""
+    names: tuple[str, ...] = ()
+
+    def add(self, child: "Box") -> None:
+        """Lead to a box, once."""
+        if child not in self.children:
+            self.children.append(child)
 
 
 @dataclass(frozen=True)
@@ -64,8 +110,8 @@ def sketch(box: Box, image: str | None) -> Sketch:
     height = sum(font.size * LEADING for _, font in lines)
     inside = list(_texts(lines))
     if box.distribution is None:
-        told = box.told or box.heading
-        return _framed(box, told, inside, width + 2 * PAD, height + 2 * PAD)
+        tooltip = box.tooltip or box.heading
+        return _framed(box, tooltip, inside, width + 2 * PAD, height + 2 * PAD)
     bars = _bars(box, box.distribution)
     side = IMAGE + PAD if image else 0.0
     inside.append(f'<g transform="translate({side:g} {height + 4.0:.1f})">{bars.svg}</g>')
@@ -73,8 +119,8 @@ def sketch(box: Box, image: str | None) -> Sketch:
         inside.append(_image(image, height + 4.0, box.heading))
     width = max(width, side + bars.width)
     height += 4.0 + max(bars.height, IMAGE if image else 0.0)
-    told = _told(box, box.distribution)
-    return _framed(box, told, inside, width + 2 * PAD, height + 2 * PAD)
+    tooltip = _input_tooltip(box, box.distribution)
+    return _framed(box, tooltip, inside, width + 2 * PAD, height + 2 * PAD)
 
 
 def _lines(box: Box) -> Iterator[tuple[str, "Font"]]:
@@ -88,7 +134,7 @@ def _lines(box: Box) -> Iterator[tuple[str, "Font"]]:
             yield line, PLAIN
 
 
-def _framed(box: Box, told: str, inside: Sequence[str], width: float, height: float) -> Sketch:
+def _framed(box: Box, tooltip: str, inside: Sequence[str], width: float, height: float) -> Sketch:
     fill, edge = COLOURS[box.kind]
     dashes = ' stroke-dasharray="5 3"' if box.kind in ("rival", "more") else ""
     corner = 10 if box.kind in ("possible", "certain", "note") else 3
@@ -97,7 +143,7 @@ def _framed(box: Box, told: str, inside: Sequence[str], width: float, height: fl
         f'stroke="{edge}" stroke-width="{2 if box.kind == "result" else 1}"{dashes}/>'
     )
     moved = f'<g transform="translate({PAD:g} {PAD:g})">{"".join(inside)}</g>'
-    return Sketch(f"<title>{escaped(told)}</title>{frame}{moved}", width, height)
+    return Sketch(f"<title>{escaped(tooltip)}</title>{frame}{moved}", width, height)
 
 
 def _texts(lines: Sequence[tuple[str, Font]]) -> Iterator[str]:
@@ -174,9 +220,91 @@ def short_number(degree: float) -> str:
     return ">0.99" if 0.99 < degree < 1.0 else f"{degree:.2g}"
 
 
-def _told(box: Box, pi: Possibility) -> str:
+def _input_tooltip(box: Box, pi: Possibility) -> str:
     """Return the distribution of an input: all values above 0, or the most possible of them."""
     order = np.argsort(-pi.degrees, kind="stable").tolist()
     parts = [f"{box.names[i]} {number_text(float(pi.degrees[i]))}" for i in order if pi.degrees[i]]
-    more = f", {len(parts) - TOLD} more" if len(parts) > TOLD else ""
-    return f"{box.heading}: {', '.join(parts[:TOLD])}{more}"
+    more = f", {len(parts) - TOOLTIP} more" if len(parts) > TOOLTIP else ""
+    return f"{box.heading}: {', '.join(parts[:TOOLTIP])}{more}"
+
+
+def text_width(text: str, size: float) -> float:
+    """Return a width that a text does not exceed in common sans-serif fonts.
+
+    Examples
+    --------
+    >>> text_width("will", 10.0) < text_width("moon", 10.0) < text_width("MOON", 10.0)
+    True
+    """
+    return size * sum(map(_width, text))
+
+
+def _width(character: str) -> float:
+    known = _WIDTHS.get(character)
+    if known is not None:
+        return known
+    if not character.isascii():  # of any script
+        return 0.0 if unicodedata.combining(character) else 1.08
+    return 0.66 if character.islower() or character.isdigit() else 0.84
+
+
+def shortened(text: str, width: float, size: float) -> str:
+    """Return the text, or as much of its beginning as fits, with an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("a long day", 100.0, 10.0), shortened("a long day", 40.0, 10.0)
+    ('a long day', 'a lon…')
+    """
+    if text_width(text, size) <= width:
+        return text
+    room = width - text_width("…", size)
+    end = 0
+    while end < len(text) and text_width(text[: end + 1], size) <= room:
+        end += 1
+    return text[:end].rstrip() + "…"
+
+
+def wrapped(text: str, width: float, size: float, lines: int) -> list[str]:
+    """Break a text between words into at most so many lines; the last is cut if it must be.
+
+    Examples
+    --------
+    >>> wrapped("it is a long day", 45.0, 10.0, 3), wrapped("it is a long day", 45.0, 10.0, 2)
+    (['it is a', 'long', 'day'], ['it is a', 'long…'])
+    """
+    found: list[str] = []
+    words = text.split()
+    while words and len(found) < lines - 1:
+        end = 1
+        while end < len(words) and text_width(" ".join(words[: end + 1]), size) <= width:
+            end += 1
+        if text_width(words[0], size) > width:
+            words[:1] = _broken(words[0], width, size)
+            end = 1
+        found.append(" ".join(words[:end]))
+        del words[:end]
+    return [*found, shortened(" ".join(words), width, size)] if words else found
+
+
+def _broken(word: str, width: float, size: float) -> list[str]:
+    """Break a word that is too long: after its last hyphen that fits, else where it must be."""
+    end = 1
+    while text_width(word[: end + 1], size) <= width:
+        end += 1
+    hyphen = word.rfind("-", 0, end) + 1
+    return [word[: hyphen or end], word[hyphen or end :]]
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as XML holds it.
+
+    Examples
+    --------
+    >>> escaped('a < "b"\x00')
+    'a &lt; &quot;b&quot;�'
+    """
+    text = _FORBIDDEN.sub("\ufffd", text)
+    for character, entity in ("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot"):
+        text = text.replace(character, f"&{entity};")
+    return text
