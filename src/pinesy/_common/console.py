@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 #: Seconds of silence before a notice, and before a progress bar.
 NOTICE_AFTER = BAR_AFTER = 2.0
 
-KERNELS = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
 
 #: Held by the bar on the screen: two would draw over each other.
 _screen = threading.Lock()

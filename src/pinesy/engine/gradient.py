@@ -2,16 +2,15 @@
 
 import threading
 from collections.abc import Iterator
-from functools import cache
-from types import ModuleType
 
 import numpy as np
 
-from pinesy._common.console import KERNELS, notice
+from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 
+KERNELS = "pinesy.engine.gradient_kernels"
 #: Samples a block, and a task.
 WIDTH, CHUNK = 16, 64
 #: Instructions times samples below which a second thread costs more than it gives.
@@ -38,7 +37,7 @@ def gradient(code: Code, x: FloatArray, given: FloatArray) -> FloatArray:
             if not hasattr(local, "work"):
                 local.work, local.grads = np.empty((2, code.n_slots, WIDTH))
             rows = slice(start, start + CHUNK)
-            kernels().back_blocks(
+            load_kernels(KERNELS).back_blocks(
                 x[rows], given, start, *code.program, local.work, local.grads, out[rows]
             )
 
@@ -46,11 +45,3 @@ def gradient(code: Code, x: FloatArray, given: FloatArray) -> FloatArray:
     enough = len(code.ops) * len(x) > THREAD_STEPS
     share(work, starts, min(n_threads(), len(starts)) if enough else 1)
     return out
-
-
-@cache
-def kernels() -> ModuleType:
-    """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice(KERNELS):
-        from pinesy.engine import gradient_kernels
-    return gradient_kernels

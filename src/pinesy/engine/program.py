@@ -3,13 +3,13 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from types import ModuleType
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from pinesy._common.console import KERNELS, notice
+from pinesy._common.console import notice
+from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
@@ -22,6 +22,7 @@ from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
+KERNELS = "pinesy.engine.kernels"
 #: Scratch for one block of samples should stay in a core's second-level cache.
 SCRATCH_BYTES = 512 * 1024
 #: Samples a block; a multiple of the widest vector.
@@ -198,7 +199,7 @@ def run(code: Code, rows: Rows) -> FloatArray:
 
 def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
     work = np.empty(code.n_slots)
-    if kernels().run_one(rows.block(0, 1)[0], out[:, 0], *code.program, work) >= 0:
+    if load_kernels(KERNELS).run_one(rows.block(0, 1)[0], out[:, 0], *code.program, work) >= 0:
         rows.refuse(0)
 
 
@@ -206,7 +207,7 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
     width = _width(code, rows.n)
     chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
-    run_blocks, run_columns = kernels().run_blocks, kernels().run_columns
+    kernels = load_kernels(KERNELS)
     columns, local = rows.columns, threading.local()
 
     def run_chunk(start: int) -> int:
@@ -214,8 +215,10 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
             local.work = np.empty((code.n_slots, width))
         stop = min(start + chunk, rows.n)
         if columns is not None:
-            return int(run_columns(*columns, start, stop, out, *code.program, local.work))
-        bad = int(run_blocks(rows.block(start, stop), out, start, *code.program, local.work))
+            return int(kernels.run_columns(*columns, start, stop, out, *code.program, local.work))
+        bad = int(
+            kernels.run_blocks(rows.block(start, stop), out, start, *code.program, local.work)
+        )
         return bad if bad < 0 else start + bad
 
     bad = _map(run_chunk, starts, len(code.ops) * rows.n)
@@ -241,11 +244,3 @@ def _width(code: Code, n: int) -> int:
     fitting = SCRATCH_BYTES // (8 * (code.n_slots - code.n_inputs))
     width = max(MIN_WIDTH, min(MAX_WIDTH, fitting // MIN_WIDTH * MIN_WIDTH))
     return max(1, min(width, n))
-
-
-@cache
-def kernels() -> ModuleType:
-    """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice(KERNELS):
-        from pinesy.engine import kernels as module
-    return module

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DomainError
-from pinesy.minmax import _checks
-from pinesy.minmax._solving import TOLERANCE, front_values, margin, sweep
+from pinesy.minmax import arrays
+from pinesy.minmax.solving import TOLERANCE, front_values, margin, sweep
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,8 +46,8 @@ class Front:
                 "these pairs are not a front: e must decrease and w > 0 increase, strictly; build "
                 "a front from any pairs with pareto_front(e, w)"
             )
-        object.__setattr__(self, "e", _checks.frozen(e))
-        object.__setattr__(self, "w", _checks.frozen(w))
+        object.__setattr__(self, "e", arrays.frozen(e))
+        object.__setattr__(self, "w", arrays.frozen(w))
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -66,7 +66,7 @@ class Front:
         Cost O(log F) an entry. In float64 it is equal, bit for bit, to the maximum over all the
         pairs that the front was built from: subtraction and halving round monotonically.
         """
-        points = _checks.finite(y, "y", 1)
+        points = arrays.finite(y, "y", 1)
         return front_values(
             self.e, self.w, np.array([0, len(self)], dtype=np.int64), points[:, None]
         )[:, 0]
@@ -110,7 +110,7 @@ class Fronts:
     starts: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        _checks.same_length(len(self.e), "the entries of e", len(self.w), "those of w")
+        arrays.same_length(len(self.e), "the entries of e", len(self.w), "those of w")
         sizes = np.diff(self.starts, prepend=0, append=len(self.e))
         if len(sizes) < 2 or sizes[0] != 0 or sizes[-1] != 0 or (sizes < 0).any():
             raise DomainError(
@@ -145,7 +145,7 @@ class Fronts:
     def merge(self, *others: "Fronts") -> "Fronts":
         """Return the fronts of the pairs of all, column by column; see `Front.merge`."""
         for other in others:
-            _checks.same_length(len(self), "the fronts", len(other), "those to merge")
+            arrays.same_length(len(self), "the fronts", len(other), "those to merge")
         parts = [fronts for fronts in (self, *others) if len(fronts.e)]
         if len(parts) < 2:
             return parts[0] if parts else self
@@ -167,9 +167,9 @@ class Fronts:
 
         With ``y[:, None]``, of shape ``(n, 1)``, all fronts are evaluated at the same points.
         """
-        points = _checks.finite(y, "y", 2)
+        points = arrays.finite(y, "y", 2)
         if points.shape[1] != 1:
-            _checks.same_length(points.shape[1], "the columns of y", len(self), "the fronts")
+            arrays.same_length(points.shape[1], "the columns of y", len(self), "the fronts")
         table = np.broadcast_to(points, (len(points), len(self)))
         return front_values(self.e, self.w, self.starts, table)
 
@@ -208,9 +208,9 @@ def pareto_fronts(e: npt.ArrayLike, w: npt.ArrayLike) -> Fronts:
 
 
 def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
-    one, two = _checks.finite(e, "e", ndim), _checks.finite(w, "w", ndim)
+    one, two = arrays.finite(e, "e", ndim), arrays.finite(w, "w", ndim)
     for axis, what in zip(range(ndim), ("rows", "columns"), strict=False):
-        _checks.same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
+        arrays.same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
     return one, two
 
 
@@ -219,7 +219,7 @@ def _sides(front: Front) -> tuple[FloatArray, FloatArray]:
 
 
 def _joined(parts: list[FloatArray]) -> FloatArray:
-    return _checks.frozen(np.concatenate([np.empty(0), *parts]))
+    return arrays.frozen(np.concatenate([np.empty(0), *parts]))
 
 
 def _front(e: FloatArray, w: FloatArray) -> Front:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.minmax import _checks
+from pinesy.minmax import arrays
 
 #: Numbers held at a time while rows of `a` meet columns of `b`.
 BLOCK = 2**20
@@ -77,9 +77,9 @@ def _max_epsilon(rows: FloatArray, columns: FloatArray) -> FloatArray:
 
 
 def _product(a: npt.ArrayLike, b: npt.ArrayLike, combine: Combine) -> FloatArray:
-    left = _checks.degrees(a, "a", 2)
-    right = _checks.degrees(b, "b", 1, 2)
-    _checks.same_length(left.shape[1], "the columns of a", len(right), "the rows of b")
+    left = arrays.degrees(a, "a", 2)
+    right = arrays.degrees(b, "b", 1, 2)
+    arrays.same_length(left.shape[1], "the columns of a", len(right), "the rows of b")
     return by_rows(left, right, combine)
 
 

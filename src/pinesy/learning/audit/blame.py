@@ -2,15 +2,13 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from textwrap import shorten
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import KERNELS, notice
+from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.learning.exact.sample_systems import System
 from pinesy.learning.exact.shape import shape_of
@@ -21,6 +19,7 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
+KERNELS = "pinesy.learning.audit.blame_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
 
@@ -124,7 +123,7 @@ class SetAudit:
         partition = self.rule_set.partition
         system = System.of(degrees, target, shape_of(partition))
         taken = (degrees, system.labels, system.graded, *system.shape.arguments, partition.signs)
-        kernels().blames(*taken, *(column[samples] for column in self._columns))
+        load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self._columns))
 
     @property
     def _columns(self) -> Iterable[npt.NDArray[Any]]:
@@ -189,11 +188,3 @@ def _short(text: str) -> str:
 def values_text(values: Sequence[Hashable]) -> str:
     """Write one value as it is, several as a subset."""
     return show_value(values[0]) if len(values) == 1 else format_subset(values)
-
-
-@cache
-def kernels() -> ModuleType:
-    """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice(KERNELS):
-        from pinesy.learning.audit import blame_kernels
-    return blame_kernels

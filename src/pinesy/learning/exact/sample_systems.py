@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import KERNELS, notice
+from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Rows
@@ -21,6 +20,7 @@ from pinesy.minmax import Fronts
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 
+KERNELS = "pinesy.learning.exact.system_kernels"
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
@@ -89,12 +89,12 @@ class System:
 
     def distances(self, begin: int, end: int, nabla: FloatArray) -> None:
         """Set ``nabla[begin:end]`` to the samples' Chebyshev distances."""
-        kernels().distances(*self._arguments(begin, end), nabla)
+        load_kernels(KERNELS).distances(*self._arguments(begin, end), nabla)
 
     def repaired(self, begin: int, end: int, nabla: FloatArray) -> FloatArray:
         """Return the repaired target of each cell, of shape ``(omega, end - begin)``."""
         out = np.empty((len(self.shape.cells), end - begin))
-        kernels().repaired(*self._arguments(begin, end), self.slack, nabla, out)
+        load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, nabla, out)
         return out
 
     def summary(self, begin: int, end: int, nabla: FloatArray, tolerance: float) -> Summary:
@@ -102,7 +102,7 @@ class System:
         sides, n = len(self.degrees), end - begin
         e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
         given = (*self._arguments(begin, end), self.slack, nabla, tolerance)
-        reliable = kernels().fronts(*given, e, w, sizes)
+        reliable = load_kernels(KERNELS).fronts(*given, e, w, sizes)
         smallest = float(nabla[begin:end].min())
         return Summary(n, int(reliable), smallest, _packed(e, w, sizes))
 
@@ -121,7 +121,7 @@ class System:
         """
         packed = (fronts.e, fronts.w, fronts.starts)
         arguments = (*self._arguments(begin, end), self.slack, nabla, tolerance, packed, least)
-        return float(kernels().stacked_distance(*arguments))
+        return float(load_kernels(KERNELS).stacked_distance(*arguments))
 
 
 class Measured:
@@ -220,11 +220,3 @@ def _packed(e: FloatArray, w: FloatArray, sizes: npt.NDArray[np.int64]) -> Front
 @cache
 def _empty(columns: int) -> Fronts:
     return Fronts(np.empty(0), np.empty(0), np.zeros(columns + 1, dtype=np.int64))
-
-
-@cache
-def kernels() -> ModuleType:
-    """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice(KERNELS):
-        from pinesy.learning.exact import system_kernels
-    return system_kernels

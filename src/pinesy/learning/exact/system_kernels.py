@@ -29,8 +29,8 @@ from pinesy.learning.exact.sample_blocks import (
     targets,
     uppers,
 )
-from pinesy.minmax._kernels import front_value
-from pinesy.minmax._solving import TOLERANCE
+from pinesy.minmax.front_kernels import front_value
+from pinesy.minmax.solving import TOLERANCE
 
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)
 _SIZES = types.Array(types.int64, 1, "C")

@@ -6,16 +6,15 @@ and halve. A max-min system is therefore solved as the min-max system of ``-a`` 
 """
 
 from collections.abc import Iterator
-from functools import cache
-from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import KERNELS, notice
+from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DegreeError
 
+KERNELS = "pinesy.minmax.front_kernels"
 #: Eight units in the last place of 1.0. The distance `nabla` and the margins `w` are differences
 #: of degrees, each off by an ulp or two; on a decimal grid ``w > nabla`` must not hold by rounding.
 TOLERANCE = 8 * 2.0**-52
@@ -38,16 +37,8 @@ def front_values(
 ) -> FloatArray:
     """Return ``h_l(y[i, l])`` for packed fronts: front `l` is ``starts[l] .. starts[l + 1]``."""
     out = np.empty(y.shape)
-    kernels().evaluate(e, w, starts, y, out)
+    load_kernels(KERNELS).evaluate(e, w, starts, y, out)
     return out
-
-
-@cache
-def kernels() -> ModuleType:
-    """Load the compiled loops; the first time ever on a machine they are compiled."""
-    with notice(KERNELS):
-        from pinesy.minmax import _kernels
-    return _kernels
 
 
 def margin(nabla: float, tolerance: float) -> float:
@@ -58,7 +49,7 @@ def margin(nabla: float, tolerance: float) -> float:
 
 
 def row_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` for all rows.
+    """Return ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` [eq:Nabla] for all rows.
 
     ``h_l(y) = max_k min((b_k - y)^+ / 2, (b_k - a_kl)^+)`` is the front of column `l`. All columns
     share the order of `b`: one sort, then per column a sweep and a walk. O(N log N + N M); beyond
@@ -68,7 +59,7 @@ def row_distances(a: FloatArray, b: FloatArray) -> FloatArray:
     y, nabla = b[order], np.full(len(b), np.inf)
     e, w, result = (np.empty(len(b)) for _ in range(3))
     for column in _columns(a):
-        kernels().lower_distances(y, column, order, nabla, e, w)
+        load_kernels(KERNELS).lower_distances(y, column, order, nabla, e, w)
     result[order] = nabla
     return result
 
