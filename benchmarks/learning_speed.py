@@ -18,10 +18,10 @@ from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
-from pinesy.learning.exact.sample_systems import Batch, Measured
-from pinesy.learning.exact.shape import shape_of
-from pinesy.learning.exact.stages import next_stage, stage_numbers
+from pinesy.learning.exact.sample_systems import Measured, TrainingBatch
+from pinesy.learning.exact.stages import CascadeStages
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
+from pinesy.rulebase.cascade import as_cascade
 from pinesy.rulebase.targets import Target
 
 SEED = 0
@@ -73,11 +73,11 @@ def distances() -> None:
     """Time the distance of each sample, from the premise degrees, against the paper's formula."""
     rules, n = the_set(), 5_000
     x, graded = pairs(n)
-    stage = next_stage([rules], stage_numbers([rules], ["c_1"]), ["c_1"], 1, None)
+    stage = CascadeStages(as_cascade(rules), ["c_1"]).stage(1, {"c_1": rules}, None)
     for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
         target = Target.of(content, rules.output)
-        batch = Batch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
-        measured = Measured(stage, batch, {"c_1": shape_of(rules.partition)})
+        batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
+        measured = Measured(stage, batch)
         given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
         times = best_times(
             {

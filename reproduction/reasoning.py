@@ -8,7 +8,7 @@ import numpy as np
 
 from pinesy import transforms
 from pinesy._common.validation import FloatArray
-from pinesy.learning import LearningResult, ThresholdSearch, candidates, search_thresholds
+from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
 from pinesy.learning.metrics import answers
 from pinesy.learning.tolerances.tolerance_groups import members
 from pinesy.rulebase.cascade import Cascade
@@ -59,26 +59,26 @@ def solve(
 
 def _searched(
     task: Task, cascade: Cascade, inputs: Mapping[str, FloatArray], power: int, watch: Stopwatch
-) -> ThresholdSearch:
+) -> ToleranceSearch:
     """Learn with the thresholds of the paper's search; the last learning is counted apart."""
     start = perf_counter()
-    found = search_thresholds(
+    found = search_tolerances(
         cascade,
         inputs["train"],
         task.train.targets,
         (inputs["valid"], task.valid.targets),
         groups=list(task.groups),
-        candidates=candidates(power=power),
+        candidates=candidate_tolerances(power=power),
     )
     watch.add("learning", found.result.seconds)
     watch.add("thresholds", max(perf_counter() - start - found.result.seconds, 0.0))
     return found
 
 
-def _learned(found: ThresholdSearch, groups: tuple[str, ...]) -> dict[str, Any]:
+def _learned(found: ToleranceSearch, groups: tuple[str, ...]) -> dict[str, Any]:
     sets = found.result.sets.values()
     return {
-        "thresholds": {str(group): float(tau) for group, tau in found.thresholds.items()},
+        "thresholds": {str(group): float(tau) for group, tau in found.tolerances.items()},
         "evaluations": len(found.evaluations),
         "reliable": {group: _reliable(found.result, group) for group in groups},
         "largest_parameter": max(float(one.lowest.max()) for one in sets),
@@ -123,4 +123,4 @@ def warm_up() -> None:
     digits = np.array([[5, 5, 5, 5], [1, 2, 3, 4]])
     inputs = {f"a_{i + 1}": np.eye(10)[digits[:, i]] for i in range(4)}
     targets = addition_labels(digits)
-    search_thresholds(cascade, inputs, targets, (inputs, targets), progress=False)
+    search_tolerances(cascade, inputs, targets, (inputs, targets), progress=False)

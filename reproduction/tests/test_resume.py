@@ -33,7 +33,7 @@ PIECES = pieces_of("addition", [1, 2], runs=[0, 1])
 def few_images(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process see what the other ones see."""
     monkeypatch.setattr(problems, "digits", few_digits)
-    monkeypatch.setattr(reasoning, "candidates", few_candidates)
+    monkeypatch.setattr(reasoning, "candidate_tolerances", few_candidates)
     monkeypatch.setattr(run, "PAUSE", 0.1)
 
 
@@ -67,7 +67,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     place = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "digits", few_digits)
-        patch.setattr(reasoning, "candidates", few_candidates)
+        patch.setattr(reasoning, "candidate_tolerances", few_candidates)
         assert len(here(place).records) == len(PIECES)
     return records(place)
 

@@ -59,7 +59,7 @@ def few_images() -> Iterator[None]:
     """Let MNIST be small, and thresholds be few."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "mnist", few_mnist)
-        patch.setattr(reasoning, "candidates", few_candidates)
+        patch.setattr(reasoning, "candidate_tolerances", few_candidates)
         yield
 
 

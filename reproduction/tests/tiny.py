@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import problems
-from pinesy.learning import candidates
+from pinesy.learning import candidate_tolerances
 from pinesy.problems import Mnist
 from pinesy.problems import digits as embedded
 from reproduction.scales import Scale
@@ -59,7 +59,7 @@ def few_digits() -> tuple[Bytes, Bytes]:
 
 def few_candidates(power: float) -> npt.NDArray[np.float64]:
     """Return less than 30 thresholds: poor networks need many steps up."""
-    return candidates(6, power)
+    return candidate_tolerances(6, power)
 
 
 def few_mnist() -> Mnist:
@@ -75,7 +75,7 @@ def shrink() -> None:
     modules: list[Any] = [problems, commands, reasoning]
     modules[0].digits = few_digits
     modules[1].QUICK = TINY_QUICK
-    modules[2].candidates = few_candidates
+    modules[2].candidate_tolerances = few_candidates
 
 
 def timeless(record: dict[str, Any]) -> dict[str, Any]:

@@ -173,7 +173,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("is_terminal", [True, False])
 @pytest.mark.parametrize(
     ("options", "label"),
-    [([], "fronts of rain"), (["--validation", str(weather.VALID)], "searching thresholds")],
+    [([], "fronts of rain"), (["--validation", str(weather.VALID)], "searching tolerances")],
 )
 def test_bars_are_for_terminals(
     output: Path,

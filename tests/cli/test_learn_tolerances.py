@@ -8,7 +8,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.learning import learn, search_thresholds
+from pinesy.learning import learn, search_tolerances
 
 Run = Callable[..., Any]
 
@@ -101,7 +101,7 @@ def test_tolerances_found_on_validation_data(
     train, held_out = (
         (weather.inputs(WEATHER, s), weather.targets(WEATHER, s)) for s in (samples, other)
     )
-    found = search_thresholds(WEATHER, *train, held_out, groups=groups or None, method=method)
+    found = search_tolerances(WEATHER, *train, held_out, groups=groups or None, method=method)
     judged = {**weather.fingerprint(valid), "search": method, "metric": found.metric}
     provenance = weather.notes(data, N) | {"validation": judged}
     library.save(found.result, tmp_path / "expected.json", provenance)

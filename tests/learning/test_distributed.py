@@ -109,7 +109,7 @@ def test_a_worker_dies_between_the_passes(
     client: Any, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All that it held is gone: batches, programs, fronts."""
-    second_pass = module._Distributed.stacked
+    second_pass = module.OnCluster.stacked
     killed: list[int] = []
 
     def kill_and_go_on(samples: Any, *arguments: Any) -> Any:
@@ -119,7 +119,7 @@ def test_a_worker_dies_between_the_passes(
             killed.append(pid)
         return second_pass(samples, *arguments)
 
-    monkeypatch.setattr(module._Distributed, "stacked", kill_and_go_on)
+    monkeypatch.setattr(module.OnCluster, "stacked", kill_and_go_on)
     result = learn_distributed(SKIP, PARTS, client=client, tolerance=TAU)
     assert len(killed) == 1
     assert bits(result) == expected
@@ -137,7 +137,7 @@ BAD: list[tuple[Any, type[PinesyError], list[str]]] = [
         DegreeError,
         ["part 1: attribute 'a', row 0", "not normalised"],
     ),
-    (5, DataError, ["part 1 is not a pair (inputs, targets): 5"]),
+    (5, DataError, ["part 1 is not a pair (evidence, targets): 5"]),
 ]
 
 

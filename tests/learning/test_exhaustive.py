@@ -1,4 +1,4 @@
-"""The exhaustive search for thresholds, against a grid whose points are learned one by one."""
+"""The exhaustive search for tolerances, against a grid whose points are learned one by one."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,8 +18,8 @@ from pinesy import (
     RuleSet,
     learn,
 )
-from pinesy.learning.tolerances.evaluations import Evaluation, ThresholdSearch
-from pinesy.learning.tolerances.tolerance_search import search_thresholds
+from pinesy.learning.tolerances.evaluations import Evaluation, ToleranceSearch
+from pinesy.learning.tolerances.tolerance_search import search_tolerances
 from strategies import FloatArray, random_batch
 
 A, B, C, D, E = (Attribute(name, range(4)) for name in "abcde")
@@ -76,9 +76,9 @@ class Noisy:
         low, middle, high = np.quantile(distances[distances > 0.0], [0.0, 0.3, 0.8], method="lower")
         return [float(low), float(middle), float(high), 1.001]
 
-    def search(self, **options: Any) -> ThresholdSearch:
+    def search(self, **options: Any) -> ToleranceSearch:
         options = {"candidates": self.values, "metric": closeness, **options}
-        return search_thresholds(self.rules, *self.data, self.validation, **options)
+        return search_tolerances(self.rules, *self.data, self.validation, **options)
 
     def groupings(self) -> list[list[Any] | None]:
         """All sets, each alone, some of several stages together, some in no group."""
@@ -141,8 +141,8 @@ def test_exhaustive_is_the_whole_grid(seed: int) -> None:
         grid = Grid(problem, groups)
         for metric in (closeness, coarse):
             found = problem.search(groups=groups, metric=metric, method="exhaustive")
-            assert (found.metric, list(found.thresholds.values())) == grid.best(metric)
-            assert list(found.thresholds) == (groups or ["*"])
+            assert (found.metric, list(found.tolerances.values())) == grid.best(metric)
+            assert list(found.tolerances) == (groups or ["*"])
             assert (found.n_grid, found.n_distinct) == (len(grid.points), len(grid.models))
             impossible = [one.points for one in found.evaluations if one.metric is None]
             assert sum(impossible) == sum(m is None for m in grid.points.values())
@@ -150,7 +150,7 @@ def test_exhaustive_is_the_whole_grid(seed: int) -> None:
 
 
 def test_the_random_problems_are_not_trivial() -> None:
-    """Several models, thresholds that are too low, and models that several points give."""
+    """Several models, tolerances that are too low, and models that several points give."""
     found = [Noisy(seed).search(groups=Noisy(seed).names, method="exhaustive") for seed in SEEDS]
     assert sum((one.n_distinct or 0) > 5 for one in found) > 2
     assert sum(any(e.metric is None for e in one.evaluations) for one in found) > 2
@@ -165,7 +165,7 @@ def test_records_are_what_learning_gives(seed: int, method: str) -> None:
         found = problem.search(groups=groups, metric=coarse, method=method, stagnation=9)
         for one in found.evaluations:
             check_record(problem, one)
-        again = learn(problem.rules, *problem.data, tolerance=found.thresholds)
+        again = learn(problem.rules, *problem.data, tolerance=found.tolerances)
         assert again.cascade == found.result.cascade
         assert coarse(again.cascade, *problem.validation) == found.metric
         assert again.reliable.keys() == found.result.reliable.keys()
@@ -174,13 +174,13 @@ def test_records_are_what_learning_gives(seed: int, method: str) -> None:
 def check_record(problem: Noisy, one: Evaluation) -> None:
     assert one.seconds >= 0.0
     if one.metric is not None:
-        result = learn(problem.rules, *problem.data, tolerance=one.thresholds)
+        result = learn(problem.rules, *problem.data, tolerance=one.tolerances)
         assert one.reason == ""
         assert one.metric == coarse(result.cascade, *problem.validation)
         assert one.reliable == {name: s.n_reliable for name, s in result.sets.items()}
         return
     with pytest.raises(LearningError) as caught:
-        learn(problem.rules, *problem.data, tolerance=one.thresholds)
+        learn(problem.rules, *problem.data, tolerance=one.tolerances)
     assert one.reliable == {caught.value.rule_set: 0}
     assert repr(caught.value.rule_set) in one.reason
     assert repr(caught.value.smallest) in one.reason
@@ -201,6 +201,6 @@ def test_a_metric_is_asked_once_for_each_model(seed: int) -> None:
 def test_records_of_an_exhaustive_search_rise() -> None:
     problem = Noisy(1)
     found = problem.search(groups=problem.names, method="exhaustive")
-    places = [[problem.values.index(t) for t in e.thresholds.values()] for e in found.evaluations]
+    places = [[problem.values.index(t) for t in e.tolerances.values()] for e in found.evaluations]
     assert places == sorted(places, key=lambda steps: (sum(steps), steps))
     assert len(places) > 5

@@ -13,9 +13,8 @@ import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Target
 from pinesy.learning.exact import sample_blocks, sample_systems
-from pinesy.learning.exact.sample_systems import System
-from pinesy.learning.exact.shape import shape_of
-from pinesy.learning.summary import Summary
+from pinesy.learning.exact.sample_systems import SampleSystems, shape_of
+from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
 
@@ -31,7 +30,7 @@ class Samples:
         self.degrees = degrees
         self.target = target
         self.n = degrees.shape[1]
-        self.system = System.of(degrees, target, shape_of(partition))
+        self.system = SampleSystems.of(degrees, target, shape_of(partition))
         self.nabla = np.full(self.n, np.nan)
         self.system.distances(0, self.n, self.nabla)
 
@@ -42,7 +41,7 @@ class Samples:
         rows = zip(self.degrees[0::2].T, self.degrees[1::2].T, cells, strict=True)
         return [EquationSystem(self.partition, *row) for row in rows]
 
-    def learn(self, tau: float = INF, begin: int = 0, end: int | None = None) -> Summary:
+    def learn(self, tau: float = INF, begin: int = 0, end: int | None = None) -> SampleSummary:
         return self.system.summary(begin, self.n if end is None else end, self.nabla, tau)
 
     def stacked(self, fronts: Fronts, tau: float = INF) -> float:

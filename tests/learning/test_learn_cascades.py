@@ -23,7 +23,7 @@ from learning.oracle_help import (
 )
 from messages import raises_saying
 from pinesy import Cascade, CascadeError, learn
-from pinesy.learning.exact.stages import next_stage, stage_numbers
+from pinesy.learning.exact.stages import CascadeStages
 from strategies import LearningProblem
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -81,13 +81,13 @@ def test_distributions_that_are_not_normalised_are_used_as_they_are() -> None:
 def test_what_is_kept_from_stage_to_stage() -> None:
     """`z` is inferred once, in the first stage; a learned set is inferred in the next one."""
     targeted = ["b", "c", "d", "e"]
-    numbers = stage_numbers(SKIP.order, targeted)
-    assert numbers == {"z": 0, "b": 1, "c": 2, "d": 3, "e": 4}
+    stages, sets = CascadeStages(SKIP, targeted), {s.output.name: s for s in SKIP.order}
+    assert list(stages) == [1, 2, 3, 4]
     have: frozenset[str] = frozenset()
     plans = []
-    for number in (1, 2, 3, 4):
-        stage = next_stage(SKIP.order, numbers, targeted, number, have)
-        have = stage.kept
+    for number in stages:
+        stage = stages.stage(number, sets, have)
+        have = stage.needed
         plans.append((stage.names, [a.name for a in stage.code.inputs], set(have)))
     assert plans == [
         (("b",), ["a"], {"z"}),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pinesy import Cascade, learn, parse
-from pinesy.learning import accuracy, search_thresholds
+from pinesy.learning import accuracy, search_tolerances
 from pinesy.learning.exact import sample_systems
 from pinesy.learning.exact.in_memory import batch_of
-from pinesy.learning.tolerances import paper_search
+from pinesy.learning.tolerances.evaluations import SearchProblem
 from pinesy.problems import addition, addition_labels
 from strategies import random_batch
 
@@ -40,7 +40,7 @@ def data(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_learning_again_gives_what_learning_afresh_gives(seed: int) -> None:
     inputs, targets = data(seed)
     groups: dict[Any, list[str]] = {"rain": ["rain"], "others": ["street", "walk"]}
-    problem = paper_search.Problem(
+    problem = SearchProblem(
         RULES, batch_of(RULES, inputs, targets), groups, np.array([0.0]), lambda *_: 0.0
     )
     for first, second in THRESHOLDS:
@@ -61,7 +61,7 @@ def test_what_is_known_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) ->
     rules, digits = addition(1), rng.integers(0, 10, (200, 2))
     inputs = {f"a_{i + 1}": np.maximum(np.eye(10)[digits[:, i]], 0.3) for i in range(2)}
     batch = batch_of(rules, inputs, addition_labels(digits))
-    problem = paper_search.Problem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
+    problem = SearchProblem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
     first = problem.learn(dict.fromkeys(batch.targets, 0.5))
     measured: list[Any] = []
     monkeypatch.setattr(sample_systems.Measured, "measure", measured.append)
@@ -85,7 +85,7 @@ def test_equal_parameters_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> No
     def search(**options: Any) -> Any:
         given = {"candidates": [0.2, 0.4, 0.6, 1.1], "stagnation": 9, **options}
         groups = ["rain", "street", "walk"]
-        return search_thresholds(RULES, *training, (validation[0], values), groups=groups, **given)
+        return search_tolerances(RULES, *training, (validation[0], values), groups=groups, **given)
 
     monkeypatch.setattr(Cascade, "infer", noting)
     found = search()

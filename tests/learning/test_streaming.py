@@ -196,7 +196,7 @@ def test_batches_that_change() -> None:
 
 
 BAD: list[tuple[Any, type[PinesyError], list[str]]] = [
-    ([X, Y], DataError, ["batch 1 is not a pair (inputs, targets)"]),
+    ([X, Y], DataError, ["batch 1 is not a pair (evidence, targets)"]),
     ((X, Y, Y), DataError, ["batch 1 is not a pair"]),
     ((X, {"b": Y["b"]}), DataError, ["batch 1 has targets for b, the first batch for b, c, e"]),
     ((X, [0]), DataError, ["batch 1: targets are list", "give a mapping"]),

@@ -36,7 +36,7 @@ from pinesy import (
     minimum_specificity,
     parse,
 )
-from pinesy.learning import accuracy, search_thresholds
+from pinesy.learning import accuracy, search_tolerances
 from pinesy.model import NeuroSymbolic, Predictions
 from pinesy.problems import addition, addition_labels
 
@@ -423,7 +423,7 @@ def test_thresholds_come_from_validation_data(method: str) -> None:
     evidence, valid = model.evidence(data), model.evidence(others)
     validation = (others, {"street": answers})
     model.fit(data, targets, validation=validation, groups=["street"], method=method)
-    expected = search_thresholds(
+    expected = search_tolerances(
         WEATHER,
         evidence,
         {"street": targets},
@@ -432,13 +432,13 @@ def test_thresholds_come_from_validation_data(method: str) -> None:
         method=method,
     )
     assert model.search_ is not None
-    assert model.search_.thresholds == expected.thresholds
+    assert model.search_.tolerances == expected.tolerances
     assert [e.metric for e in model.search_.evaluations] == [e.metric for e in expected.evaluations]
     assert model.rules_ == expected.result.cascade
     assert model.result_ is model.search_.result
     assert (
         model.rules_
-        == learn(WEATHER, evidence, {"street": targets}, tolerance=model.search_.thresholds).cascade
+        == learn(WEATHER, evidence, {"street": targets}, tolerance=model.search_.tolerances).cascade
     )
     assert model.seconds_["thresholds"] > 0.0
     model.fit(data, targets)
@@ -830,7 +830,7 @@ assert "torch" not in sys.modules
 
 
 def test_fit_takes_every_argument_of_the_search() -> None:
-    own, search = (set(signature(f).parameters) for f in (NeuroSymbolic.fit, search_thresholds))
+    own, search = (set(signature(f).parameters) for f in (NeuroSymbolic.fit, search_tolerances))
     assert search - own - {"inputs", "evidence"} == {"rules", "initial"}
     with pytest.raises(TypeError, match="'metrc'"):
         sums().fit(SAMPLES, LABELS, metrc=1)  # type: ignore[call-arg]

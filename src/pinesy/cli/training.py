@@ -16,10 +16,10 @@ from pinesy.exceptions import DataError
 from pinesy.learning import (
     LearnedRules,
     LearningResult,
-    ThresholdSearch,
+    ToleranceSearch,
     learn_batches,
     learn_more,
-    search_thresholds,
+    search_tolerances,
 )
 from pinesy.learning.exact.streaming import Batches
 from pinesy.rulebase.cascade import Cascade
@@ -106,12 +106,12 @@ class Training:
 
     def searched(
         self, data: Path, validation: Path, groups: Sequence[str], method: str
-    ) -> ThresholdSearch:
+    ) -> ToleranceSearch:
         """Learn with the tolerances that do best on validation data."""
         inputs, targets, _ = self.whole(data)
         held_out = self.whole(validation)[:2]
         chosen = groups or None
-        return search_thresholds(
+        return search_tolerances(
             self.cascade, inputs, targets, held_out, groups=chosen, method=method
         )
 

@@ -2,19 +2,62 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from math import isinf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.tables import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.learning.summary import Summary
+from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.relation import interleave
 from pinesy.rulebase.rule_set import RuleSet
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSummary:
+    """What the first pass keeps of a rule set's samples.
+
+    Merging is associative and commutative to the last bit, so that samples may come in any chunks,
+    in any order, from anywhere.
+
+    Attributes
+    ----------
+    samples, reliable : how many there are, and how many of them have ``nabla < tau``
+    smallest : the smallest ``nabla``
+    fronts : for each of ``s_1, r_1, s_2, ...`` the Pareto front of the pairs ``(e_i, w_i)`` of
+        the reliable samples, after repair
+    """
+
+    samples: int
+    reliable: int
+    smallest: float
+    fronts: Fronts
+
+    def merge(self, *others: "SampleSummary") -> "SampleSummary":
+        """Return the summary of the samples of all."""
+        every = (self, *others)
+        return SampleSummary(
+            sum(s.samples for s in every),
+            sum(s.reliable for s in every),
+            min(s.smallest for s in every),
+            self.fronts.merge(*(s.fronts for s in others)),
+        )
+
+
+def merge_summaries(
+    one: Mapping[str, SampleSummary], other: Mapping[str, SampleSummary]
+) -> dict[str, SampleSummary]:
+    """Return the summaries of two parts of the samples together, for each rule set."""
+    return {name: summary.merge(other[name]) for name, summary in one.items()}
+
+
+def merge_distances(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Return the distance of the stacked system of two parts of the samples: the larger one."""
+    return {name: max(distance, other[name]) for name, distance in one.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +80,7 @@ class SetResult:
     s: FloatArray
     r: FloatArray
     tolerance: float
-    summary: Summary
+    summary: SampleSummary
     distance: float
     nabla: FloatArray | None = None
     greatest: FloatArray | None = None
@@ -123,12 +166,6 @@ class LearningResult:
         by : ``"set"``, a row for each rule set; ``"rule"``, a row for each rule with its
             parameters; ``"sample"``, a row for each sample with its ``nabla`` for each set
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise DataError(
-                "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
-            ) from None
         tables: dict[str, Callable[[], Any]] = {
             "set": self._by_set,
             "rule": self._by_rule,
@@ -136,7 +173,7 @@ class LearningResult:
         }
         if by not in tables:
             raise DataError(f"by is {by!r}; it must be one of {', '.join(tables)}")
-        return pandas.DataFrame(tables[by]())
+        return data_frame(tables[by]())
 
     def _by_set(self) -> list[dict[str, Any]]:
         return [
@@ -175,11 +212,7 @@ class LearningResult:
         if len(kept) == len(shown):
             last = ["largest nabla", *kept]
             lines = [(*line, cell) for line, cell in zip(lines, last, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = "\n".join(
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        text = text_table(lines)
         more = len(self.sets) - SHOWN
         return f"{self!r}\n{text}" + (f"\n... and {more} more rule sets" if more > 0 else "")
 

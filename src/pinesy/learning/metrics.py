@@ -1,4 +1,4 @@
-"""How well rules predict: what thresholds are chosen by."""
+"""How well rules predict: what tolerances are chosen by."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,16 +9,16 @@ import numpy.typing as npt
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.learning.exact.in_memory import Rules, batch_of
-from pinesy.learning.exact.sample_systems import Batch
+from pinesy.learning.exact.sample_systems import TrainingBatch
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
 
-#: A function of a cascade, inputs and targets; the larger its value the better.
+#: A function of a cascade, evidence and targets; the larger its value the better.
 Metric = Callable[[Cascade, Any, Any], float]
 Positions = npt.NDArray[np.intp]
 
 
-def accuracy(rules: Rules, inputs: Evidence, targets: Any) -> float:
+def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     """Return the fraction of samples whose final outputs are all predicted rightly.
 
     A prediction is right if the most possible value is the target and no other value is as
@@ -28,7 +28,7 @@ def accuracy(rules: Rules, inputs: Evidence, targets: Any) -> float:
     Parameters
     ----------
     rules : a cascade or a rule set
-    inputs, targets : as `learn` takes them; targets that are distributions stand for their most
+    evidence, targets : as `learn` takes them; targets that are distributions stand for their most
         possible value, and must have only one
 
     Examples
@@ -41,7 +41,7 @@ def accuracy(rules: Rules, inputs: Evidence, targets: Any) -> float:
     1.0
     """
     cascade = as_cascade(rules)
-    batch, wanted = answers(rules, inputs, targets)
+    batch, wanted = answers(rules, evidence, targets)
     found = cascade.infer(batch.known, list(wanted))
     right = np.ones(batch.n, dtype=np.bool_)
     for name, positions in wanted.items():
@@ -49,10 +49,12 @@ def accuracy(rules: Rules, inputs: Evidence, targets: Any) -> float:
     return float(right.mean())
 
 
-def answers(rules: Rules, inputs: Evidence, targets: Any) -> tuple[Batch, dict[str, Positions]]:
+def answers(
+    rules: Rules, evidence: Evidence, targets: Any
+) -> tuple[TrainingBatch, dict[str, Positions]]:
     """Check samples; return them and the right value of each final output, by its position."""
     cascade = as_cascade(rules)
-    batch = batch_of(cascade, inputs, targets)
+    batch = batch_of(cascade, evidence, targets)
     final = [a.name for a in cascade.outputs if a.name in batch.targets]
     return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
 

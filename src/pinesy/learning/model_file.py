@@ -24,8 +24,7 @@ import numpy as np
 from pinesy._common.files import read_text, writing
 from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError, placed
-from pinesy.learning.learning_result import LearningResult, SetResult
-from pinesy.learning.summary import Summary
+from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.tolerances.tolerance_groups import resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
@@ -147,7 +146,7 @@ def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetR
         )
     samples = _count(content["samples"])
     reliable, smallest = _count(content["reliable"], samples), float(content["smallest"])
-    summary = Summary(samples, reliable, smallest, fronts)
+    summary = SampleSummary(samples, reliable, smallest, fronts)
     tolerance = resolve(content["tolerance"], [name])[name]
     found = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, float(content["distance"]))
     if not np.array_equal(fronts.solution(found.distance), found.lowest):

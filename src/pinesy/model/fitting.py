@@ -8,7 +8,7 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
-from pinesy.learning import LearningResult, ThresholdSearch, accuracy, learn, search_thresholds
+from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.exact.in_memory import batch_of
 from pinesy.learning.metrics import answers
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, members, resolve
@@ -24,7 +24,7 @@ class ToleranceChoice:
 
     Attributes
     ----------
-    search : the other arguments of `search_thresholds`, those that were given
+    search : the other arguments of `search_tolerances`, those that were given
     """
 
     validation: Any
@@ -86,11 +86,11 @@ class FittingTask:
 
     def learn(
         self, rules: Cascade, evidence: FloatArray, validation: FloatArray | None
-    ) -> tuple[LearningResult, ThresholdSearch | None]:
+    ) -> tuple[LearningResult, ToleranceSearch | None]:
         """Learn the parameters of the rules, given the evidence on all samples."""
         if validation is None or self.validation is None:
             return learn(rules, evidence, self.targets, tolerance=self.choice.tolerance), None
-        search = search_thresholds(
+        search = search_tolerances(
             rules,
             evidence,
             self.targets,

@@ -12,7 +12,7 @@ from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
-from pinesy.learning import LearningResult, ThresholdSearch, accuracy
+from pinesy.learning import LearningResult, ToleranceSearch, accuracy
 from pinesy.learning.tolerances.tolerance_groups import Tolerance
 from pinesy.model.fitting import FittingTask, ToleranceChoice
 from pinesy.model.raw_samples import RawSamples, names
@@ -96,7 +96,7 @@ class NeuroSymbolic:
 
     rules_: Cascade
     result_: LearningResult
-    search_: ThresholdSearch | None
+    search_: ToleranceSearch | None
     seconds_: dict[str, float]
 
     def __init__(
@@ -205,11 +205,11 @@ class NeuroSymbolic:
             a dict from inputs to ``(n,)``; the perceptions of inputs left out are not trained.
             By default none is: all are trained already.
         validation : other samples and their targets, to choose thresholds by; see
-            `search_thresholds`
+            `search_tolerances`
         groups : with `validation`, the groups of rule sets that share a threshold
         tolerance : without `validation`, the threshold or thresholds; see `learn`
         metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
-            to search, as `search_thresholds` takes it
+            to search, as `search_tolerances` takes it
         """
         given = {
             "metric": metric,

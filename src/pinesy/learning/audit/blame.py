@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.learning.exact.sample_systems import System
-from pinesy.learning.exact.shape import shape_of
+from pinesy.learning.exact.sample_systems import SampleSystems, shape_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -121,7 +120,7 @@ class SetAudit:
     def fill(self, samples: slice, degrees: FloatArray, target: Target) -> None:
         """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
         partition = self.rule_set.partition
-        system = System.of(degrees, target, shape_of(partition))
+        system = SampleSystems.of(degrees, target, shape_of(partition))
         taken = (degrees, system.labels, system.graded, *system.shape.arguments, partition.signs)
         load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self._columns))
 

@@ -3,22 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import name_of
+from pinesy._common.tables import data_frame, text_table
 from pinesy._common.threads import n_threads, share
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import run
-from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
+from pinesy.exceptions import PinesyError, UnknownAttributeError
 from pinesy.learning.audit.blame import Blame, Flags, SetAudit, values_text
 from pinesy.learning.exact.in_memory import Rules, batch_of
-from pinesy.learning.exact.sample_systems import Batch
-from pinesy.learning.exact.stages import next_stage
+from pinesy.learning.exact.sample_systems import TrainingBatch
+from pinesy.learning.exact.stages import CascadeStages
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rules.attributes import Attribute
@@ -32,7 +33,7 @@ MIN_CHUNK, MAX_CHUNK = 128, 4096
 SHOWN = 10
 
 
-def audit(rules: Rules, inputs: Evidence, targets: Any) -> "Audit":
+def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
     """Judge training samples: how badly, and where, each contradicts the rules.
 
     The judgement is the Chebyshev distance ``nabla`` of a sample's equation system for each rule
@@ -44,7 +45,7 @@ def audit(rules: Rules, inputs: Evidence, targets: Any) -> "Audit":
     Parameters
     ----------
     rules : a rule set or a cascade
-    inputs, targets : as `learn` takes them; they are not copied, and `Audit.repaired` looks at
+    evidence, targets : as `learn` takes them; they are not copied, and `Audit.repaired` looks at
         them again
 
     Examples
@@ -62,14 +63,14 @@ def audit(rules: Rules, inputs: Evidence, targets: Any) -> "Audit":
     Possibility(grass, {dry: 1, wet: 0.2})
     """
     cascade = as_cascade(rules)
-    batch = batch_of(cascade, inputs, targets)
-    code = next_stage(cascade.order, dict.fromkeys(batch.targets, 1), batch.targets, 1, None).code
+    batch = batch_of(cascade, evidence, targets)
+    code = CascadeStages(cascade, batch.targets).program()
     sets = {name: SetAudit.empty(cascade[name], batch.n) for name in batch.targets}
     chunk = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * code.n_outputs)))
 
     def judge(begin: int) -> None:
         samples = slice(begin, min(begin + chunk, batch.n))
-        out = run(code, _Part.of(code, batch, samples))
+        out = run(code, _PartRows.of(code, batch, samples))
         for name, one in sets.items():
             one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
@@ -96,13 +97,13 @@ def _each(judge: Callable[[int], None], chunks: range) -> None:
 
 
 @dataclass(frozen=True)
-class _Part(Rows):
+class _PartRows(Rows):
     """Some of the samples of a batch; an error gives the row's number in the batch."""
 
     begin: int = 0
 
     @classmethod
-    def of(cls, code: Code, batch: Batch, samples: slice) -> "_Part":  # type: ignore[override]
+    def of(cls, code: Code, batch: TrainingBatch, samples: slice) -> "_PartRows":  # type: ignore[override]
         arrays = [batch.known[a.name] for a in code.inputs]
         return cls(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
 
@@ -126,7 +127,7 @@ class Audit:
     cascade: Cascade
     sets: Mapping[str, SetAudit]
     _code: Code
-    _batch: Batch
+    _batch: TrainingBatch
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -134,7 +135,7 @@ class Audit:
 
     def __getitem__(self, key: str | Attribute) -> SetAudit:
         """Return what was found for one rule set."""
-        name = key.name if isinstance(key, Attribute) else key
+        name = name_of(key)
         if name not in self.sets:
             raise UnknownAttributeError(f"{name!r} had no target{suggestion(name, self.sets)}")
         return self.sets[name]
@@ -176,7 +177,7 @@ class Audit:
 
     def blame(self, sample: int) -> list[Blame]:
         """Return where a sample contradicts the rules: for each set that it does, worst first."""
-        i = self._index(sample)
+        i = check_sample(sample, len(self))
         found = [self._blame(name, i) for name, one in self.sets.items() if one.nabla[i] > 0.0]
         return sorted(found, key=lambda blame: (-blame.nabla, blame.support))
 
@@ -185,8 +186,8 @@ class Audit:
 
     def equations(self, sample: int) -> dict[str, EquationSystem]:
         """Return the equation system of a sample, for each rule set."""
-        i = self._index(sample)
-        out = run(self._code, _Part.of(self._code, self._batch, slice(i, i + 1)))[:, 0]
+        i = check_sample(sample, len(self))
+        out = run(self._code, _PartRows.of(self._code, self._batch, slice(i, i + 1)))[:, 0]
         systems = {}
         for name, one in self.sets.items():
             partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
@@ -206,14 +207,6 @@ class Audit:
             )
             for name, system in self.equations(sample).items()
         }
-
-    def _index(self, sample: int) -> int:
-        whole = isinstance(sample, int | np.integer)
-        if not whole or not 0 <= sample < len(self):
-            raise DataError(
-                f"there is no sample {sample!r:.60}; they are numbered 0 to {len(self) - 1}"
-            )
-        return int(sample)
 
     def rows(self, k: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield a plain dict for each of the `k` worst samples (by default all), worst first.
@@ -255,13 +248,7 @@ class Audit:
 
     def to_frame(self, k: int | None = None) -> Any:
         """Return `rows` as a pandas DataFrame."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise DataError(
-                "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
-            ) from None
-        return pandas.DataFrame(list(self.rows(k)))
+        return data_frame(list(self.rows(k)))
 
     def __repr__(self) -> str:
         found = int((self.worst > 0.0).sum())
@@ -277,13 +264,7 @@ class Audit:
         if not found:
             return repr(self)
         head = ("sample", "nabla", "support", "set", "label", "repaired", "contradiction")
-        lines = [head, *map(_line, found)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = (
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
-        return "\n".join([repr(self), *text])
+        return f"{self!r}\n{text_table([head, *map(_line, found)])}"
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,24 +5,27 @@ a lost worker held is computed again from the parts.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, cast
 
-from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.exact.in_memory import Rules, batch_of, with_initial
-from pinesy.learning.exact.method import learn_from
-from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
-from pinesy.learning.exact.shape import CellShape
-from pinesy.learning.exact.stages import Stage
-from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.summary import Summary
+from pinesy.learning.exact.in_memory import Rules, batch_of_pair, check_targeted, with_initial
+from pinesy.learning.exact.sample_systems import Measured, Stage, TrainingBatch
+from pinesy.learning.exact.stages import Samples, learn_from
+from pinesy.learning.learning_result import (
+    LearningResult,
+    SampleSummary,
+    merge_distances,
+    merge_summaries,
+)
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rule_set import RuleSet
 
 #: Results that one task merges.
 FAN_IN = 8
+#: What a task may give as a pair.
+PAIRS = (tuple, list)
 
 
 def learn_distributed(
@@ -40,7 +43,7 @@ def learn_distributed(
 
     Parameters
     ----------
-    parts : each a pair ``(inputs, targets)`` as `learn` takes them, or a `dask.delayed` call or a
+    parts : each a pair ``(evidence, targets)`` as `learn` takes them, or a `dask.delayed` call or a
         future that gives one. Give ``delayed(read)(path)`` for data that should not pass through
         this process.
     client : a `distributed.Client`; by default the current one
@@ -49,7 +52,7 @@ def learn_distributed(
     cascade = with_initial(rules, initial)
     if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
         raise DataError("give the parts of the data as a list with at least one pair in it")
-    samples = _Distributed(cascade, parts, _client(client))
+    samples = OnCluster(cascade, parts, _client(client))
     tolerances = resolve(tolerance, samples.targeted)
     return learn_from(cascade, samples, samples.targeted, tolerances)
 
@@ -69,25 +72,19 @@ def _client(client: Any) -> Any:
         raise DataError("no Dask client is there; create one, or give client=...") from None
 
 
-class _Distributed:
+class OnCluster(Samples):
     """Batches on the workers; every pass is a task for each, and a tree of merges."""
-
-    have = None
 
     def __init__(self, cascade: Cascade, parts: Sequence[Any], client: Any) -> None:
         self._client = client
         shared = self._submit(_same, cascade)
         self._batches = [
-            self._submit(_load, shared, number, self._task(part))
+            self._submit(batch_of_pair, shared, f"part {number}", self._task(part), PAIRS)
             for number, part in enumerate(parts)
         ]
         targeted = client.gather([self._submit(_targeted, b) for b in self._batches])
         for number, names in enumerate(targeted):
-            if names != targeted[0]:
-                raise DataError(
-                    f"part {number} has targets for {', '.join(names)}, the first part for "
-                    f"{', '.join(targeted[0])}; every part needs the same"
-                )
+            check_targeted(f"part {number}", names, targeted[0])
         self.targeted: list[str] = targeted[0]
 
     def _submit(self, function: Any, *arguments: Any) -> Any:
@@ -98,75 +95,49 @@ class _Distributed:
         """Return a delayed part as a future; others go as they are, inside the task."""
         return self._client.compute(part) if hasattr(part, "__dask_graph__") else part
 
-    def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
+    def begin(self, stage: Stage) -> None:
         """Make the program of a stage known to the workers."""
-        self._stage = self._submit(_same, (stage, shapes_of(stage, sets)))
+        self._stage = self._submit(_same, stage)
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Do the first pass on the workers."""
-        found = [
+        futures = [
             self._submit(_summaries, number, batch, self._stage, dict(tolerances))
             for number, batch in enumerate(self._batches)
         ]
-        return cast(dict[str, Summary], self._merged(found, _merge_summaries))
+        return cast(dict[str, SampleSummary], self._merged(futures, merge_summaries))
 
     def stacked(
         self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
     ) -> dict[str, float]:
         """Do the second pass on the workers."""
         shared = self._submit(_same, (dict(tolerances), dict(fronts)))
-        found = [self._submit(_stacked, b, self._stage, shared) for b in self._batches]
-        return cast(dict[str, float], self._merged(found, _merge_distances))
+        futures = [self._submit(_stacked, b, self._stage, shared) for b in self._batches]
+        return cast(dict[str, float], self._merged(futures, merge_distances))
 
     def _merged(self, futures: list[Any], merge: Any) -> Any:
         while len(futures) > 1:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
-            futures = [self._submit(merge, group) for group in groups]
+            futures = [self._submit(reduce, merge, group) for group in groups]
         return futures[0].result()
-
-    def nabla(self, name: str) -> FloatArray | None:
-        """Return None: the distances of single samples stay on the workers."""
-
-    def greatest(self, name: str) -> FloatArray | None:
-        """Return None: no sample is at hand."""
 
 
 def _same(content: Any) -> Any:
     return content
 
 
-def _load(cascade: Cascade, number: int, part: Any) -> Batch:
-    if not isinstance(part, tuple | list) or len(part) != 2:
-        raise DataError(f"part {number} is not a pair (inputs, targets): {part!r:.60}")
-    with placed(f"part {number}"):
-        return batch_of(cascade, *part)
-
-
-def _targeted(batch: Batch) -> list[str]:
+def _targeted(batch: TrainingBatch) -> list[str]:
     return list(batch.targets)
 
 
 def _summaries(
-    number: int,
-    batch: Batch,
-    stage: tuple[Stage, dict[str, CellShape]],
-    tolerances: Mapping[str, float],
-) -> dict[str, Summary]:
+    number: int, batch: TrainingBatch, stage: Stage, tolerances: Mapping[str, float]
+) -> dict[str, SampleSummary]:
     with placed(f"part {number}"):
-        return Measured(stage[0], batch, stage[1]).summaries(tolerances)
+        return Measured(stage, batch).summaries(tolerances)
 
 
 def _stacked(
-    batch: Batch,
-    stage: tuple[Stage, dict[str, CellShape]],
-    shared: tuple[dict[str, float], dict[str, Fronts]],
+    batch: TrainingBatch, stage: Stage, shared: tuple[dict[str, float], dict[str, Fronts]]
 ) -> dict[str, float]:
-    return Measured(stage[0], batch, stage[1]).stacked(*shared)
-
-
-def _merge_summaries(parts: list[dict[str, Summary]]) -> dict[str, Summary]:
-    return {name: parts[0][name].merge(*(p[name] for p in parts[1:])) for name in parts[0]}
-
-
-def _merge_distances(parts: list[dict[str, float]]) -> dict[str, float]:
-    return {name: max(p[name] for p in parts) for name in parts[0]}
+    return Measured(stage, batch).stacked(*shared)

@@ -1,50 +1,47 @@
-"""Learning from samples that are in memory."""
+"""Learning from samples that are in memory, and how samples are checked."""
 
 from collections.abc import Collection, Mapping
 from operator import is_
 from typing import Any
 
-import numpy as np
-
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.exceptions import DataError
-from pinesy.learning.exact.method import learn_from
-from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
-from pinesy.learning.exact.stages import Stage, needed_inputs
-from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.summary import Summary
+from pinesy.exceptions import DataError, placed
+from pinesy.learning.exact.sample_systems import Measured, Stage, TrainingBatch
+from pinesy.learning.exact.stages import Samples, learn_from, needed_inputs
+from pinesy.learning.learning_result import LearningResult, SampleSummary
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets
-from pinesy.rules.attributes import Attribute
 
 Rules = RuleSet | Cascade
 
 
 def learn(
     rules: Rules,
-    inputs: Evidence,
+    evidence: Evidence,
     targets: Any,
     *,
     tolerance: Tolerance = None,
     initial: Any = None,
 ) -> LearningResult:
-    """Learn rule parameters from training samples, exactly.
+    """Learn rule parameters from training samples, exactly [meth:learningincascade].
 
     Every sample sets equations for the parameters of each rule set. A sample whose system has
-    Chebyshev distance ``nabla < tau`` is *reliable*; it is repaired, and the lowest approximate
-    solution of all the repaired systems together gives ``s`` and ``r``. Sets are learned in the
-    order of inference. Cost: O(omega n) a sample and set, and what the Pareto fronts take.
+    Chebyshev distance ``nabla < tau`` is *reliable* [def:reliabletau]; it is repaired
+    [def:reduced-es], and the lowest approximate solution of all the repaired systems together
+    [eq:lowestapproxsol] gives ``s`` and ``r``. Sets are learned in the order of inference. Cost:
+    O(omega n) a sample and set, and what the Pareto fronts take.
 
     Parameters
     ----------
     rules : a rule set or a cascade
-    inputs : the distributions of the inputs, as `Cascade.infer` takes them (one array holds the
+    evidence : the distributions of the inputs, as `Cascade.infer` takes them (one array holds the
         columns of all of `Cascade.inputs`)
     targets : for a cascade a mapping from output attributes (or their names) to targets; sets
         without one keep their parameters. For a rule set, the targets of its output. Targets are
@@ -59,28 +56,30 @@ def learn(
     >>> from pinesy import Attribute, If, RuleSet, learn
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
     >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> inputs = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
-    >>> result = learn(rules, inputs, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
+    >>> rains = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
+    >>> result = learn(rules, rains, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
     >>> print(result.rule_set)
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
-    batch = batch_of(cascade, inputs, targets)
+    batch = batch_of(cascade, evidence, targets)
     tolerances = resolve(tolerance, list(batch.targets))
     return learn_from(cascade, InMemory(cascade, batch), batch.targets, tolerances)
 
 
-class InMemory:
+class InMemory(Samples):
     """Samples in memory: premise degrees and distances stay from pass to pass.
 
     Parameters
     ----------
     cascade, batch : the rules, and samples for them
-    remember : whether to keep what was measured for when it is learned again: a stage that comes
+    remember : whether to store what was measured for when it is learned again: a stage that comes
         after the same programs as the last time is not measured again
     """
 
-    def __init__(self, cascade: Cascade, batch: Batch, remember: bool = False) -> None:
+    have: dict[str, Any]
+
+    def __init__(self, cascade: Cascade, batch: TrainingBatch, remember: bool = False) -> None:
         self._cascade = cascade
         self._batch = batch
         self._remember = remember
@@ -90,35 +89,29 @@ class InMemory:
 
     def restart(self) -> None:
         """Begin again with the first stage."""
-        self._kept: dict[str, Any] = {}
+        self.have = {}
         self._path: tuple[Code, ...] = ()
 
-    @property
-    def have(self) -> Collection[str]:
-        """The inferred distributions that are kept."""
-        return self._kept
-
-    def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
+    def begin(self, stage: Stage) -> None:
         """Compute the premise degrees and distances of a stage."""
         self._path = (*self._path, stage.code)
-        self.measured = self._remembered() or self._measured(stage, sets)
-        self._kept = self.measured.kept
+        self.measured = self._remembered() or self._measured(stage)
+        self.have = self.measured.inferred
 
-    def _measured(self, stage: Stage, sets: Mapping[str, RuleSet]) -> Measured:
-        batch = Batch(self._batch.n, {**self._batch.known, **self._kept}, self._batch.targets)
-        measured = Measured(stage, batch, shapes_of(stage, sets))
+    def _measured(self, stage: Stage) -> Measured:
+        measured = Measured(stage, self._batch.extended(self.have))
         if self._remember:
             self._past[len(self._path) - 1 :] = [(self._path, measured)]
         return measured
 
     def _remembered(self) -> Measured | None:
-        """Return what the same programs have led to, which hold all parameters learned so far."""
+        """Return what the same programs have led to: they hold all parameters learned so far."""
         for path, measured in self._past[len(self._path) - 1 :][:1]:
             if all(map(is_, path, self._path)):
                 return measured
         return None
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Do the first pass."""
         return self.measured.summaries(tolerances)
 
@@ -133,7 +126,7 @@ class InMemory:
         return self.measured.nabla[name]
 
     def greatest(self, name: str) -> FloatArray:
-        """Return ``E^up`` of the repaired system of the only sample."""
+        """Return ``E^up`` of the repaired system of the only sample [eq:twosoldef]."""
         system, nabla = self.measured.systems[name], self.measured.nabla[name]
         repaired = system.repaired(0, 1, nabla)[:, 0]
         degrees = system.degrees[:, 0]
@@ -151,7 +144,7 @@ def with_initial(rules: Rules, initial: Any = None) -> Cascade:
     return cascade.with_parameters(initial)
 
 
-def batch_of(cascade: Cascade, inputs: Evidence, targets: Any) -> Batch:
+def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatch:
     """Check the form of training samples: names, shapes, values and degrees of targets.
 
     The targets of a single rule set may come alone; see `named_targets`.
@@ -159,24 +152,43 @@ def batch_of(cascade: Cascade, inputs: Evidence, targets: Any) -> Batch:
     attributes = {s.output.name: s.output for s in cascade.order}
     only = cascade.order[0].output if len(attributes) == 1 else None
     named = named_targets(targets, attributes, only)
-    rows = _rows(cascade, inputs, set(named))
-    found = {
+    rows = _rows(cascade, evidence, named)
+    given = {
         name: Target.of(content, attributes[name], is_batch=rows.is_batch)
         for name, content in named.items()
     }
-    _check_numbers(found, rows.n)
-    return Batch(rows.n, _by_attribute(rows), found)
+    _check_numbers(given, rows.n)
+    return TrainingBatch(rows.n, _by_attribute(rows), given)
 
 
-def _rows(cascade: Cascade, inputs: Evidence, targeted: Collection[str]) -> Rows:
+def batch_of_pair(
+    cascade: Cascade, where: str, pair: Any, kinds: type | tuple[type, ...] = tuple
+) -> TrainingBatch:
+    """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples."""
+    if not isinstance(pair, kinds) or len(pair) != 2:
+        raise DataError(f"{where} is not a pair (evidence, targets): {pair!r:.60}")
+    with placed(where):
+        return batch_of(cascade, *pair)
+
+
+def check_targeted(where: str, names: Collection[str], first: Collection[str]) -> None:
+    """Raise `DataError` unless a part of the samples has the targets that the first part has."""
+    if list(names) != list(first):
+        kind = where.split()[0]
+        raise DataError(
+            f"{where} has targets for {', '.join(names)}, the first {kind} for {', '.join(first)}; "
+            f"every {kind} needs the same"
+        )
+
+
+def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Rows:
     known = {a.name: a for a in cascade.inputs}
-    needed: tuple[Attribute, ...] = cascade.inputs
-    if isinstance(inputs, Mapping):
-        names = needed_inputs(cascade.order, targeted)
+    needed = cascade.inputs
+    if isinstance(evidence, Mapping):
+        names = needed_inputs(cascade, targeted)
         needed = tuple(a for a in needed if a.name in names)
     concluded = frozenset(s.output.name for s in cascade.order)
-    columns = sum(len(a.domain) for a in needed)
-    return Rows.of(inputs, needed, known, concluded, columns)
+    return Rows.of(evidence, needed, known, concluded, sum(len(a.domain) for a in needed))
 
 
 def _check_numbers(targets: Mapping[str, Target], n: int) -> None:
@@ -194,6 +206,4 @@ def _by_attribute(rows: Rows) -> dict[str, Any]:
     """Return the columns of each input."""
     if len(rows.arrays) == len(rows.attributes):
         return {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
-    bounds = np.cumsum([0, *(len(a.domain) for a in rows.attributes)])
-    spans = zip(rows.attributes, bounds, bounds[1:], strict=False)
-    return {a.name: rows.arrays[0][:, begin:end] for a, begin, end in spans}
+    return {n: rows.arrays[0][:, columns] for n, columns in column_slices(rows.attributes).items()}

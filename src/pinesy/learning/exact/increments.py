@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Mapping
 
-from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
-from pinesy.learning.exact.method import learn_from
-from pinesy.learning.exact.stages import Stage, ancestors
+from pinesy.learning.exact.sample_systems import Stage
+from pinesy.learning.exact.stages import Samples, learn_from
 from pinesy.learning.exact.streaming import Batches, Streamed
-from pinesy.learning.learning_result import LearningResult, SetResult
-from pinesy.learning.summary import Summary
+from pinesy.learning.learning_result import LearningResult, SampleSummary
 from pinesy.minmax import Fronts
-from pinesy.rulebase.rule_set import RuleSet
 
 
 def learn_more(
@@ -33,7 +30,7 @@ def learn_more(
     Parameters
     ----------
     previous : what was learned before, by `learn` or `learn_batches`, or loaded from a model file
-    batches : pairs ``(inputs, targets)`` of the new samples, for the same attributes
+    batches : pairs ``(evidence, targets)`` of the new samples, for the same attributes
     earlier : the batches that `previous` was learned from
     """
     cascade = previous.cascade
@@ -46,35 +43,32 @@ def learn_more(
                 f"learned from for {', '.join(previous.sets)}; all need the same"
             )
     tolerances = {name: one.tolerance for name, one in previous.sets.items()}
-    samples = _Extended(previous, new, old)
+    samples = Extended(previous, new, old)
     return learn_from(cascade, samples, new.targeted, tolerances)
 
 
-class _Extended:
-    """New samples, and the summaries of earlier ones wherever they still hold."""
-
-    have = None
+class Extended(Samples):
+    """New samples, and the summaries of earlier ones wherever these are still valid."""
 
     def __init__(self, previous: LearningResult, new: Streamed, old: Streamed | None) -> None:
         self._previous = previous.sets
         self._new = new
         self._old = old
-        self._holds: set[str] = set()
+        self._changed: frozenset[str] = frozenset()
         self._samples = previous.samples
 
-    def begin(self, stage: Stage, sets: Mapping[str, RuleSet]) -> None:
-        """Find for which sets the earlier samples' premise degrees are still the same."""
+    def begin(self, stage: Stage) -> None:
+        """Note for which sets the earlier samples' premise degrees are still the same."""
         for samples in (self._new, self._old):
             if samples is not None:
-                samples.begin(stage, sets)
-        changed = {name for name, one in self._previous.items() if _differs(sets[name], one)}
-        self._holds = {name for name in stage.names if not ancestors(sets, name) & changed}
+                samples.begin(stage)
+        self._changed = stage.changed
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Merge the summaries of the new samples with those of the earlier ones."""
         found = self._new.summaries(tolerances)
-        stale = [name for name in found if name not in self._holds]
-        again: dict[str, Summary] = {}
+        stale = [name for name in found if name in self._changed]
+        again: dict[str, SampleSummary] = {}
         if stale:
             why = "the parameters of sets that they depend on have changed"
             again = self._reread(stale, why).summaries(tolerances)
@@ -101,7 +95,7 @@ class _Extended:
         }
 
     def _same_fronts(self, name: str, fronts: Fronts) -> bool:
-        return name in self._holds and fronts.same(self._previous[name].summary.fronts)
+        return name not in self._changed and fronts.same(self._previous[name].summary.fronts)
 
     def _reread(self, names: Collection[str], why: str) -> Streamed:
         if self._old is None:
@@ -117,13 +111,3 @@ class _Extended:
                 f"the earlier batches hold {found} samples, but {self._samples} were learned from "
                 "before; give the same ones"
             )
-
-    def nabla(self, name: str) -> FloatArray | None:
-        """Return None: the distances of single samples are not kept."""
-
-    def greatest(self, name: str) -> FloatArray | None:
-        """Return None: no sample is at hand."""
-
-
-def _differs(rule_set: RuleSet, one: SetResult) -> bool:
-    return bool((rule_set.s != one.s).any() or (rule_set.r != one.r).any())

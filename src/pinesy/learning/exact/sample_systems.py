@@ -1,4 +1,4 @@
-"""Batches of training samples, and what one stage of learning takes from a batch."""
+"""The equation systems of training samples, and what one stage of learning takes from them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
+from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
-from pinesy.learning.exact.shape import CellShape, shape_of
-from pinesy.learning.exact.stages import Stage
-from pinesy.learning.summary import Summary
+from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts
-from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
+from pinesy.rules.partition import Partition
 
 KERNELS = "pinesy.learning.exact.system_kernels"
+CellNumbers = npt.NDArray[np.uint32]
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
@@ -28,13 +30,59 @@ THREAD_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class CellShape:
+    """The sign table of a partition, as the product of independent blocks of rules.
+
+    Where the rules of two blocks combine freely, ``min_j f(side)`` over all rules is the min of
+    two shorter ones, worked out once for each sign pattern of a block; so the ``omega n`` terms of
+    all cells become ``omega`` times the number of blocks and the patterns' own.
+
+    Attributes
+    ----------
+    starts, sides : the sides (``2j`` inside the conclusion of rule `j`, ``2j + 1`` outside) of
+        pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the patterns of all blocks are numbered
+        through
+    cell_of : the cell of each value
+    cells : array (omega, blocks)
+        The pattern of each cell in each block.
+    """
+
+    starts: CellNumbers
+    sides: CellNumbers
+    cell_of: CellNumbers
+    cells: CellNumbers
+
+    @property
+    def arguments(self) -> tuple[tuple[CellNumbers, CellNumbers, CellNumbers], CellNumbers]:
+        """What the kernels take of it."""
+        return (self.starts, self.sides, self.cell_of), self.cells
+
+
+@cached_on_owner
+def shape_of(partition: Partition) -> CellShape:
+    """Return the shape of a partition's cells, made once."""
+    sides: list[npt.NDArray[np.intp]] = []
+    cells = []
+    for rules in independent_blocks(partition.signs):
+        patterns, pattern_of = np.unique(partition.signs[:, rules], axis=0, return_inverse=True)
+        cells.append(len(sides) + pattern_of.ravel())
+        sides += list(2 * np.array(rules) + ~patterns)
+    return CellShape(
+        np.cumsum([0, *map(len, sides)]).astype(np.uint32),
+        np.concatenate(sides).astype(np.uint32),
+        partition.cell_of.astype(np.uint32),
+        np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingBatch:
     """Some training samples, checked for form.
 
     Attributes
     ----------
     n : the number of samples
-    known : the distributions (n, |D_a|) of the inputs, and of what has been inferred and kept
+    known : the distributions (n, |D_a|) of the inputs, and of what has been inferred
     targets : by the name of the attribute
     """
 
@@ -42,9 +90,13 @@ class Batch:
     known: Mapping[str, npt.NDArray[Any]]
     targets: Mapping[str, Target]
 
+    def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
+        """Return the samples with distributions that were inferred for them."""
+        return TrainingBatch(self.n, {**self.known, **inferred}, self.targets)
+
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SampleSystems:
     """One rule set's equation systems for the samples of a batch.
 
     Attributes
@@ -65,7 +117,7 @@ class System:
     @classmethod
     def of(
         cls, degrees: FloatArray, target: Target, shape: CellShape, slack: float = 0.0
-    ) -> "System":
+    ) -> "SampleSystems":
         """Return the systems of samples with given premise degrees and targets."""
         return cls(degrees, shape.cell_of[target.labels], target.degrees, shape, slack)
 
@@ -97,14 +149,14 @@ class System:
         load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, nabla, out)
         return out
 
-    def summary(self, begin: int, end: int, nabla: FloatArray, tolerance: float) -> Summary:
+    def summary(self, begin: int, end: int, nabla: FloatArray, tolerance: float) -> SampleSummary:
         """Return what the first pass keeps of some samples."""
         sides, n = len(self.degrees), end - begin
         e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
         given = (*self._arguments(begin, end), self.slack, nabla, tolerance)
         reliable = load_kernels(KERNELS).fronts(*given, e, w, sizes)
         smallest = float(nabla[begin:end].min())
-        return Summary(n, int(reliable), smallest, _packed(e, w, sizes))
+        return SampleSummary(n, int(reliable), smallest, _packed(e, w, sizes))
 
     def stacked(
         self,
@@ -124,28 +176,54 @@ class System:
         return float(load_kernels(KERNELS).stacked_distance(*arguments))
 
 
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What one stage of learning runs.
+
+    Attributes
+    ----------
+    names : the sets learned in it
+    code : the program that gives their premise degrees, and the distributions to store
+    needed : what later stages need of the distributions inferred so far
+    slack : for each set, how far rounding may have moved its premise degrees: they are copies of
+        inputs and of earlier sets' parameters, and learned parameters come of subtractions
+    shapes : for each set, the sides of its cells
+    changed : the sets whose premises depend on parameters that learning has changed
+    """
+
+    names: tuple[str, ...]
+    code: Code
+    needed: frozenset[str]
+    slack: Mapping[str, float]
+    shapes: Mapping[str, CellShape]
+    changed: frozenset[str]
+
+
 class Measured:
     """The systems of one stage for one batch, and the distance ``nabla`` of every sample.
 
     Attributes
     ----------
     systems, nabla : by the name of the set
-    kept : the inferred distributions that later stages need
+    inferred : the inferred distributions that later stages need
     """
 
-    def __init__(self, stage: Stage, batch: Batch, shapes: Mapping[str, CellShape]) -> None:
+    def __init__(self, stage: Stage, batch: TrainingBatch) -> None:
         arrays = [batch.known[a.name] for a in stage.code.inputs]
         out = run(stage.code, Rows(stage.code.inputs, arrays, batch.n, True))
         self.systems = {
-            name: System.of(
-                out[stage.code.degrees[name]], batch.targets[name], shapes[name], stage.slack[name]
+            name: SampleSystems.of(
+                out[stage.code.degrees[name]],
+                batch.targets[name],
+                stage.shapes[name],
+                stage.slack[name],
             )
             for name in stage.names
         }
-        kept = {name: out[span].T for name, span in stage.code.columns.items()}
-        self.kept = {n: kept[n] if n in kept else batch.known[n] for n in stage.kept}
+        inferred = {name: out[span].T for name, span in stage.code.columns.items()}
+        self.inferred = {n: inferred[n] if n in inferred else batch.known[n] for n in stage.needed}
         self.nabla = {name: np.empty(batch.n) for name in stage.names}
-        self._summaries: dict[tuple[str, int], Summary] = {}
+        self._summaries: dict[tuple[str, int], SampleSummary] = {}
         self.measure()
 
     def measure(self) -> None:
@@ -155,7 +233,7 @@ class Measured:
             lambda name, begin, end: self.systems[name].distances(begin, end, self.nabla[name]),
         )
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, Summary]:
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Return what the first pass keeps, for each set."""
         # Tolerances that keep as many samples keep the same ones.
         keys = {name: (name, self._reliable(name, tolerances[name])) for name in self.systems}
@@ -202,11 +280,6 @@ class Measured:
             for name, found in part:
                 results[name].append(found)
         return results
-
-
-def shapes_of(stage: Stage, sets: Mapping[str, RuleSet]) -> dict[str, CellShape]:
-    """Return the shapes of the sets that are learned in a stage."""
-    return {name: shape_of(sets[name].partition) for name in stage.names}
 
 
 def _packed(e: FloatArray, w: FloatArray, sizes: npt.NDArray[np.int64]) -> Fronts:

@@ -1,4 +1,4 @@
-"""In which order the rule sets of a cascade are learned, and what is run for each stage.
+"""Possibilistic cascade learning by stages, wherever the samples are [meth:learningincascade].
 
 A set with a target is learned after the sets that its premises depend on. Sets that do not
 depend on each other are learned together, in one *stage*: one program gives the premise degrees
@@ -6,145 +6,280 @@ of them all.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import is_
+from time import perf_counter
+from typing import Protocol
 
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
+from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.compiler import link
-from pinesy.minmax import TOLERANCE
+from pinesy.exceptions import LearningError
+from pinesy.learning.exact.sample_systems import Stage, shape_of
+from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.minmax import TOLERANCE, Fronts
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
 
-
-def stage_numbers(order: Sequence[RuleSet], targeted: Collection[str]) -> dict[str, int]:
-    """Return the stage at which each set is learned or, without a target, can be inferred."""
-    numbers: dict[str, int] = {}
-    for rule_set in order:
-        before = max((numbers.get(a.name, 0) for a in rule_set.inputs), default=0)
-        numbers[rule_set.output.name] = before + (rule_set.output.name in targeted)
-    return numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """What one stage of learning runs.
-
-    Attributes
-    ----------
-    names : the sets learned in it
-    code : the program that gives their premise degrees, and the distributions to keep
-    kept : what later stages need of the distributions inferred so far
-    slack : for each set, how far rounding may have moved its premise degrees: they are copies of
-        inputs and of earlier sets' parameters, and learned parameters come of subtractions
-    """
-
-    names: tuple[str, ...]
-    code: Code
-    kept: frozenset[str]
-    slack: Mapping[str, float]
-
-
-def next_stage(
-    order: Sequence[RuleSet],
-    numbers: Mapping[str, int],
-    targeted: Collection[str],
-    stage: int,
-    have: Collection[str] | None,
-) -> Stage:
-    """Plan a stage of the sets in `order`, which have the parameters learned so far.
-
-    Parameters
-    ----------
-    numbers : of all sets; see `stage_numbers`
-    have : the inferred distributions that were kept, or None if none are kept: then everything
-        is inferred again from the inputs
-    """
-    sets = {s.output.name: s for s in order}
-    names = [name for name in sets if name in targeted and numbers[name] == stage]
-    later = [name for name in sets if name in targeted and numbers[name] > stage]
-    kept: set[str] = set()
-    here = _closure(sets, names, have or ())
-    if have is not None:
-        computed = here.difference(names)
-        reached = _boundary(sets, _closure(sets, later, {*have, *computed}))
-        kept = reached & {*have, *computed}
-    code = _linked(
-        tuple(sets[name].unit for name in sets if name in here),
-        tuple(sets[name].output for name in sorted(kept.difference(have or ()))),
-        tuple(_known(sets, here)),
-        tuple(names),
-        tuple(sorted(name for name in have or () if name not in here)),
-    )
-    graded = {n for n in sets if n in targeted and numbers[n] < stage and _graded(sets[n])}
-    slack = {name: _slack(sets, name, graded) for name in names}
-    return Stage(tuple(names), code, frozenset(kept), slack)
-
-
-#: Programs by the rule sets that they are made of: a search learns again and again from the same.
-_PROGRAMS: OrderedDict[Hashable, tuple[tuple[RuleUnit, ...], Code]] = OrderedDict()
-#: Programs that are kept.
+#: The rule sets of a cascade by the names of their outputs, in the order of inference.
+RuleSets = Mapping[str, RuleSet]
+#: Programs that a cascade keeps.
 MAX_PROGRAMS = 256
 
 
-def _linked(
-    units: tuple[RuleUnit, ...],
-    outputs: tuple[Attribute, ...],
-    known: tuple[Attribute, ...],
-    names: tuple[str, ...],
-    inferred: tuple[str, ...],
-) -> Code:
-    """Link a program, or return the one that the same objects gave before."""
-    # Units are compared by identity, which is quick; they are kept, so that an id stays its own.
-    key = (tuple(map(id, units)), tuple(a.name for a in outputs), names, inferred)
-    found = _PROGRAMS.get(key)
-    if found is None:
-        with notice("pinesy: compiling the rules ..."):
-            found = _PROGRAMS[key] = units, link(units, outputs, known, names, inferred)
-        if len(_PROGRAMS) > MAX_PROGRAMS:
-            _PROGRAMS.popitem(last=False)
-    return found[1]
+class CascadeStages:
+    """The stages in which the sets of a cascade that have targets are learned.
+
+    Iterating gives the numbers of the stages, in order.
+    """
+
+    def __init__(self, cascade: Cascade, targeted: Collection[str]) -> None:
+        self._cascade = cascade
+        self._sets = {s.output.name: s for s in cascade.order}
+        self._targeted = targeted
+        #: The stage at which each set is learned or, without a target, can be inferred.
+        self._numbers: dict[str, int] = {}
+        for name, one in self._sets.items():
+            before = max((self._numbers.get(a.name, 0) for a in one.inputs), default=0)
+            self._numbers[name] = before + (name in targeted)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted({self._numbers[name] for name in self._targeted}))
+
+    def stage(self, number: int, sets: RuleSets, have: Collection[str] | None) -> Stage:
+        """Plan a stage.
+
+        Parameters
+        ----------
+        sets : all rule sets, with the parameters learned so far
+        have : the inferred distributions that are there, or None if none are stored: then all are
+            inferred again from the evidence
+        """
+        targeted = [name for name in sets if name in self._targeted]
+        names = tuple(name for name in targeted if self._numbers[name] == number)
+        later = [name for name in targeted if self._numbers[name] > number]
+        needed: set[str] = set()
+        if have is not None:
+            there = {*have, *_closure(sets, names, have).difference(names)}
+            needed = _boundary(sets, _closure(sets, later, there)) & there
+        earlier = {name: self._ancestors(name) for name in names}
+        learned = [name for name in targeted if self._numbers[name] < number]
+        graded = {name for name in learned if _is_graded(sets[name])}
+        changed = {name for name in learned if sets[name] is not self._sets[name]}
+        return Stage(
+            names,
+            self._program(names, sets, have or (), needed),
+            frozenset(needed),
+            {name: TOLERANCE if earlier[name] & graded else 0.0 for name in names},
+            {name: shape_of(sets[name].partition) for name in names},
+            frozenset(name for name in names if earlier[name] & changed),
+        )
+
+    def _ancestors(self, name: str) -> set[str]:
+        """Return the sets that the premises of a set depend on, without itself."""
+        return _closure(self._sets, [name], ()).difference([name])
+
+    def program(self) -> Code:
+        """Return the program for the premise degrees of all sets with targets, as they are."""
+        names = tuple(name for name in self._sets if name in self._targeted)
+        return self._program(names, self._sets)
+
+    def _program(
+        self,
+        names: tuple[str, ...],
+        sets: RuleSets,
+        have: Collection[str] = (),
+        needed: Collection[str] = (),
+    ) -> Code:
+        """Link a program, or return the one that the same rule sets gave before."""
+        here = _closure(sets, names, have)
+        units = tuple(one.unit for name, one in sets.items() if name in here)
+        outputs = tuple(sets[name].output for name in sorted(set(needed).difference(have)))
+        inferred = tuple(sorted(set(have).difference(here)))
+        # Units are compared by identity, which is quick; stored, so that an id stays their own.
+        key = (tuple(map(id, units)), tuple(a.name for a in outputs), names, inferred)
+        programs = _programs(self._cascade)
+        if key not in programs:
+            known = {a.name: a for unit in units for a in unit.inputs if a.name not in here}
+            with notice("pinesy: compiling the rules ..."):
+                programs[key] = units, link(units, outputs, known.values(), names, inferred)
+            if len(programs) > MAX_PROGRAMS:
+                programs.popitem(last=False)
+        return programs[key][1]
 
 
-def _slack(sets: Mapping[str, RuleSet], name: str, graded: Collection[str]) -> float:
-    """Return how far rounding may move the premise degrees of a set that comes after others."""
-    return TOLERANCE if graded and ancestors(sets, name).intersection(graded) else 0.0
+@cached_on_owner
+def _programs(_: Cascade) -> OrderedDict[Hashable, tuple[tuple[RuleUnit, ...], Code]]:
+    """Return the store of programs: a search learns again and again from the same rules."""
+    return OrderedDict()
 
 
-def ancestors(sets: Mapping[str, RuleSet], name: str) -> set[str]:
-    """Return the sets that the premises of a set depend on, without itself."""
-    return _closure(sets, [name], ()).difference([name])
-
-
-def _graded(rule_set: RuleSet) -> bool:
+def _is_graded(rule_set: RuleSet) -> bool:
     """Tell whether a parameter is neither 0 nor 1, so that it may have been rounded."""
     return any(z not in (0.0, 1.0) for rule in rule_set.rules for z in (rule.s, rule.r))
 
 
-def needed_inputs(order: Sequence[RuleSet], targeted: Collection[str]) -> set[str]:
+def needed_inputs(cascade: Cascade, targeted: Collection[str]) -> set[str]:
     """Return the names of the inputs that the sets with targets depend on."""
-    sets = {s.output.name: s for s in order}
+    sets = {s.output.name: s for s in cascade.order}
     return _boundary(sets, _closure(sets, targeted, ()))
 
 
-def _closure(sets: Mapping[str, RuleSet], names: Iterable[str], stop: Collection[str]) -> set[str]:
+def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set[str]:
     """Return the sets that the given ones depend on, themselves included, up to `stop`."""
-    found, waiting = set(names), list(names)
+    reached, waiting = set(names), list(names)
     while waiting:
         for attribute in sets[waiting.pop()].inputs:
             name = attribute.name
-            if name in sets and name not in found and name not in stop:
-                found.add(name)
+            if name in sets and name not in reached and name not in stop:
+                reached.add(name)
                 waiting.append(name)
-    return found
+    return reached
 
 
-def _boundary(sets: Mapping[str, RuleSet], names: Collection[str]) -> set[str]:
+def _boundary(sets: RuleSets, names: Collection[str]) -> set[str]:
     """Return the attributes that the given sets use and do not conclude on."""
     return {a.name for name in names for a in sets[name].inputs}.difference(names)
 
 
-def _known(sets: Mapping[str, RuleSet], here: Collection[str]) -> list[Attribute]:
-    """Return the attributes that a program of some sets takes as inputs, in a fixed order."""
-    found = {a.name: a for name in sets if name in here for a in sets[name].inputs}
-    return [a for name, a in found.items() if name not in here]
+class Passes(Protocol):
+    """The two passes over the samples of a stage."""
+
+    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
+        """Do the first pass: return what is stored of the samples, for each set."""
+
+    def stacked(
+        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
+    ) -> dict[str, float]:
+        """Do the second pass: return the distance of the stacked system of each set in `fronts`."""
+
+
+class Samples(Passes):
+    """Training samples, in memory or not, on one machine or several.
+
+    Attributes
+    ----------
+    have : the inferred distributions that are stored, or None if they are inferred every time
+    """
+
+    have: Collection[str] | None = None
+
+    def begin(self, stage: Stage) -> None:
+        """Begin with a stage: the next passes are about its sets."""
+
+    def nabla(self, name: str) -> FloatArray | None:
+        """Return the distance of each sample for a set of this stage, if they are stored."""
+
+    def greatest(self, name: str) -> FloatArray | None:
+        """Return ``E^up`` of the repaired system, for a single sample that is at hand."""
+
+
+def learn_from(
+    cascade: Cascade, samples: Samples, targeted: Collection[str], tolerances: Mapping[str, float]
+) -> LearningResult:
+    """Learn the parameters of the sets with targets, in the order of inference.
+
+    [meth:learningincascade]. For each stage: the premise degrees, from the evidence or from what
+    earlier sets infer with their learned parameters; each sample's distance ``nabla``; of the
+    reliable ones the fronts; the distance NABLA of the stacked system; its lowest approximate
+    solution.
+    """
+    sets = {s.output.name: s for s in cascade.order}
+    results: dict[str, SetResult] = {}
+    timings: dict[str, float] = {}
+    stages = CascadeStages(cascade, targeted)
+    for number in stages:
+        with _timed(timings, "distances"):
+            samples.begin(stages.stage(number, sets, samples.have))
+        for name, solution in solve_stage(samples, tolerances, timings).items():
+            results[name] = one = solution.result(name, tolerances[name], samples)
+            sets[name] = with_solution(sets[name], one.lowest)
+    return LearningResult(
+        with_sets(cascade, sets),
+        {name: results[name] for name in sets if name in results},
+        max((one.summary.samples for one in results.values()), default=0),
+        timings,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StackedSolution:
+    """The lowest approximate solution of a set's stacked system [eq:lowestapproxsol].
+
+    Attributes
+    ----------
+    summary : of the samples
+    distance : the Chebyshev distance of the system
+    """
+
+    summary: SampleSummary
+    distance: float
+
+    @property
+    def lowest(self) -> FloatArray:
+        """The parameters ``(s_1, r_1, s_2, ...)``."""
+        return self.summary.fronts.solution(self.distance)
+
+    def result(self, name: str, tolerance: float, samples: Samples) -> SetResult:
+        """Return what was learned, with what is known of the samples."""
+        x, greatest = self.lowest, None
+        if self.summary.samples == 1:
+            greatest = samples.greatest(name)
+        learned = x[0::2], x[1::2], tolerance, self.summary, self.distance
+        return SetResult(name, *learned, samples.nabla(name), greatest)
+
+
+def solve_stage(
+    samples: Passes, tolerances: Mapping[str, float], timings: dict[str, float]
+) -> dict[str, StackedSolution]:
+    """Solve the stacked systems [eq:stackedES] of a stage's sets, by two passes over the samples.
+
+    The systems are never built: fronts and rows are enough, see docs/decisions/0003-learning.md.
+    """
+    with _timed(timings, "fronts"):
+        summaries = samples.summaries(tolerances)
+    for name, summary in summaries.items():
+        _check_reliable(name, summary, tolerances[name])
+    # Where all fronts are empty the repaired targets are min_j g: the stacked system is consistent.
+    fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
+    with _timed(timings, "stacked"):
+        distances = samples.stacked(tolerances, fronts) if fronts else {}
+    return {n: StackedSolution(one, distances.get(n, 0.0)) for n, one in summaries.items()}
+
+
+def _check_reliable(name: str, summary: SampleSummary, tolerance: float) -> None:
+    if summary.reliable == 0:
+        raise LearningError(
+            f"rule set {name!r}: none of the {summary.samples} samples is reliable for the "
+            f"tolerance {tolerance:g}; the smallest distance of a sample is {summary.smallest!r}, "
+            "so a tolerance above that would keep some (above 1, all)",
+            name,
+            summary.smallest,
+        )
+
+
+@contextmanager
+def _timed(timings: dict[str, float], what: str) -> Iterator[None]:
+    """Add the seconds of a block to those of the same kind of work."""
+    start = perf_counter()
+    yield
+    timings[what] = timings.get(what, 0.0) + perf_counter() - start
+
+
+def with_solution(rule_set: RuleSet, x: FloatArray) -> RuleSet:
+    """Return a set with parameters ``(s_1, r_1, s_2, ...)``: itself, if it has them."""
+    s, r = x[0::2], x[1::2]
+    same = (rule_set.s == s).all() and (rule_set.r == r).all()
+    return rule_set if same else rule_set.with_parameters(s, r)
+
+
+def with_sets(cascade: Cascade, sets: RuleSets) -> Cascade:
+    """Return the cascade with other parameters, or itself (compiled already) if none differ."""
+    new = [sets[s.output.name] for s in cascade.rule_sets]
+    if all(map(is_, new, cascade.rule_sets)):
+        return cascade
+    return Cascade(*new, attributes=cascade.attributes.values())

@@ -1,32 +1,48 @@
-"""What a search for thresholds gives: the thresholds, and all that was tried."""
+"""Trials of tolerances: what is tried, how it is judged, and what a search returns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
+from functools import cached_property
+from math import isfinite, nan
+from time import perf_counter
 from typing import Any
 
-from pinesy.exceptions import DataError
+import numpy as np
+
+from pinesy._common.tables import data_frame, text_table
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DataError, LearningError, placed
+from pinesy.learning.exact.in_memory import InMemory
+from pinesy.learning.exact.sample_systems import TrainingBatch
+from pinesy.learning.exact.stages import learn_from
 from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.tolerances.tolerance_groups import Group
+from pinesy.learning.metrics import Metric, accuracy, answers
+from pinesy.learning.tolerances.tolerance_groups import (
+    SetGroup,
+    resolve,
+    show_group,
+    show_tolerances,
+)
+from pinesy.rulebase.cascade import Cascade
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """One trial of thresholds.
+    """One trial of tolerances.
 
     Attributes
     ----------
-    thresholds : for each group
-    metric : its value, or None if learning is impossible with these thresholds
+    tolerances : for each group
+    metric : its value, or None if learning is impossible with these tolerances
     reason : why it is impossible; empty if it is not
     reliable : how many samples each rule set was learned from; if learning is impossible, only
         the set that has none
     seconds : how long it took, since the trial before it
-    points : of the grid of an exhaustive search, how many points have this outcome; `thresholds`
+    points : of the grid of an exhaustive search, how many points have this outcome; `tolerances`
         is then the lowest of them
     """
 
-    thresholds: Mapping[Group, float]
+    tolerances: Mapping[SetGroup, float]
     metric: float | None
     reason: str
     reliable: Mapping[str, int]
@@ -35,28 +51,40 @@ class Evaluation:
 
     def __repr__(self) -> str:
         outcome = self.reason if self.metric is None else f"{self.metric:.6g}"
-        return f"Evaluation({show_thresholds(self.thresholds)}: {outcome})"
+        return f"Evaluation({show_tolerances(self.tolerances)}: {outcome})"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The evaluation as a row of a table."""
+        return {
+            **{f"tau {show_group(g)}": t for g, t in self.tolerances.items()},
+            "metric": self.metric,
+            "reliable": min(self.reliable.values()),
+            "points": self.points,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdSearch:
-    """The thresholds that were found, what is learned with them, and all that was tried.
+class ToleranceSearch:
+    """The tolerances that a search chose, what is learned with them, and all that was tried.
 
     Attributes
     ----------
     method : ``"paper"`` or ``"exhaustive"``
-    thresholds : for each group; `learn` takes it as `tolerance`
+    tolerances : for each group; `learn` takes it as `tolerance`
     metric : the value that they reach on the validation data
     result : what is learned with them
     evaluations : for ``"paper"`` every trial, in their order; for ``"exhaustive"`` one for each
         model that differs, and one for each way in which learning is impossible, from the lowest
-        thresholds on
+        tolerances on
     n_grid, n_distinct : of an exhaustive search, the number of combinations of candidates and of
         models that differ; else None
     """
 
     method: str
-    thresholds: Mapping[Group, float]
+    tolerances: Mapping[SetGroup, float]
     metric: float
     result: LearningResult
     evaluations: tuple[Evaluation, ...] = field(default=())
@@ -66,33 +94,22 @@ class ThresholdSearch:
     def to_frame(self) -> Any:
         """Return the evaluations as a pandas DataFrame, a row for each.
 
-        Its columns are the threshold ``tau <group>`` of each group, ``metric``, ``reliable`` (the
+        Its columns are the tolerance ``tau <group>`` of each group, ``metric``, ``reliable`` (the
         smallest number of samples that a rule set was learned from), ``points``, ``seconds`` and
         ``reason``.
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise DataError(
-                "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
-            ) from None
-        return pandas.DataFrame([_row(one) for one in self.evaluations])
+        return data_frame([one.row for one in self.evaluations])
 
     def __repr__(self) -> str:
         return (
-            f"ThresholdSearch({show_thresholds(self.thresholds)}: metric {self.metric:.6g}, "
+            f"ToleranceSearch({show_tolerances(self.tolerances)}: metric {self.metric:.6g}, "
             f"{len(self.evaluations)} evaluations)"
         )
 
     def __str__(self) -> str:
         """Return a table, a line for each evaluation (the first ones, if they are very many)."""
-        head = ["", *(f"tau {show_group(g)}" for g in self.thresholds), "metric", "reliable"]
-        lines = [head, *map(self._line, self.evaluations[:SHOWN])]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = "\n".join(
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        head = ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
+        text = text_table([head, *map(self._line, self.evaluations[:SHOWN])])
         more = len(self.evaluations) - SHOWN
         return f"{self!r}{self._grid}\n{text}" + (f"\n... and {more} more" if more > 0 else "")
 
@@ -103,30 +120,144 @@ class ThresholdSearch:
         return f"\n{self.n_grid} combinations of candidates, {self.n_distinct} different models"
 
     def _line(self, one: Evaluation) -> list[str]:
-        mark = "*" if one.thresholds == self.thresholds else ""
+        mark = "*" if one.tolerances == self.tolerances else ""
         metric = "impossible" if one.metric is None else f"{one.metric:.6g}"
         least = min(one.reliable, key=one.reliable.__getitem__)
-        numbers = [f"{t:.4g}" for t in one.thresholds.values()]
+        numbers = [f"{t:.4g}" for t in one.tolerances.values()]
         return [mark, *numbers, metric, f"{one.reliable[least]} for {least}"]
 
 
-def show_group(group: Group) -> str:
-    """Return a group as text."""
-    return ", ".join(group) if isinstance(group, tuple) else group
+@dataclass(frozen=True, eq=False)
+class SearchProblem:
+    """Tolerances to be searched for.
+
+    Attributes
+    ----------
+    cascade : with its initial parameters
+    batch : the training samples
+    groups : the sets of each group
+    candidates : tolerances, rising
+    evaluate : the metric on the validation data, as a function of a cascade and of the tolerances
+        that it was learned with
+    """
+
+    cascade: Cascade
+    batch: TrainingBatch
+    groups: Mapping[SetGroup, Sequence[str]]
+    candidates: FloatArray
+    evaluate: Callable[[Cascade, Mapping[SetGroup, float]], float]
+
+    @property
+    def n_grid(self) -> int:
+        """The number of all combinations of candidates."""
+        return int(len(self.candidates) ** len(self.groups))
+
+    def tolerances(self, steps: Sequence[int]) -> dict[SetGroup, float]:
+        """Return the tolerance of each group, given its position among the candidates."""
+        chosen = (float(self.candidates[step]) for step in steps)
+        return dict(zip(self.groups, chosen, strict=True))
+
+    def learn(self, tolerances: Mapping[SetGroup, float]) -> LearningResult:
+        """Learn with given tolerances."""
+        each = resolve(tolerances, list(self.batch.targets))
+        self._samples.restart()
+        return learn_from(self.cascade, self._samples, self.batch.targets, each)
+
+    @cached_property
+    def _samples(self) -> InMemory:
+        return InMemory(self.cascade, self.batch, remember=True)
+
+    def hopeless(self, name: str, smallest: float) -> LearningError:
+        """Return the error that no candidate is high enough for a set."""
+        return LearningError(
+            f"rule set {name!r}: no sample is reliable for the largest candidate, "
+            f"{float(self.candidates[-1])!r}; the smallest distance of a sample is {smallest!r}: "
+            "give candidates that go above 1, as those of candidate_tolerances() do",
+            name,
+            smallest,
+        )
 
 
-def show_thresholds(thresholds: Mapping[Group, float]) -> str:
-    """Return thresholds as text, the first ones if they are many."""
-    shown = [f"{show_group(g):.30}={t:.4g}" for g, t in list(thresholds.items())[:6]]
-    return ", ".join(shown) + ", ..." * (len(thresholds) > 6)
+class Trials:
+    """Makes the records of trials, each with the seconds since the one before."""
+
+    def __init__(self) -> None:
+        self._last = perf_counter()
+
+    def _lap(self) -> float:
+        last, self._last = self._last, perf_counter()
+        return self._last - last
+
+    def evaluated(
+        self,
+        tolerances: Mapping[SetGroup, float],
+        metric: float,
+        reliable: Mapping[str, int],
+        points: int = 1,
+    ) -> Evaluation:
+        """Return the record of tolerances that were learned with and judged."""
+        return Evaluation(tolerances, metric, "", reliable, self._lap(), points)
+
+    def impossible(
+        self, tolerances: Mapping[SetGroup, float], name: str, smallest: float, points: int = 1
+    ) -> Evaluation:
+        """Return the record of tolerances for which a set has no reliable sample."""
+        reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
+        return Evaluation(tolerances, None, reason, {name: 0}, self._lap(), points)
 
 
-def _row(one: Evaluation) -> dict[str, Any]:
-    return {
-        **{f"tau {show_group(g)}": t for g, t in one.thresholds.items()},
-        "metric": one.metric,
-        "reliable": min(one.reliable.values()),
-        "points": one.points,
-        "seconds": one.seconds,
-        "reason": one.reason,
-    }
+class Judge:
+    """A metric on validation data, checked."""
+
+    def __init__(self, metric: Metric, validation: object) -> None:
+        if not callable(metric):
+            raise DataError(
+                f"the metric is {metric!r:.60}; give a function of a cascade, evidence and targets"
+            )
+        if not isinstance(validation, tuple | list) or len(validation) != 2:
+            raise DataError(
+                f"the validation data are {validation!r:.60}; give a pair (evidence, targets)"
+            )
+        self._metric = metric
+        self._evidence, self._targets = validation
+        self._known: dict[bytes, float] = {}
+
+    def check(self, cascade: Cascade) -> None:
+        """Check the validation data now, if it is known what the metric takes."""
+        if self._metric is accuracy:
+            with placed("the validation data"):
+                answers(cascade, self._evidence, self._targets)
+
+    def __call__(self, cascade: Cascade, tolerances: Mapping[SetGroup, float]) -> float:
+        """Return the metric of what was learned with some tolerances.
+
+        Tolerances that give the same parameters have the same accuracy, which is measured once;
+        what a metric of one's own depends on is not known.
+        """
+        if self._metric is not accuracy:
+            return self._measured(cascade, tolerances)
+        key = b"".join(z.tobytes() for one in cascade.rule_sets for z in (one.s, one.r))
+        if key not in self._known:
+            self._known[key] = self._measured(cascade, tolerances)
+        return self._known[key]
+
+    def _measured(self, cascade: Cascade, tolerances: Mapping[SetGroup, float]) -> float:
+        value = self._metric(cascade, self._evidence, self._targets)
+        number = _as_float(value)
+        if not isfinite(number):
+            name = getattr(self._metric, "__name__", repr(self._metric))
+            raise DataError(
+                f"the metric {name:.60} returned {value!r:.60} for the tolerances "
+                f"{show_tolerances(tolerances)}; it must return a finite number"
+            )
+        return number
+
+
+def _as_float(value: Any) -> float:
+    """Return a number, also an array of one, as a float; NaN if it is none."""
+    if isinstance(value, bool | np.bool_ | str | bytes) or np.iscomplexobj(value):
+        return nan
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, OverflowError):
+        return nan

@@ -1,15 +1,16 @@
-"""All combinations of candidate thresholds, each model that comes of them learned once.
+"""All combinations of candidate tolerances, each model that comes of them learned once.
 
-Only which samples are reliable matters to a model, so that many thresholds give the same. What is
+Only which samples are reliable matters to a model, so that many tolerances give the same. What is
 reliable for a set depends on the parameters of the sets before it, and on nothing else that was
-learned. Therefore the grid is cut stage by stage: thresholds that keep the same samples are learned
+learned. Therefore the grid is cut stage by stage: tolerances that keep the same samples are learned
 with once, and what then has the same parameters goes on together. At the end are left the models
 that differ. Every cut is across one group, so that the points of the grid that lead to a model are
-always a *box*: all combinations of some candidates for each group.
+always a *box*: all combinations of some candidates for each group. See docs/tolerances.md.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import inf, prod
 from typing import Any
 
@@ -18,21 +19,120 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
-from pinesy.learning.exact.method import with_sets, with_solution
-from pinesy.learning.exact.sample_systems import Batch, Measured, shapes_of
-from pinesy.learning.exact.stages import next_stage, stage_numbers
-from pinesy.learning.tolerances.cuts import Cut, Ints, counts_of, learn_cuts
-from pinesy.learning.tolerances.evaluations import Evaluation, ThresholdSearch
-from pinesy.learning.tolerances.paper_search import Problem, Watch, hopeless, impossible
-from pinesy.rulebase.cascade import Cascade
+from pinesy.learning.exact.sample_systems import Measured
+from pinesy.learning.exact.stages import CascadeStages, solve_stage, with_sets, with_solution
+from pinesy.learning.tolerances.evaluations import (
+    Evaluation,
+    SearchProblem,
+    ToleranceSearch,
+    Trials,
+)
 from pinesy.rulebase.rule_set import RuleSet
+
+Ints = npt.NDArray[np.intp]
+#: For each rule set its parameters ``(s_1, r_1, s_2, ...)``.
+Solutions = dict[str, FloatArray]
+
+
+def counts_of(nabla: FloatArray, candidates: FloatArray) -> Ints:
+    """Return how many samples are reliable for each candidate: ``nabla < tau``.
+
+    Examples
+    --------
+    >>> counts_of(np.array([0.2, 0.1, 0.2]), np.array([0.1, 0.2, 0.3]))
+    array([0, 1, 3])
+    """
+    return np.searchsorted(np.sort(nabla), candidates, side="left")
+
+
+@dataclass(frozen=True, eq=False)
+class GridCut:
+    """The sets of one group that are learned in a stage, and candidates for their tolerance.
+
+    Attributes
+    ----------
+    group : the place of the group
+    counts : for each set, the number of its reliable samples at each candidate
+    candidates : all of them
+    steps : the places of the candidates that are wanted, rising
+    """
+
+    group: int
+    counts: Mapping[str, Ints]
+    candidates: FloatArray
+    steps: Ints
+
+    def without(self, name: str) -> "GridCut":
+        """Return the cut without the steps at which a set has no reliable sample."""
+        return self._only(self.counts[name][self.steps] > 0)
+
+    def failing(self, name: str) -> "GridCut":
+        """Return the cut with only the steps at which a set has no reliable sample."""
+        return self._only(self.counts[name][self.steps] == 0)
+
+    def _only(self, which: npt.NDArray[np.bool_]) -> "GridCut":
+        return GridCut(self.group, self.counts, self.candidates, self.steps[which])
+
+    @property
+    def outcomes(self) -> list[Ints]:
+        """The steps, those together that keep the same samples of all sets."""
+        table = np.array([counts[self.steps] for counts in self.counts.values()])
+        changes = (table[:, 1:] != table[:, :-1]).any(axis=0)
+        return np.split(self.steps, np.flatnonzero(changes) + 1)
+
+    def tolerances(self, step: int) -> dict[str, float]:
+        """Return the tolerances of the sets at a step."""
+        return dict.fromkeys(self.counts, float(self.candidates[step]))
+
+
+def learn_cuts(
+    measured: Measured, cuts: Sequence[GridCut]
+) -> Iterator[tuple[Solutions, list[Ints]]]:
+    """Learn a stage at all wanted steps of all its cuts.
+
+    Yields
+    ------
+    parameters of all sets of the stage, and for each cut the steps that lead to them
+    """
+    for chosen in product(*_learned(measured, cuts)):
+        solutions = {name: x for part, _ in chosen for name, x in part.items()}
+        yield solutions, [steps for _, steps in chosen]
+
+
+def _learned(measured: Measured, cuts: Sequence[GridCut]) -> list[list[tuple[Solutions, Ints]]]:
+    """Return for each cut the different parameters of its sets, and the steps that lead to them.
+
+    Sets of one stage do not depend on each other: an outcome of every cut is learned at a time.
+    """
+    outcomes = [cut.outcomes for cut in cuts]
+    learned: list[list[tuple[Solutions, Ints]]] = [[] for _ in cuts]
+    for turn in range(max(map(len, outcomes))):
+        chosen = [steps[min(turn, len(steps) - 1)] for steps in outcomes]
+        tolerances: dict[str, float] = {}
+        for cut, steps in zip(cuts, chosen, strict=True):
+            tolerances |= cut.tolerances(int(steps[0]))
+        found = {name: x.lowest for name, x in solve_stage(measured, tolerances, {}).items()}
+        for cut, own, known in zip(cuts, outcomes, learned, strict=True):
+            if turn < len(own):
+                _add(known, {name: found[name] for name in cut.counts}, own[turn])
+    return learned
+
+
+def _add(known: list[tuple[Solutions, Ints]], solutions: Solutions, steps: Ints) -> None:
+    """Add steps and the parameters they lead to, together with others that lead to the same."""
+    for place, (others, before) in enumerate(known):
+        if all((others[name] == x).all() for name, x in solutions.items()):
+            known[place] = others, np.concatenate([before, steps])
+            return
+    known.append((solutions, steps))
+
 
 #: For each group the places of some candidates, rising: the points that are combinations of them.
 Box = tuple[Ints, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class GridState:
     """Points of the grid that have the same parameters so far.
 
     Attributes
@@ -40,27 +140,28 @@ class _State:
     box : the points
     stage : the place of the next stage among the stages
     sets : the rule sets, with the parameters learned so far
-    kept : the inferred distributions that later stages need
+    inferred : the distributions that later stages need
     counts : for each set learned so far the number of reliable samples at each candidate
     """
 
     box: Box
     stage: int
     sets: Mapping[str, RuleSet]
-    kept: Mapping[str, npt.NDArray[Any]]
+    inferred: Mapping[str, npt.NDArray[Any]]
     counts: Mapping[str, Ints]
 
-    def after(self, cuts: Sequence[Cut], measured: Measured) -> Iterator["_State"]:
+    def after(self, cuts: Sequence[GridCut], measured: Measured) -> Iterator["GridState"]:
         """Learn the stage; yield a state for all that have the same parameters then."""
         counts = {**self.counts, **{n: c for cut in cuts for n, c in cut.counts.items()}}
         for solutions, steps in learn_cuts(measured, cuts):
             learned = {name: with_solution(self.sets[name], x) for name, x in solutions.items()}
             box = _replaced(self.box, cuts, steps)
-            yield _State(box, self.stage + 1, {**self.sets, **learned}, measured.kept, counts)
+            sets = {**self.sets, **learned}
+            yield GridState(box, self.stage + 1, sets, measured.inferred, counts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Failure:
+class GridFailure:
     """Points for which a set has no reliable sample; `smallest` is its smallest distance."""
 
     box: Box
@@ -68,45 +169,45 @@ class _Failure:
     smallest: float
 
 
-def exhaust(problem: Problem, bar: Bar) -> ThresholdSearch:
+def exhaust(problem: SearchProblem, bar: Bar) -> ToleranceSearch:
     """Evaluate every combination of candidates; of the best ones return the lowest.
 
     Lowest is: the fewest steps up the candidates, of all groups together; then the lowest
-    threshold of the first group, of the second, and so on.
+    tolerance of the first group, of the second, and so on.
     """
-    grid, watch = _Grid(problem), Watch()
+    grid, trials = CandidateGrid(problem), Trials()
     tried: list[tuple[list[int], Evaluation]] = []
-    failures: list[_Failure] = []
+    failures: list[GridFailure] = []
     for outcome in grid.outcomes():
-        tried.append(grid.evaluate(outcome, watch))
+        tried.append(grid.evaluate(outcome, trials))
         bar.advance(tried[-1][1].points)
-        if isinstance(outcome, _Failure):
+        if isinstance(outcome, GridFailure):
             failures.append(outcome)
     if len(failures) == len(tried):
         top = next(one for one in failures if grid.has_top(one.box))
-        raise hopeless(problem, top.name, top.smallest)
+        raise problem.hopeless(top.name, top.smallest)
     tried.sort(key=lambda pair: (sum(pair[0]), pair[0]))
-    good = [(one.metric, one.thresholds) for _, one in tried if one.metric is not None]
-    metric, thresholds = max(good, key=lambda pair: pair[0])  # the first of those that tie
-    return ThresholdSearch(
+    good = [(one.metric, one.tolerances) for _, one in tried if one.metric is not None]
+    metric, tolerances = max(good, key=lambda pair: pair[0])  # the first of those that tie
+    return ToleranceSearch(
         "exhaustive",
-        thresholds,
+        tolerances,
         metric,
-        problem.learn(thresholds),
+        problem.learn(tolerances),
         tuple(one for _, one in tried),
         problem.n_grid,
         len(good),
     )
 
 
-class _Grid:
+class CandidateGrid:
     """The grid of all combinations of candidates, a dimension for each group."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         self._targets = problem.batch.targets
-        self._numbers = stage_numbers(problem.cascade.order, self._targets)
-        self._stages = sorted({self._numbers[name] for name in self._targets})
+        self._stages = CascadeStages(problem.cascade, self._targets)
+        self._numbers = list(self._stages)
         n_groups = len(problem.groups)
         # Sets in no group keep every sample: one more group, with one candidate.
         self._candidates = [problem.candidates] * n_groups + [np.array([inf])]
@@ -114,14 +215,14 @@ class _Grid:
         for group, members in enumerate(problem.groups.values()):
             self._group.update(dict.fromkeys(members, group))
 
-    def outcomes(self) -> Iterator[_State | _Failure]:
+    def outcomes(self) -> Iterator[GridState | GridFailure]:
         """Yield the models that differ and the failures, each with its points."""
         sets = {s.output.name: s for s in self._problem.cascade.order}
         box = tuple(np.arange(len(candidates)) for candidates in self._candidates)
-        waiting = [_State(box, 0, sets, {}, {})]
+        waiting = [GridState(box, 0, sets, {}, {})]
         while waiting:
             state = waiting.pop()
-            if state.stage == len(self._stages):
+            if state.stage == len(self._numbers):
                 yield state
                 continue
             measured = self._measured(state)
@@ -130,25 +231,22 @@ class _Grid:
             if all(len(cut.steps) for cut in cuts.values()):
                 waiting += state.after(list(cuts.values()), measured)
 
-    def _measured(self, state: _State) -> Measured:
-        batch, number = self._problem.batch, self._stages[state.stage]
-        sets = list(state.sets.values())
-        stage = next_stage(sets, self._numbers, self._targets, number, state.kept)
-        known = Batch(batch.n, {**batch.known, **state.kept}, batch.targets)
-        return Measured(stage, known, shapes_of(stage, state.sets))
+    def _measured(self, state: GridState) -> Measured:
+        stage = self._stages.stage(self._numbers[state.stage], state.sets, state.inferred)
+        return Measured(stage, self._problem.batch.extended(state.inferred))
 
-    def _cuts(self, box: Box, nabla: Mapping[str, FloatArray]) -> dict[int, Cut]:
+    def _cuts(self, box: Box, nabla: Mapping[str, FloatArray]) -> dict[int, GridCut]:
         """Return the cuts of a stage, by their groups."""
         counts: dict[int, dict[str, Ints]] = {}
         for name, distances in nabla.items():
             group = self._group[name]
             found = counts_of(distances, self._candidates[group])
             counts.setdefault(group, {})[name] = found
-        return {g: Cut(g, of, self._candidates[g], box[g]) for g, of in counts.items()}
+        return {g: GridCut(g, of, self._candidates[g], box[g]) for g, of in counts.items()}
 
     def _failures(
-        self, box: Box, cuts: dict[int, Cut], nabla: Mapping[str, FloatArray]
-    ) -> Iterator[_Failure]:
+        self, box: Box, cuts: dict[int, GridCut], nabla: Mapping[str, FloatArray]
+    ) -> Iterator[GridFailure]:
         """Yield the points that leave a set without samples, and take them off the cuts.
 
         A point that leaves several sets without belongs to the first, which `learn` would name.
@@ -159,30 +257,29 @@ class _Grid:
             cuts[cut.group] = cut.without(name)
             if all(len(one.steps) for one in failing):
                 where = _replaced(box, failing, [one.steps for one in failing])
-                yield _Failure(where, name, float(distances.min()))
+                yield GridFailure(where, name, float(distances.min()))
 
     def has_top(self, box: Box) -> bool:
-        """Tell whether the highest thresholds are in a box."""
+        """Tell whether the highest tolerances are in a box."""
         ends = zip(box, self._candidates, strict=True)
         return all(steps[-1] == len(candidates) - 1 for steps, candidates in ends)
 
-    def evaluate(self, outcome: _State | _Failure, watch: Watch) -> tuple[list[int], Evaluation]:
+    def evaluate(
+        self, outcome: GridState | GridFailure, trials: Trials
+    ) -> tuple[list[int], Evaluation]:
         """Return the lowest point of an outcome, and its record."""
         *steps, _ = low = [int(steps[0]) for steps in outcome.box]
-        thresholds = self._problem.thresholds(steps)
+        tolerances = self._problem.tolerances(steps)
         points = prod(map(len, outcome.box))
-        if isinstance(outcome, _Failure):
-            failed = outcome.name, outcome.smallest
-            return low, impossible(thresholds, *failed, watch.lap(), points)
-        metric = self._problem.evaluate(self._model(outcome), thresholds)
+        if isinstance(outcome, GridFailure):
+            return low, trials.impossible(tolerances, outcome.name, outcome.smallest, points)
+        cascade = with_sets(self._problem.cascade, outcome.sets)
+        metric = self._problem.evaluate(cascade, tolerances)
         reliable = {n: int(outcome.counts[n][low[self._group[n]]]) for n in self._targets}
-        return low, Evaluation(thresholds, metric, "", reliable, watch.lap(), points)
-
-    def _model(self, state: _State) -> Cascade:
-        return with_sets(self._problem.cascade, state.sets)
+        return low, trials.evaluated(tolerances, metric, reliable, points)
 
 
-def _replaced(box: Box, cuts: Iterable[Cut], steps: Iterable[Ints]) -> Box:
+def _replaced(box: Box, cuts: Iterable[GridCut], steps: Iterable[Ints]) -> Box:
     """Return a box with other candidates for the groups of some cuts."""
     new = {cut.group: chosen for cut, chosen in zip(cuts, steps, strict=True)}
     return tuple(new.get(group, old) for group, old in enumerate(box))

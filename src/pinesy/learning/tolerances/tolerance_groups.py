@@ -1,16 +1,17 @@
-"""Tolerances: how far from consistent a sample may be and still be learned from."""
+"""Tolerances given by groups of rule sets: how far from consistent a sample may be."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
 
+from pinesy._common.names import name_of
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DegreeError, UnknownAttributeError
+from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 
 #: Rule sets that do the same task and share a tolerance: the name of an output attribute, a
 #: pattern such as ``"c_*"``, or a tuple of these.
-Group = str | tuple[str, ...]
+SetGroup = str | tuple[str, ...]
 #: One number for all sets, one for each group, or None: every sample is kept.
 Tolerance = float | Mapping[Any, float | None] | None
 
@@ -18,7 +19,7 @@ Tolerance = float | Mapping[Any, float | None] | None
 def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     """Return the tolerance of each rule set: a sample is reliable iff ``nabla < tau``.
 
-    Sets that no group names keep every sample, as with None.
+    [def:reliabletau]. Sets that no group names keep every sample, as with None.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def members(group: object, names: Sequence[str]) -> list[str]:
     >>> members(("c_*", "y"), ["c_1", "c_2", "x", "y"])
     ['c_1', 'c_2', 'y']
     """
-    keys = [str(getattr(p, "name", p)) for p in (group if isinstance(group, tuple) else (group,))]
+    keys = [str(name_of(part)) for part in (group if isinstance(group, tuple) else (group,))]
     for key in keys:
         if not any(_matches(name, key) for name in names):
             raise UnknownAttributeError(
@@ -74,3 +75,40 @@ def _number(tolerance: object, what: str) -> float:
             "distance is below it; above 1 all are kept), or None to keep all"
         )
     return number
+
+
+def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[SetGroup, list[str]]:
+    """Return the sets of each group; an error where groups overlap or are empty."""
+    if groups is None:
+        return {"*": list(names)}
+    if not isinstance(groups, list | tuple) or not groups:
+        raise DataError(
+            f"groups is {groups!r:.60}; give a list of groups, such as ['c_*', ('x', 'y')]"
+        )
+    keys = [_group(group) for group in groups]
+    if len(set(keys)) < len(keys):
+        raise DataError(f"a group is given twice: {keys}; give each once")
+    resolve(dict.fromkeys(keys, 1.0), names)  # raises where they overlap
+    return {key: members(key, names) for key in keys}
+
+
+def _group(group: object) -> SetGroup:
+    """Return a group by names: attributes have one."""
+    names = [name_of(part) for part in (group if isinstance(group, tuple) else (group,))]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise DataError(
+            f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple of "
+            "these"
+        )
+    return tuple(names) if isinstance(group, tuple) else names[0]
+
+
+def show_group(group: SetGroup) -> str:
+    """Return a group as text."""
+    return ", ".join(group) if isinstance(group, tuple) else group
+
+
+def show_tolerances(tolerances: Mapping[SetGroup, float]) -> str:
+    """Return tolerances as text, the first ones if they are many."""
+    shown = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
+    return ", ".join(shown) + ", ..." * (len(tolerances) > 6)

@@ -1,33 +1,39 @@
-"""Thresholds from validation data: how reliable a sample must be to be learned from."""
+"""Tolerances from validation data: how reliable a sample must be to be learned from."""
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from math import inf, isclose, isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_integer, suggestion
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.exact.in_memory import Rules, batch_of, with_initial
+from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.metrics import Metric, accuracy
-from pinesy.learning.tolerances.evaluations import ThresholdSearch
+from pinesy.learning.tolerances.evaluations import (
+    Evaluation,
+    Judge,
+    SearchProblem,
+    ToleranceSearch,
+    Trials,
+)
 from pinesy.learning.tolerances.exhaustive_search import exhaust
-from pinesy.learning.tolerances.judge import Judge
-from pinesy.learning.tolerances.paper_search import Problem, climb
-from pinesy.learning.tolerances.tolerance_groups import Group, members, resolve
+from pinesy.learning.tolerances.tolerance_groups import SetGroup, resolve_groups
 
 METHODS = ("paper", "exhaustive")
 
 
-def candidates(count: int = 30, power: float = 5, epsilon: float = 0.001) -> FloatArray:
-    """Return candidates for a threshold: ``t_i = (i / l)^h (1 + epsilon)``, ``i = 1 .. l``.
+def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.001) -> FloatArray:
+    """Return candidates for a tolerance: ``t_i = (i / l)^h (1 + epsilon)``, ``i = 1 .. l``.
 
-    The last is above 1 and keeps every sample. The defaults are those of the paper's experiments;
-    it takes ``h = 2`` where training data are few.
+    [eq:setTvalidationstep]. The last is above 1 and keeps every sample. The defaults are those of
+    the paper's experiments; it takes ``h = 2`` where training data are few.
 
     Parameters
     ----------
@@ -37,10 +43,10 @@ def candidates(count: int = 30, power: float = 5, epsilon: float = 0.001) -> Flo
 
     Examples
     --------
-    >>> candidates(4, 2)
+    >>> candidate_tolerances(4, 2)
     array([0.0625625, 0.25025  , 0.5630625, 1.001    ])
     """
-    _check_count(count, "count")
+    check_integer(count, "count", 1, DataError)
     _check_number(power, "power", 1.0)
     if not _is_number(epsilon) or not 1.0 < 1.0 + epsilon < np.inf:
         raise DataError(
@@ -56,9 +62,9 @@ def candidates(count: int = 30, power: float = 5, epsilon: float = 0.001) -> Flo
     return found
 
 
-def search_thresholds(
+def search_tolerances(
     rules: Rules,
-    inputs: Evidence,
+    evidence: Evidence,
     targets: Any,
     validation: tuple[Any, Any],
     *,
@@ -70,30 +76,31 @@ def search_thresholds(
     method: str = "paper",
     initial: Any = None,
     progress: bool = True,
-) -> ThresholdSearch:
+) -> ToleranceSearch:
     """Find the tolerances to learn with, by how well what is learned predicts other data.
 
-    The search of the paper starts with the lowest candidate for every group. Where learning is
-    impossible, because some set has no reliable sample, the group of that set goes to the next
-    candidate. Otherwise the metric is evaluated and all groups go to the next candidate, until the
-    metric has not improved by `min_improvement` over `stagnation` evaluations; the thresholds
-    returned are the lowest tested ones that reach the metric at which it stopped improving.
+    The search of the paper [subsec:thresholdsdetermination] starts with the lowest candidate for
+    every group. Where learning is impossible, because some set has no reliable sample, the group of
+    that set goes to the next candidate. Otherwise the metric is evaluated and all groups go to the
+    next candidate, until the metric has not improved by `min_improvement` over `stagnation`
+    evaluations; the tolerances returned are the lowest tested ones that reach the metric at which
+    it stopped improving.
 
     The exhaustive search evaluates every combination of candidates over the groups, and returns
     the best: of those that tie the one with the fewest steps up the candidates, of all groups
-    together, then the one with the lowest threshold of the first group, and so on. A model that
+    together, then the one with the lowest tolerance of the first group, and so on. A model that
     several combinations give is learned and evaluated once.
 
     Parameters
     ----------
-    rules, inputs, targets, initial : as in `learn`
-    validation : a pair of inputs and targets; what the metric takes
-    groups : the groups of sets that share a threshold: each a name, a pattern such as ``"c_*"``, or
+    rules, evidence, targets, initial : as in `learn`
+    validation : a pair of evidence and targets; what the metric takes
+    groups : the groups of sets that share a tolerance: each a name, a pattern such as ``"c_*"``, or
         a tuple of these; by default one group of all sets with targets, ``"*"``. Sets in no group
         keep every sample.
-    metric : a function of a cascade and of the `validation` inputs and targets; the larger its
+    metric : a function of a cascade and of the `validation` evidence and targets; the larger its
         value the better
-    candidates : thresholds to choose from, rising; by default those of `candidates`
+    candidates : tolerances to choose from, rising; by default `candidate_tolerances()`
     min_improvement, stagnation : when the search of the paper stops
     method : ``"paper"`` or ``"exhaustive"``
     progress : show on a terminal how far the search is, if it takes long
@@ -103,63 +110,36 @@ def search_thresholds(
     >>> from pinesy import Attribute, If, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
     >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> inputs = {"rain": [[1.0, 0.1], [0.2, 1.0], [0.0, 1.0]]}
+    >>> rains = {"rain": [[1.0, 0.1], [0.2, 1.0], [0.0, 1.0]]}
     >>> targets = ["wet", "dry", "wet"]  # the last one is wrong
-    >>> search_thresholds(rules, inputs, targets, (inputs, targets), candidates=[0.15, 0.5, 1.1])
-    ThresholdSearch(*=0.15: metric 0.666667, 2 evaluations)
+    >>> search_tolerances(rules, rains, targets, (rains, targets), candidates=[0.15, 0.5, 1.1])
+    ToleranceSearch(*=0.15: metric 0.666667, 2 evaluations)
     """
     if method not in METHODS:
         raise DataError(f"there is no method {method!r:.60}{suggestion(method, METHODS)}")
     _check_number(min_improvement, "min_improvement", 0.0)
-    _check_count(stagnation, "stagnation")
+    check_integer(stagnation, "stagnation", 1, DataError)
     cascade = with_initial(rules, initial)
-    batch = batch_of(cascade, inputs, targets)
+    batch = batch_of(cascade, evidence, targets)
     judge = Judge(metric, validation)
     judge.check(cascade)
-    shared = _groups(groups, list(batch.targets))
-    problem = Problem(cascade, batch, shared, _candidates(candidates), judge)
-    if method == "paper":
-        with progress_bar("searching thresholds" if progress else "") as bar:
-            return climb(problem, float(min_improvement), stagnation, bar)
-    with progress_bar("searching thresholds" if progress else "", problem.n_grid) as bar:
+    shared = resolve_groups(groups, list(batch.targets))
+    problem = SearchProblem(cascade, batch, shared, _checked_candidates(candidates), judge)
+    total = None if method == "paper" else problem.n_grid
+    with progress_bar("searching tolerances" if progress else "", total) as bar:
+        if method == "paper":
+            return _climb(problem, float(min_improvement), stagnation, bar)
         return exhaust(problem, bar)
 
 
-def _groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[Group, list[str]]:
-    """Return the sets of each group; an error where groups overlap or are empty."""
-    if groups is None:
-        return {"*": list(names)}
-    if not isinstance(groups, list | tuple) or not groups:
-        raise DataError(
-            f"groups is {groups!r:.60}; give a list of groups, such as ['c_*', ('x', 'y')]"
-        )
-    keys = [_group(group) for group in groups]
-    if len(set(keys)) < len(keys):
-        raise DataError(f"a group is given twice: {keys}; give each once")
-    resolve(dict.fromkeys(keys, 1.0), names)  # raises where they overlap
-    return {key: members(key, names) for key in keys}
-
-
-def _group(group: object) -> Group:
-    """Return a group by names: attributes have one."""
-    parts = group if isinstance(group, tuple) else (group,)
-    names = [getattr(part, "name", part) for part in parts]
-    found = tuple(name for name in names if isinstance(name, str))
-    if not found or len(found) < len(names):
-        raise DataError(
-            f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple of "
-            "these"
-        )
-    return found if isinstance(group, tuple) else found[0]
-
-
-def _candidates(given: npt.ArrayLike | None) -> FloatArray:
+def _checked_candidates(given: npt.ArrayLike | None) -> FloatArray:
     if given is None:
-        return candidates()
+        return candidate_tolerances()
     array = np.asarray(given)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu":
         raise DataError(
-            f"the candidates are {given!r:.60}; give a sequence of numbers, such as candidates(30)"
+            f"the candidates are {given!r:.60}; give a sequence of numbers, such as "
+            "candidate_tolerances(30)"
         )
     found = array.astype(np.float64)
     if not (np.isfinite(found).all() and found[0] > 0.0 and (np.diff(found) > 0.0).all()):
@@ -169,11 +149,6 @@ def _candidates(given: npt.ArrayLike | None) -> FloatArray:
     return found
 
 
-def _check_count(number: object, what: str) -> None:
-    if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
-        raise DataError(f"{what} is {number!r:.60}; it must be a whole number >= 1")
-
-
 def _check_number(number: object, what: str, least: float) -> None:
     if not _is_number(number) or not number >= least or not isfinite(number):  # type: ignore
         raise DataError(f"{what} is {number!r:.60}; it must be a number >= {least:g}")
@@ -181,3 +156,85 @@ def _check_number(number: object, what: str, least: float) -> None:
 
 def _is_number(number: object) -> bool:
     return isinstance(number, Real) and not isinstance(number, bool)
+
+
+def _climb(
+    problem: SearchProblem, min_improvement: float, stagnation: int, bar: Bar
+) -> ToleranceSearch:
+    """Raise tolerances from the lowest candidates on, until the metric stagnates.
+
+    This is the search of the paper, [subsec:thresholdsdetermination].
+    """
+    search = Climb(problem, min_improvement, stagnation)
+    while (best := search.go_on()) is None:
+        bar.advance()
+    return ToleranceSearch("paper", *best, tuple(search.evaluations))
+
+
+class BestTrial(NamedTuple):
+    """The lowest tolerances tested that reach the metric, and what is learned with them."""
+
+    tolerances: Mapping[SetGroup, float]
+    metric: float
+    result: LearningResult
+
+
+class Climb:
+    """Tolerances on their way up.
+
+    Where learning is impossible, the tolerance of the group of the set that failed goes to the
+    next candidate. After an evaluation all of them do.
+    """
+
+    def __init__(self, problem: SearchProblem, min_improvement: float, stagnation: int) -> None:
+        self._problem = problem
+        self._min_improvement = min_improvement
+        self._stagnation = stagnation
+        self._last = len(problem.candidates) - 1
+        self._steps = [0] * len(problem.groups)
+        self._best: BestTrial | None = None
+        self._stagnant = 0
+        self._trials = Trials()
+        self.evaluations: list[Evaluation] = []
+
+    def go_on(self) -> BestTrial | None:
+        """Try the tolerances and raise them; return the best if the search is over."""
+        tolerances = self._problem.tolerances(self._steps)
+        try:
+            result = self._problem.learn(tolerances)
+        except LearningError as error:
+            self._raise_for(error, tolerances)
+            return None
+        self._evaluate(tolerances, result)
+        is_over = self._stagnant >= self._stagnation or min(self._steps) == self._last
+        self._steps = [min(step + 1, self._last) for step in self._steps]
+        return self._best if is_over else None
+
+    def _raise_for(self, error: LearningError, tolerances: Mapping[SetGroup, float]) -> None:
+        name = error.rule_set
+        group = [name in members for members in self._problem.groups.values()].index(True)
+        self.evaluations.append(self._trials.impossible(tolerances, name, error.smallest))
+        if self._steps[group] == self._last:
+            raise self._problem.hopeless(name, error.smallest)
+        self._steps[group] += 1
+
+    def _evaluate(self, tolerances: Mapping[SetGroup, float], result: LearningResult) -> None:
+        metric = self._problem.evaluate(result.cascade, tolerances)
+        reliable = {name: one.n_reliable for name, one in result.sets.items()}
+        self.evaluations.append(self._trials.evaluated(tolerances, metric, reliable))
+        best = -inf if self._best is None else self._best.metric
+        improved = improves(metric, best, self._min_improvement)
+        self._stagnant = 0 if improved else self._stagnant + 1
+        if improved and metric > best:
+            self._best = BestTrial(tolerances, metric, result)
+
+
+def improves(metric: float, best: float, least: float) -> bool:
+    """Tell whether a metric is better than the best so far by at least `least`.
+
+    Examples
+    --------
+    >>> 0.57 - 0.56 >= 0.01, improves(0.57, 0.56, 0.01)  # a little less, in binary
+    (False, True)
+    """
+    return metric - best > least or isclose(metric - best, least, rel_tol=1e-9)

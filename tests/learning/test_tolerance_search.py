@@ -1,4 +1,4 @@
-"""The search for thresholds: traced by hand, shown, and given what is wrong."""
+"""The search for tolerances: traced by hand, shown, and given what is wrong."""
 
 import sys
 from fractions import Fraction
@@ -21,10 +21,10 @@ from pinesy import (
     UnknownAttributeError,
     learn,
 )
-from pinesy.learning.tolerances.evaluations import ThresholdSearch
+from pinesy.learning.tolerances.evaluations import ToleranceSearch
 from pinesy.learning.tolerances.tolerance_search import (
-    candidates,
-    search_thresholds,
+    candidate_tolerances,
+    search_tolerances,
 )
 
 # --- candidates --------------------------------------------------------------------------------
@@ -32,21 +32,21 @@ from pinesy.learning.tolerances.tolerance_search import (
 
 @pytest.mark.parametrize(("count", "power", "epsilon"), [(30, 5, 0.001), (7, 2, 0.5), (1, 1, 1e-9)])
 def test_candidates_are_those_of_the_formula(count: int, power: int, epsilon: float) -> None:
-    found = candidates(count, power, epsilon)
+    found = candidate_tolerances(count, power, epsilon)
     exact = [Fraction(i, count) ** power * (1 + Fraction(epsilon)) for i in range(1, count + 1)]
     assert found == pytest.approx([float(t) for t in exact], rel=1e-15, abs=0.0)
     assert found[-1] > 1.0
 
 
 def test_the_defaults_are_those_of_the_experiments() -> None:
-    assert candidates().tolist() == candidates(30, 5, 0.001).tolist()
-    assert len(candidates()) == 30
+    assert candidate_tolerances().tolist() == candidate_tolerances(30, 5, 0.001).tolist()
+    assert len(candidate_tolerances()) == 30
 
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ({"count": 0}, ["count is 0", "whole number >= 1"]),
+        ({"count": 0}, ["count is 0", "whole number, at least 1"]),
         ({"count": 2.5}, ["count is 2.5"]),
         ({"count": True}, ["count is True"]),
         ({"power": 0.5}, ["power is 0.5", ">= 1"]),
@@ -62,7 +62,7 @@ def test_the_defaults_are_those_of_the_experiments() -> None:
 )
 def test_bad_candidates(arguments: dict[str, Any], parts: list[str]) -> None:
     with raises_saying(DataError, *parts):
-        candidates(**arguments)
+        candidate_tolerances(**arguments)
 
 
 # --- the search of the paper, traced by hand ---------------------------------------------------
@@ -87,12 +87,12 @@ class Script:
         return self.values.pop(0)
 
 
-def searched(*values: Any, **options: Any) -> ThresholdSearch:
-    """Search on samples of distance 0, so that every threshold keeps all."""
+def searched(*values: Any, **options: Any) -> ToleranceSearch:
+    """Search on samples of distance 0, so that every tolerance keeps all."""
     certain = {"x": [[1.0, 0.0]], "y": [[0.0, 1.0]]}
     options = {"candidates": [0.1, 0.2, 0.3, 0.4, 0.5], **options}
     targets = {"u": [0], "v": [1]}
-    return search_thresholds(PAIR, certain, targets, ([], []), metric=Script(*values), **options)
+    return search_tolerances(PAIR, certain, targets, ([], []), metric=Script(*values), **options)
 
 
 TRACES: list[tuple[dict[str, Any], list[float], float]] = [
@@ -117,20 +117,20 @@ TRACES: list[tuple[dict[str, Any], list[float], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "values", "threshold"), TRACES)
-def test_the_stopping_rule(options: dict[str, Any], values: list[float], threshold: float) -> None:
+@pytest.mark.parametrize(("options", "values", "tolerance"), TRACES)
+def test_the_stopping_rule(options: dict[str, Any], values: list[float], tolerance: float) -> None:
     found = searched(*values, **options)
     steps = [0.1, 0.2, 0.3, 0.4, 0.5][: len(values)]
-    assert [(e.thresholds["*"], e.metric) for e in found.evaluations] == [
+    assert [(e.tolerances["*"], e.metric) for e in found.evaluations] == [
         (t, v) for t, v in zip(steps, values, strict=True)
     ]
-    assert found.thresholds == {"*": threshold}
-    assert found.metric == values[steps.index(threshold)]
+    assert found.tolerances == {"*": tolerance}
+    assert found.metric == values[steps.index(tolerance)]
     assert (found.method, found.n_grid, found.n_distinct) == ("paper", None, None)
 
 
 def test_only_the_group_that_failed_is_raised() -> None:
-    found = search_thresholds(
+    found = search_tolerances(
         PAIR,
         SAMPLE,
         RIGHT,
@@ -139,7 +139,7 @@ def test_only_the_group_that_failed_is_raised() -> None:
         candidates=[0.1, 0.3, 0.5, 0.7],
         metric=Script(0.5, 0.6, 0.6),
     )
-    trace = [(one.thresholds["u"], one.thresholds["v"], one.metric) for one in found.evaluations]
+    trace = [(one.tolerances["u"], one.tolerances["v"], one.metric) for one in found.evaluations]
     assert trace == [
         (0.1, 0.1, None),  # u fails first: 0.2 is not below 0.1
         (0.3, 0.1, None),  # now v: 0.4
@@ -157,11 +157,11 @@ def test_only_the_group_that_failed_is_raised() -> None:
     assert found.evaluations[1].reason == (
         "no sample is reliable for 'v': the smallest distance is 0.4"
     )
-    assert found.thresholds == {"v": 0.7, "u": 0.5}
+    assert found.tolerances == {"v": 0.7, "u": 0.5}
 
 
 def test_each_point_of_the_grid_is_told_once() -> None:
-    found = search_thresholds(
+    found = search_tolerances(
         PAIR,
         SAMPLE,
         RIGHT,
@@ -172,7 +172,7 @@ def test_each_point_of_the_grid_is_told_once() -> None:
         method="exhaustive",
     )
     told = [
-        (list(e.thresholds.values()), e.metric, e.reliable, e.points) for e in found.evaluations
+        (list(e.tolerances.values()), e.metric, e.reliable, e.points) for e in found.evaluations
     ]
     assert told == [
         ([0.1, 0.1], None, {"u": 0}, 3),  # whatever v: u is the first to fail
@@ -182,8 +182,8 @@ def test_each_point_of_the_grid_is_told_once() -> None:
     assert (found.n_grid, found.n_distinct) == (9, 1)
 
 
-def test_a_sample_at_the_threshold_is_not_reliable() -> None:
-    found = search_thresholds(
+def test_a_sample_at_the_tolerance_is_not_reliable() -> None:
+    found = search_tolerances(
         PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=["u"], candidates=[0.2, 0.2000001]
     )
     assert [one.metric for one in found.evaluations] == [None, 1.0]
@@ -195,7 +195,7 @@ def test_candidates_that_are_all_too_low(method: str) -> None:
     with raises_saying(
         LearningError, "rule set 'v'", "largest candidate, 0.3", "is 0.4", "go above 1"
     ) as caught:
-        search_thresholds(
+        search_tolerances(
             PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), candidates=[0.1, 0.3], method=method
         )
     found = cast(LearningError, caught.value)
@@ -210,7 +210,7 @@ def test_sets_without_targets_keep_their_initial_parameters(method: str) -> None
         seen.append((cascade["v"].s.tolist(), cascade["v"].r.tolist()))
         return 0.0
 
-    found = search_thresholds(
+    found = search_tolerances(
         PAIR,
         SAMPLE,
         {"u": [0]},
@@ -225,17 +225,17 @@ def test_sets_without_targets_keep_their_initial_parameters(method: str) -> None
 
 def test_a_rule_set_takes_its_targets_alone() -> None:
     rules = PAIR["u"]
-    found = search_thresholds(rules, {"x": SAMPLE["x"]}, [0], ({"x": SAMPLE["x"]}, [0]))
+    found = search_tolerances(rules, {"x": SAMPLE["x"]}, [0], ({"x": SAMPLE["x"]}, [0]))
     assert found.metric == 1.0
     assert found.result.rule_set.rules[0].premise == rules.rules[0].premise
 
 
 def test_groups_may_be_attributes_and_tuples() -> None:
-    found = search_thresholds(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[(U, "v*")])
-    assert list(found.thresholds) == [("u", "v*")]
-    assert learn(PAIR, SAMPLE, RIGHT, tolerance=found.thresholds).cascade == found.result.cascade
+    found = search_tolerances(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[(U, "v*")])
+    assert list(found.tolerances) == [("u", "v*")]
+    assert learn(PAIR, SAMPLE, RIGHT, tolerance=found.tolerances).cascade == found.result.cascade
     assert list(
-        search_thresholds(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[U, V]).thresholds
+        search_tolerances(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[U, V]).tolerances
     ) == ["u", "v"]
 
 
@@ -243,7 +243,7 @@ def test_groups_may_be_attributes_and_tuples() -> None:
 
 
 def test_how_a_search_is_shown() -> None:
-    found = search_thresholds(
+    found = search_tolerances(
         PAIR,
         SAMPLE,
         RIGHT,
@@ -252,9 +252,9 @@ def test_how_a_search_is_shown() -> None:
         candidates=[0.3, 0.5, 1.1],
         method="exhaustive",
     )
-    assert repr(found) == "ThresholdSearch(u=0.3, v=0.5: metric 1, 2 evaluations)"
+    assert repr(found) == "ToleranceSearch(u=0.3, v=0.5: metric 1, 2 evaluations)"
     assert str(found).splitlines() == [
-        "ThresholdSearch(u=0.3, v=0.5: metric 1, 2 evaluations)",
+        "ToleranceSearch(u=0.3, v=0.5: metric 1, 2 evaluations)",
         "9 combinations of candidates, 1 different models",
         "   tau u  tau v  metric      reliable",
         "   0.3    0.3    impossible  0 for v",
@@ -273,7 +273,7 @@ def test_of_very_many_evaluations_the_first_are_shown() -> None:
 
 def test_the_frame_has_a_row_for_each_evaluation() -> None:
     pytest.importorskip("pandas")
-    found = search_thresholds(
+    found = search_tolerances(
         PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[("u", "v")], candidates=[0.3, 0.5, 1.1]
     )
     frame = found.to_frame()
@@ -295,14 +295,14 @@ def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
 ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
     ({"method": "papers"}, DataError, ["no method 'papers'", "did you mean 'paper'"]),
     ({"method": None}, DataError, ["no method None", "known: paper, exhaustive"]),
-    ({"stagnation": 0}, DataError, ["stagnation is 0", "whole number >= 1"]),
+    ({"stagnation": 0}, DataError, ["stagnation is 0", "whole number, at least 1"]),
     ({"stagnation": 1.5}, DataError, ["stagnation is 1.5"]),
     ({"min_improvement": -0.1}, DataError, ["min_improvement is -0.1", ">= 0"]),
     ({"min_improvement": float("nan")}, DataError, ["min_improvement is nan"]),
     ({"min_improvement": "much"}, DataError, ["min_improvement is 'much'"]),
     ({"metric": "accuracy"}, DataError, ["metric is 'accuracy'", "give a function"]),
-    ({"validation": SAMPLE}, DataError, ["validation data", "pair (inputs, targets)"]),
-    ({"validation": (SAMPLE,)}, DataError, ["pair (inputs, targets)"]),
+    ({"validation": SAMPLE}, DataError, ["validation data", "pair (evidence, targets)"]),
+    ({"validation": (SAMPLE,)}, DataError, ["pair (evidence, targets)"]),
     (
         {"validation": (SAMPLE, {"u": [7]})},
         DomainError,
@@ -339,7 +339,7 @@ ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
 def test_bad_arguments(options: dict[str, Any], error: type[PinesyError], parts: list[str]) -> None:
     arguments = {"targets": RIGHT, "validation": (SAMPLE, RIGHT), **options}
     with raises_saying(error, *parts):
-        search_thresholds(PAIR, SAMPLE, **arguments)
+        search_tolerances(PAIR, SAMPLE, **arguments)
 
 
 @pytest.mark.parametrize("method", ["paper", "exhaustive"])
