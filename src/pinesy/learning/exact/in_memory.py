@@ -161,9 +161,7 @@ def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatc
     return TrainingBatch(rows.n, _by_attribute(rows), given)
 
 
-def batch_of_pair(
-    cascade: Cascade, where: str, pair: Any, kinds: type | tuple[type, ...] = tuple
-) -> TrainingBatch:
+def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -> TrainingBatch:
     """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples."""
     if not isinstance(pair, kinds) or len(pair) != 2:
         raise DataError(f"{where} is not a pair (evidence, targets): {pair!r:.60}")
