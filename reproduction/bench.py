@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 
 from pinesy._common.validation import FloatArray
-from pinesy.nets.gradients import Reading, reading
+from pinesy.nets import Reading, reading
 from pinesy.problems import explained_sums
 from pinesy.rulebase.cascade import Cascade
 from reproduction.addition import addition_task

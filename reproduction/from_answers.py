@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from pinesy.inverse.conditioning.graph import graph_of
-from pinesy.nets import DeepSoftLogCNN
-from pinesy.nets.gradients import Answered, learn_from_answers
-from pinesy.nets.gradients.learning import START
+from pinesy.nets import Answered, DeepSoftLogCNN, learn_from_answers
+from pinesy.nets.learning_from_answers import START
 from reproduction.scales import Images, Scale
 from reproduction.tasks import Part, Task
 from reproduction.trainings import Trained, Training

@@ -25,7 +25,7 @@ from reproduction.scales import Images, Scale
 from reproduction.tasks import Indices, Task
 from reproduction.trainings import Trained, Training, training_of
 
-if TYPE_CHECKING:  # pinesy.nets.gradients says it better if PyTorch is not there
+if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
 
 __all__ = ["Networks", "Seen"]

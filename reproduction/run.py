@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinesy.exceptions import DataError
-from pinesy.nets.threads import using_threads
+from pinesy.nets.networks import using_threads
 from pinesy.problems import cache_directory
 from reproduction.bench import Bench
 from reproduction.locks import BusyError

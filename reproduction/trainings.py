@@ -16,11 +16,11 @@ from pinesy.nets import (
     Recipe,
     network_fingerprint,
 )
-from pinesy.nets.gradients.learning import FINISH
+from pinesy.nets.learning_from_answers import FINISH
 from reproduction.pieces import Piece
 from reproduction.scales import Scale
 
-if TYPE_CHECKING:  # pinesy.nets.gradients says it better if PyTorch is not there
+if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
 
 __all__ = ["Trained", "Training", "training_of"]

@@ -19,12 +19,12 @@ from pinesy.nets import (  # noqa: E402
     PaperCNN,
     load_weights,
     network_fingerprint,
+    network_training,
     preprocess,
     train,
-    training,
 )
-from pinesy.nets import augment as module  # noqa: E402
-from pinesy.nets.augment import BLACK, augment  # noqa: E402
+from pinesy.nets import augmentation as module  # noqa: E402
+from pinesy.nets.augmentation import BLACK, augment  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
 
 IMAGES, LABELS = bars(24)
@@ -128,7 +128,7 @@ def test_wrong_pixels() -> None:
 def steps(monkeypatch: pytest.MonkeyPatch, recipe: Any, images: Any = IMAGES) -> list[Any]:
     """Return the images, the learning rate and the weights after it of each step."""
     seen: list[Any] = []
-    step = training._Run._step
+    step = network_training._Run._step
 
     def noted(run: Any, pixels: Any, labels: Any) -> Any:
         done = step(run, pixels, labels)
@@ -137,7 +137,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, recipe: Any, images: Any = IMAGES) ->
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(training._Run, "_step", noted)
+        patch.setattr(network_training._Run, "_step", noted)
         train(PaperCNN(4, seed=0), images, LABELS, recipe, seed=0)
     return seen
 

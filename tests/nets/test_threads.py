@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch")
 
 from messages import raises_saying  # noqa: E402
 from pinesy.exceptions import DomainError  # noqa: E402
-from pinesy.nets.threads import using_threads  # noqa: E402
+from pinesy.nets.networks import using_threads  # noqa: E402
 
 
 def test_the_number_holds_in_the_block() -> None:

@@ -1,4 +1,7 @@
-"""Perception: networks that read digits on images (needs the extra ``nn``: PyTorch)."""
+"""Networks of PyTorch beside rules: perception, rules as a layer, learning from answers alone.
+
+It needs the extra ``nn``: ``pip install 'pinesy[nn]'``.
+"""
 
 try:
     import safetensors
@@ -9,32 +12,63 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from pinesy.nets.checkpoints import load_weights
-from pinesy.nets.fingerprints import data_fingerprint, network_fingerprint
+from pinesy.nets import differentiable_transforms
+from pinesy.nets.answered_samples import Answered
+from pinesy.nets.augmentation import augment, perturb
+from pinesy.nets.checkpoints import data_fingerprint, load_weights, network_fingerprint
+from pinesy.nets.labels_from_answers import soft_labels
+from pinesy.nets.learning_from_answers import (
+    FINISH,
+    START,
+    LearnedFromAnswers,
+    Start,
+    best_start,
+    learn_from_answers,
+)
 from pinesy.nets.network_perception import NetworkPerception
-from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, preprocess
-from pinesy.nets.predict import PredictionCache, predict_proba
+from pinesy.nets.network_training import History, train
+from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, preprocess, using_threads
+from pinesy.nets.possibilistic_layer import PossibilisticLayer
+from pinesy.nets.predict import PredictionCache, Reading, predict_proba, reading
 from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
-from pinesy.nets.training import History, train
+from pinesy.nets.training_from_answers import answer_loss, soft_label_loss, train_from_answers
 
 __all__ = [
     "BETTER_EYE",
     "DEEPSOFTLOG",
+    "FINISH",
     "PAPER",
     "PAPER_CODE",
     "PAPER_SUDOKU4",
+    "START",
+    "Answered",
     "DeepSoftLogCNN",
     "History",
+    "LearnedFromAnswers",
     "NetworkPerception",
     "PaperCNN",
+    "PossibilisticLayer",
     "PredictionCache",
+    "Reading",
     "Recipe",
+    "Start",
+    "answer_loss",
+    "augment",
+    "best_start",
     "data_fingerprint",
+    "differentiable_transforms",
+    "learn_from_answers",
     "load_weights",
     "network_fingerprint",
+    "perturb",
     "predict_proba",
     "preprocess",
+    "reading",
+    "soft_label_loss",
+    "soft_labels",
     "train",
+    "train_from_answers",
+    "using_threads",
 ]
 
 del safetensors, torch

@@ -1,10 +1,14 @@
 """Checkpoints: a training that can go on where it was, in one safetensors file."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
@@ -232,3 +236,26 @@ def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.M
         detail = " ".join(str(error).split())
         raise DataError(f"{path}: the weights of another network: {detail:.200}") from None
     return network.eval()
+
+
+def data_fingerprint(*arrays: npt.NDArray[Any]) -> str:
+    """Return the SHA-256 of the shapes, types and values of arrays.
+
+    Examples
+    --------
+    >>> data_fingerprint(np.zeros(2)) == data_fingerprint(np.zeros((2, 1)))
+    False
+    """
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()
+
+
+def network_fingerprint(network: nn.Module) -> str:
+    """Return the SHA-256 of the layers and weights of a network."""
+    digest = hashlib.sha256(repr(network).encode())
+    for name, tensor in network.state_dict().items():
+        digest.update(f"{name} {data_fingerprint(tensor.detach().cpu().numpy())};".encode())
+    return digest.hexdigest()

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
+from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
 from pinesy.nets.predict import predict_proba
 from pinesy.nets.recipes import Recipe
-from pinesy.nets.training import History, train
 
 #: The key of the only text beside the weights: with several, their order in the file would vary.
 FORMAT = "pinesy.perception/1"

@@ -1,5 +1,7 @@
-"""The networks of the paper, and what they make of an image."""
+"""The networks of the paper, what they make of an image, and with how many threads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -192,3 +194,27 @@ def check_images(images: object) -> None:
         )
     if images.ndim != 3 or images.shape[1:] != (SIDE, SIDE):
         raise DataError(f"images has shape {images.shape}; it must be (n, {SIDE}, {SIDE})")
+
+
+@contextmanager
+def using_threads(n: int | None = None) -> Iterator[int]:
+    """Let PyTorch work with `n` threads in the block; give how many it has.
+
+    Parameters
+    ----------
+    n : by default as many as PyTorch takes, one for each core
+
+    Examples
+    --------
+    >>> with using_threads(1) as n:
+    ...     n
+    1
+    """
+    if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
+        raise DomainError(f"threads is {n!r:.60}; it must be a whole number, at least 1")
+    before = torch.get_num_threads()
+    torch.set_num_threads(n or before)
+    try:
+        yield torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)

@@ -10,7 +10,7 @@ from torch import nn
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError
-from pinesy.nets.augment import check_strength
+from pinesy.nets.augmentation import check_strength
 
 OPTIMIZERS = {"adadelta": torch.optim.Adadelta, "adamw": torch.optim.AdamW}
 SCHEDULES = ("constant", "cosine", "one-cycle", "step")
@@ -37,7 +37,7 @@ class Recipe:
     weight_decay : of the optimizer
     gamma, t_max, eta_min : of the schedule
     augment : how strongly images are moved, turned and bent at random in training, from 0 (not at
-        all) to 4; see `pinesy.nets.augment.augment`
+        all) to 4; see `pinesy.nets.augmentation.augment`
     augment_until : the epoch, counted from 0, from which on images are seen as they are, so that
         the network ends with what it will be asked about; by default there is none
     average_from : the epoch, counted from 0, from which on the mean of the weights after each step

@@ -7,9 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from nets.gradients.test_answers import RECIPE, drawn, network, samples, weights
-from pinesy.nets import predict_proba
-from pinesy.nets.gradients import learn_from_answers, reading
+from nets.test_training_from_answers import RECIPE, drawn, network, samples, weights
+from pinesy.nets import learn_from_answers, predict_proba, reading
 
 SHORT = RECIPE.with_epochs(4)
 

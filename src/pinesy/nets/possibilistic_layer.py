@@ -1,6 +1,7 @@
 """A cascade as a PyTorch layer: gradients of what is inferred, down to the network."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,86 @@ from pinesy.exceptions import (
     ShapeError,
     UnknownAttributeError,
 )
+from pinesy.nets.differentiable_transforms import antipignistic, minimum_specificity
 from pinesy.nets.gradients.engine import EngineInference
-from pinesy.nets.gradients.grouping import Group, groups_of
-from pinesy.nets.gradients.transforms import antipignistic, minimum_specificity
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.partition import Partition
 from pinesy.transforms import SUM_TOLERANCE
 
 TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
     "antipignistic": antipignistic,
     "minimum_specificity": minimum_specificity,
 }
+#: A proposition: the place of its attribute among the inputs of the set, and its subset.
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """All of a rule set but names and parameters.
+
+    Attributes
+    ----------
+    sizes : the number of values of each input
+    premises : for each rule its propositions
+    conclusions : for each rule its subset of the output domain
+    values : the number of values of the output
+    """
+
+    sizes: tuple[int, ...]
+    premises: tuple[tuple[Place, ...], ...]
+    conclusions: tuple[int, ...]
+    values: int
+
+    @classmethod
+    def of(cls, rule_set: RuleSet) -> "Shape":
+        """Return the shape of a rule set."""
+        places = {a.name: i for i, a in enumerate(rule_set.inputs)}
+        return cls(
+            tuple(len(a.domain) for a in rule_set.inputs),
+            tuple(
+                tuple((places[p.attribute.name], p.mask) for p in rule.premise.propositions)
+                for rule in rule_set.rules
+            ),
+            tuple(rule.conclusion.mask for rule in rule_set.rules),
+            len(rule_set.output.domain),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rule sets of one shape that do not depend on each other."""
+
+    shape: Shape
+    rule_sets: tuple[RuleSet, ...]
+
+    @property
+    def partition(self) -> Partition:
+        """The partition of the output domain, the same for all sets."""
+        return self.rule_sets[0].partition
+
+
+def groups_of(order: Sequence[RuleSet]) -> list[Group]:
+    """Return rule sets, given in an order of inference, in groups that come after what they use.
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition, sudoku
+    >>> len(groups_of(addition(2).order))
+    7
+    >>> [len(group.rule_sets) for group in groups_of(sudoku(4).order)]
+    [56, 1]
+    """
+    levels: dict[str, int] = {}
+    found: dict[tuple[int, Shape], list[RuleSet]] = {}
+    for rule_set in order:
+        level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
+        levels[rule_set.output.name] = level
+        found.setdefault((level, Shape.of(rule_set)), []).append(rule_set)
+    by_level = sorted(found.items(), key=lambda item: item[0][0])
+    return [Group(shape, tuple(sets)) for (_, shape), sets in by_level]
 
 
 class PossibilisticLayer(nn.Module):

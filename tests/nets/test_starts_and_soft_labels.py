@@ -12,11 +12,19 @@ from pinesy.exceptions import DataError, DomainError
 
 torch = pytest.importorskip("torch")
 
-from nets.gradients.test_answers import RECIPE, drawn, network, samples  # noqa: E402
-from pinesy.nets import History, Recipe, predict_proba, train  # noqa: E402
-from pinesy.nets.gradients import Answered, best_start, learn_from_answers, soft_labels  # noqa: E402
-from pinesy.nets.gradients import starts as module  # noqa: E402
-from pinesy.nets.gradients.soft_labels import believed, corrected  # noqa: E402
+from nets.test_training_from_answers import RECIPE, drawn, network, samples  # noqa: E402
+from pinesy.nets import (  # noqa: E402  # noqa: E402
+    Answered,
+    History,
+    Recipe,
+    best_start,
+    learn_from_answers,
+    predict_proba,
+    soft_labels,
+    train,
+)
+from pinesy.nets import learning_from_answers as module  # noqa: E402
+from pinesy.nets.labels_from_answers import believed, corrected  # noqa: E402
 
 
 def scored(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> list[int]:

@@ -12,7 +12,7 @@ from strategies import distributions, probabilities
 
 torch = pytest.importorskip("torch")
 
-from pinesy.nets import gradients  # noqa: E402
+from pinesy.nets import differentiable_transforms as gradients  # noqa: E402
 
 PAIRS = [
     (gradients.antipignistic, plain.antipignistic),

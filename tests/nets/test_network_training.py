@@ -39,7 +39,7 @@ from pinesy.nets import (  # noqa: E402
     predict_proba,
     train,
 )
-from pinesy.nets import training as module  # noqa: E402
+from pinesy.nets import network_training as module  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
 
 IMAGES, LABELS = bars(24)

@@ -8,7 +8,7 @@ from pinesy.exceptions import DataError
 
 pytest.importorskip("torch")
 
-from pinesy.nets.gradients import reading
+from pinesy.nets import reading
 
 LABELS = np.repeat([0, 1, 2, 3], 5)
 

@@ -23,7 +23,7 @@ from strategies import cascades, random_batch
 
 torch = pytest.importorskip("torch")
 
-from pinesy.nets.gradients import PossibilisticLayer  # noqa: E402
+from pinesy.nets import PossibilisticLayer  # noqa: E402
 
 WEATHER = parse("""
     attribute sky in {clear, cloudy, dark}

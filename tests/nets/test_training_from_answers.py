@@ -13,9 +13,8 @@ from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttrib
 
 torch = pytest.importorskip("torch")
 
-from pinesy.nets import DeepSoftLogCNN, Recipe, predict_proba  # noqa: E402
-from pinesy.nets.gradients import Answered, train_from_answers  # noqa: E402
-from pinesy.nets.gradients.training import LOSSES, _Objective  # noqa: E402
+from pinesy.nets import Answered, DeepSoftLogCNN, Recipe, predict_proba, train_from_answers  # noqa: E402  # noqa: E402
+from pinesy.nets.training_from_answers import LOSSES, _Objective  # noqa: E402
 
 RECIPE = Recipe("adamw", 5e-3, "constant", batch=16, epochs=6)
 X, Y = Attribute("x", [0, 1, 2]), Attribute("y", [0, 1, 2])

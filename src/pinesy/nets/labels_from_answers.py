@@ -7,7 +7,7 @@ from torch import nn
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.inverse.conditioning import condition
-from pinesy.nets.gradients.answers import UNKNOWN, Answered
+from pinesy.nets.answered_samples import UNKNOWN, Answered
 from pinesy.nets.predict import predict_proba
 from pinesy.transforms import antipignistic_inverse
 

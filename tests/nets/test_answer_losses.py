@@ -13,7 +13,7 @@ from strategies import random_batch
 
 torch = pytest.importorskip("torch")
 
-from pinesy.nets.gradients import answer_loss, soft_label_loss  # noqa: E402
+from pinesy.nets import answer_loss, soft_label_loss  # noqa: E402
 
 
 def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:

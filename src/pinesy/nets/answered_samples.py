@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError
-from pinesy.nets.fingerprints import data_fingerprint
+from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.networks import check_images
 from pinesy.nets.predict import predict_proba
 from pinesy.rulebase.cascade import Cascade, as_cascade
