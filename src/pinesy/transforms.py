@@ -185,16 +185,19 @@ def _suffix_sums(rows: FloatArray) -> FloatArray:
 
 
 def _antipignistic(p: FloatArray, rank: npt.NDArray[np.intp]) -> FloatArray:
+    # pi_i = sum_j min(p_j, p_i)  [subsec:antipignistic]
     following = np.concatenate([p[:, 1:], np.zeros((len(p), 1))], axis=1)
     return _exact_top(p, _suffix_sums(rank * (p - following)))
 
 
 def _antipignistic_inverse(pi: FloatArray, rank: npt.NDArray[np.intp]) -> FloatArray:
+    # p_i = sum_{j >= i} (pi_j - pi_{j+1}) / j  [subsec:antipignistic]
     following = np.concatenate([pi[:, 1:], np.zeros((len(pi), 1))], axis=1)
     return _suffix_sums((pi - following) / rank)
 
 
 def _minimum_specificity(p: FloatArray, _rank: npt.NDArray[np.intp]) -> FloatArray:
+    # pi_i = sum_{j >= i} p_j  [subsec:probposs_mps]
     pi = np.minimum(_suffix_sums(p), 1.0)
     pi[:, 0] = 1.0
     return pi

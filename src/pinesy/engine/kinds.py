@@ -59,10 +59,12 @@ class KindCircuit(Circuit):
     def __init__(self, kind: Kind) -> None:
         super().__init__([(1 << size) - 1 for size in kind.sizes], kind.normalised)
         self.kind = kind
+        # lambda_i = min_j pi(p_j), rho_i = max_j pi(not p_j)  [eq:pinegpiformulae]
         self.lambdas = [self.meet(self.facet(a, m) for a, m in p) for p in kind.premises]
         self.rhos = [
             self.join(self.facet(a, self.full[a] & ~m) for a, m in p) for p in kind.premises
         ]
+        # alpha_i = max(s_i, lambda_i), beta_i = max(r_i, rho_i)  [eq:alphabeta]
         self.alphas = [self._with_parameter(2 * j, d) for j, d in enumerate(self.lambdas)]
         self.betas = [self._with_parameter(2 * j + 1, d) for j, d in enumerate(self.rhos)]
         self._best: dict[tuple[int, bytes], int] = {}
@@ -87,7 +89,7 @@ class KindCircuit(Circuit):
         return values, np.stack([inverse.reshape(-1) for _, _, inverse in found])
 
     def _patterns(self, rules: Sequence[int], patterns: BoolArray) -> list[int]:
-        """Return ``min_j (alpha_j or beta_j)`` for each sign pattern, along the prefix tree."""
+        """Return ``min_j (alpha_j or beta_j)`` [eq:redFP] for each sign pattern."""
         nodes = []
         for pattern in patterns.tolist():
             sides = zip(rules, pattern, strict=True)

@@ -20,7 +20,7 @@ Combine = Callable[[FloatArray, FloatArray], FloatArray]
 def minmax_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Return the min-max product ``(a box b)[i, k] = min_j max(a[i, j], b[j, k])``.
 
-    `b` may be a vector. This is the definition; inference never needs it.
+    `b` may be a vector. This is the definition [eq:redFP]; inference never needs it.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def maxmin_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def epsilon_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the epsilon product ``max_j (a[i, j] eps b[j, k])``.
+    """Return the epsilon product ``max_j (a[i, j] eps b[j, k])`` [eq:epsilonproduct].
 
     ``g eps y = y`` if ``g < y`` else 0: the least ``x`` of [0, 1] with ``max(g, x) >= y``. So
     ``epsilon_product(A.T, b)`` is the lowest `x` with ``A box x >= b``, and the lowest solution of

@@ -11,11 +11,11 @@ from pinesy.rules.partition import Partition
 
 @dataclass(frozen=True, repr=False, eq=False)
 class MatrixRelation:
-    """The relation ``O = M box I`` between premise degrees and cell possibilities.
+    """The relation ``O = M box I`` [eq:redFP] between premise degrees and cell possibilities.
 
     ``M[mu, 2j-1] = s_j`` if cell `mu` lies in ``Q_j`` else 1, and ``M[mu, 2j] = 1`` if it does
-    else ``r_j``; ``I = (lambda_1, rho_1, ..., lambda_n, rho_n)``. It is there to be shown and
-    tested; inference does not build it.
+    else ``r_j`` [eq:coefredM]; ``I = (lambda_1, rho_1, ..., lambda_n, rho_n)`` [eq:inputvector].
+    It is there to be shown and tested; inference does not build it.
     """
 
     partition: Partition
@@ -50,7 +50,8 @@ class MatrixRelation:
 def signed_matrix(partition: Partition, plus: FloatArray, minus: FloatArray) -> FloatArray:
     """Return the matrix with ``plus_j, 1`` where a cell lies in ``Q_j``, else ``1, minus_j``.
 
-    It is `M` with ``(s, r)`` and the matrix `G` of an equation system with ``(lambda, rho)``.
+    It is `M` [eq:coefredM] with ``(s, r)`` and the matrix `G` of an equation system [eq:coefredG]
+    with ``(lambda, rho)``.
     """
     signs = partition.signs
     return interleave(np.where(signs, plus, 1.0), np.where(signs, 1.0, minus))

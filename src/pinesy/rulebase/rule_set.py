@@ -111,7 +111,7 @@ class RuleSet:
     def infer(self, evidence: Evidence) -> Possibility:
         """Infer the output distribution ``pi*`` for one sample or a batch.
 
-        ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``.
+        ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:pistarbxu].
         See `Program.infer` for the forms of evidence.
         """
         return self._program.infer(evidence)[self.output.name]

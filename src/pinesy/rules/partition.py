@@ -13,8 +13,9 @@ from pinesy._common.masks import mask_table
 class Partition:
     """The non-empty cells of the partition formed by ``Q_1, ..., Q_n`` and their complements.
 
-    The cell of a value `u` is given by its signs ``([u in Q_1], ..., [u in Q_n])``. Cells come in
-    the paper's order: the last rule is compared first, ``+`` before ``-``. Cost ``O(|D_b| n)``;
+    It is ``Lambda^(n)`` [def:LambdaN, lemma:LambdaN]. The cell of a value `u` is given by its signs
+    ``([u in Q_1], ..., [u in Q_n])``. Cells come in the paper's order [def:orderrel]: the last rule
+    is compared first, ``+`` before ``-``. Cost ``O(|D_b| n)``;
     none of the ``2^n`` candidate cells is ever built.
 
     Attributes
@@ -39,7 +40,7 @@ class Partition:
         return [tuple(row) for row in np.where(self.signs, numbers, -numbers).tolist()]
 
     def cells(self, domain: tuple[object, ...]) -> list[tuple[object, ...]]:
-        """Return the values of each cell, in domain order."""
+        """Return the values ``sigma^(n)(mu)`` of each cell [eq:sigman], in domain order."""
         return [
             tuple(domain[i] for i in np.flatnonzero(self.cell_of == mu)) for mu in range(len(self))
         ]
@@ -63,7 +64,7 @@ class Partition:
 def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     """Return the partition of ``0 .. size-1`` by the subsets given as bit masks."""
     table = mask_table(size, masks)
-    # lexsort takes its last key first: the last rule decides first, and + (False here) precedes -.
+    # [def:orderrel]: lexsort takes its last key first, and + (False here) precedes -.
     order = np.lexsort(~table.T)
     ranked = table[order]
     new = np.ones(size, dtype=bool)
