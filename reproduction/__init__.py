@@ -1,6 +1,6 @@
-"""The paper's experiments: run piece by piece, resumed at any moment, reported."""
+"""The paper's experiments: run experiment by experiment, resumed at any moment, reported."""
 
-from reproduction.pieces import Piece, pieces_of
+from reproduction.experiments import Experiment, experiments_of
 from reproduction.store import Store
 
-__all__ = ["Piece", "Store", "pieces_of"]
+__all__ = ["Experiment", "Store", "experiments_of"]

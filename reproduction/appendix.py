@@ -3,18 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from reproduction.groups import Group, figure
 from reproduction.published import Figure, Learning, paper_learning
 from reproduction.records import Record
-from reproduction.summary import Group, figure
-from reproduction.tables import NOTHING, Row, Table, figure_text, number_text, problem_name
-
-__all__ = [
-    "ablation_table",
-    "answers_table",
-    "environment_table",
-    "learning_table",
-    "network_table",
-]
+from reproduction.result_tables import NOTHING, Row, Table, figure_text, number_text, problem_name
 
 LEARNING: Final = (
     "experiment",

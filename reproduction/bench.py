@@ -1,31 +1,35 @@
-"""One piece of an experiment: from its samples to its record."""
+"""One experiment, from its samples to its record.
 
+What the network sees is transformed, rules are learned and infer, and what they infer is judged.
+"""
+
+from collections.abc import Mapping
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
+from pinesy import transforms
 from pinesy._common.validation import FloatArray
+from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
+from pinesy.learning.metrics import answers
+from pinesy.learning.tolerances.tolerance_groups import members
 from pinesy.nets import Reading, reading
-from pinesy.problems import explained_sums
+from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade
-from reproduction.addition import addition_task
-from reproduction.measuring import Stopwatch, environment, peak_memory
-from reproduction.networks import Networks, Seen
-from reproduction.pieces import Piece
-from reproduction.reasoning import solve, warm_up
+from reproduction.environment import Stopwatch, environment, peak_memory
+from reproduction.experiments import Experiment
 from reproduction.records import TIMED
 from reproduction.scales import Images, Scale
-from reproduction.sudoku import sudoku_task
-from reproduction.tasks import PARTS, Task
-
-__all__ = ["Bench"]
+from reproduction.tasks import PARTS, Task, task_of
+from reproduction.trained_networks import Networks, Seen
 
 #: The problem, size, transformation and run of which single samples are explained.
 EXPLAINED: Final = ("addition", 2, "antipignistic", 0)
 
 
 class Bench:
-    """Where pieces are done.
+    """Where experiments are done.
 
     Parameters
     ----------
@@ -39,19 +43,19 @@ class Bench:
         self._networks, self._threads = networks, threads
         self._is_warm = False
 
-    def record(self, piece: Piece) -> dict[str, Any]:
-        """Do a piece, and return its record, and under ``"cases"`` explained samples, if any.
+    def record(self, experiment: Experiment) -> dict[str, Any]:
+        """Do an experiment, and return its record, and under ``"cases"`` explained samples, if any.
 
         Raises
         ------
         BusyError
             Another process is at work with the network that it needs.
         """
-        self._networks.check_free(piece)
+        self._networks.check_free(experiment)
         watch = Stopwatch()
         with watch("samples"):
-            task = self._task(piece)
-        seen = self._networks.see(piece, task)
+            task = task_of(experiment, self._images, self._scale)
+        seen = self._networks.see(experiment, task)
         if not self._is_warm:
             warm_up()
             self._is_warm = True
@@ -59,11 +63,11 @@ class Bench:
         watch.add("prediction", seen.prediction)
         read = self._reading(task, seen)
         n_images = len(self._images.labels)
-        solved, cascade, inputs = solve(task, piece, seen.probabilities, n_images, watch)
+        solved, cascade, inputs = solve(task, experiment, seen.probabilities, n_images, watch)
         return {
-            "cases": self._cases(piece, task, cascade, inputs),
+            "cases": self._cases(experiment, task, cascade, inputs),
             **self._scale.marks,
-            "supervision": piece.supervision,
+            "supervision": experiment.supervision,
             "samples": {name: len(getattr(task, name)) for name in PARTS},
             "digit_accuracy": read.accuracy,
             "reading": str(read),
@@ -75,11 +79,11 @@ class Bench:
         }
 
     def _cases(
-        self, piece: Piece, task: Task, cascade: Cascade, inputs: FloatArray
+        self, experiment: Experiment, task: Task, cascade: Cascade, inputs: FloatArray
     ) -> list[dict[str, Any]]:
-        """Return a right and a wrong sample, explained, of the pieces that have some."""
-        which = piece.problem, piece.size, piece.transform, piece.run
-        if which != EXPLAINED or piece.setting == "ablation":
+        """Return a right and a wrong sample, explained, of the experiments that have some."""
+        which = experiment.problem, experiment.size, experiment.transform, experiment.run
+        if which != EXPLAINED or experiment.setting == "ablation":
             return []
         parts = np.split(inputs, len(cascade.inputs), axis=1)
         evidence = {a.name: part for a, part in zip(cascade.inputs, parts, strict=True)}
@@ -88,11 +92,112 @@ class Bench:
         found = explained_sums(cascade, evidence, task.test.targets, images)
         return [case.to_dict() for case in found]
 
-    def _task(self, piece: Piece) -> Task:
-        make = addition_task if piece.problem == "addition" else sudoku_task
-        return make(piece, self._images, self._scale)
-
     def _reading(self, task: Task, seen: Seen) -> Reading:
         """Return how the network reads images for test, whose digits it never learned from."""
         rows = task.seen.searchsorted(task.judged_on)
         return reading(seen.probabilities[rows], self._images.labels[task.judged_on])
+
+
+def candidate_power(setting: str) -> int:
+    """Return the power ``h`` of the candidates for thresholds: lower where data are few."""
+    return 2 if setting == "low-data" else 5
+
+
+def solve(
+    task: Task, experiment: Experiment, probabilities: FloatArray, n_images: int, watch: Stopwatch
+) -> tuple[dict[str, Any], Cascade, FloatArray]:
+    """Learn the rules' parameters and infer the samples for test.
+
+    Return what a record says, the rules with their parameters, and the inputs for test.
+
+    Parameters
+    ----------
+    probabilities : array (seen, classes), those of the images `Task.seen`
+    n_images : the number of all images
+    watch : takes the seconds of each part; making and compiling the rules is part of learning
+    """
+    with watch("learning"):
+        cascade = task.rules()
+    with watch("transform"):
+        transform = getattr(transforms, experiment.transform.replace("-", "_"))
+        possibilities = np.zeros((n_images, probabilities.shape[1]))
+        possibilities[task.seen] = transform(probabilities)
+        inputs = {
+            name: task.evidence(cascade, getattr(task, name), possibilities) for name in PARTS
+        }
+    learned = _nothing_learned()
+    if experiment.is_learned:
+        found = _searched(task, cascade, inputs, candidate_power(experiment.setting), watch)
+        cascade, learned = found.result.cascade, _learned(found, task.groups)
+    with watch("learning"):  # once for the rules, however many samples there are
+        cascade.compile()
+    with watch("inference"):
+        outcome = _judged(cascade, inputs["test"], task.test.targets)
+    return {**outcome, **learned}, cascade, inputs["test"]
+
+
+def _searched(
+    task: Task, cascade: Cascade, inputs: Mapping[str, FloatArray], power: int, watch: Stopwatch
+) -> ToleranceSearch:
+    """Learn with the thresholds of the paper's search; the last learning is counted apart."""
+    start = perf_counter()
+    found = search_tolerances(
+        cascade,
+        inputs["train"],
+        task.train.targets,
+        (inputs["valid"], task.valid.targets),
+        groups=list(task.groups),
+        candidates=candidate_tolerances(power=power),
+    )
+    watch.add("learning", found.result.seconds)
+    watch.add("thresholds", max(perf_counter() - start - found.result.seconds, 0.0))
+    return found
+
+
+def _learned(found: ToleranceSearch, groups: tuple[str, ...]) -> dict[str, Any]:
+    sets = found.result.sets.values()
+    return {
+        "thresholds": {str(group): float(tau) for group, tau in found.tolerances.items()},
+        "evaluations": len(found.evaluations),
+        "reliable": {group: _reliable(found.result, group) for group in groups},
+        "largest_parameter": max(float(one.lowest.max()) for one in sets),
+        "distance": max(float(one.distance) for one in sets),
+    }
+
+
+def _nothing_learned() -> dict[str, Any]:
+    """Return what a record says where rules are taken as certain."""
+    empty: dict[str, Any] = {"thresholds": {}, "evaluations": 0, "reliable": {}}
+    return {**empty, "largest_parameter": 0.0, "distance": None}
+
+
+def _reliable(result: LearningResult, group: str) -> list[float]:
+    """Return the least, mean and largest number of samples that a set was learned from."""
+    names = members(group, list(result.sets))
+    numbers = np.array([result[name].n_reliable for name in names])
+    return [int(numbers.min()), float(numbers.mean()), int(numbers.max())]
+
+
+def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how many samples have all outputs right and unambiguous, and how many are ambiguous.
+
+    A sample is ambiguous if one of its outputs has several most possible values.
+    """
+    batch, wanted = answers(cascade, inputs, targets)
+    found = cascade.infer(batch.known, list(wanted))
+    right, ambiguous = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
+    for name, positions in wanted.items():
+        right &= found[name].degrees.argmax(axis=1) == positions
+        ambiguous |= found[name].ambiguous
+    right &= ~ambiguous
+    count = int(right.sum())
+    return {"accuracy": count / batch.n, "right": count, "ambiguous": int(ambiguous.sum())}
+
+
+def warm_up() -> None:
+    """Load the compiled loops, so that the first experiment is not charged for it."""
+    cascade = addition(2)
+    digits = np.array([[5, 5, 5, 5], [1, 2, 3, 4]])
+    inputs = {f"a_{i + 1}": np.eye(10)[digits[:, i]] for i in range(4)}
+    targets = addition_labels(digits)
+    search_tolerances(cascade, inputs, targets, (inputs, targets), progress=False)

@@ -11,10 +11,10 @@ from pinesy.cli.app import CommandGroup, run
 from pinesy.cli.options import OutputFile
 from pinesy.cli.output import Screen, open_output
 from pinesy.exceptions import DataError
-from reproduction.pieces import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Piece, pieces_of
+from reproduction.experiments import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Experiment, experiments_of
 from reproduction.scales import PAPER, QUICK, Scale
 
-HELP = """The paper's experiments: run them piece by piece, and make the tables.
+HELP = """The paper's experiments: run them experiment by experiment, and make the tables.
 
 [bold]Exit codes[/bold]
   0  fine
@@ -22,7 +22,7 @@ HELP = """The paper's experiments: run them piece by piece, and make the tables.
   3  data that cannot be used
   130  interrupted
 """
-REPRODUCE_HELP = """Do the paper's experiments on {title}; each piece has a record once it is done.
+REPRODUCE_HELP = """Do the paper's experiments on {title}; each has its record once it is done.
 
 Stop it at any moment: run again, it goes on where it was, and nothing is
 done twice. Several processes may share the work. Networks are trained for
@@ -179,9 +179,9 @@ def reproduce(
     epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
     trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
 ) -> None:
-    """Do the pieces that are not done yet; the command is called as the problem."""
+    """Do the experiments that are not done yet; the command is called as the problem."""
     problem = str(ctx.info_name)
-    pieces = pieces_of(
+    experiments = experiments_of(
         problem,
         _sizes(problem, k, size),
         settings=_settings(problem, setting or [Setting.NORMAL], supervision),
@@ -193,7 +193,7 @@ def reproduce(
         scale = scale.with_epochs(epochs)
     if trainings:
         scale = scale.with_trainings(trainings)
-    _reproduce(pieces, results, work, scale, threads)
+    _reproduce(experiments, results, work, scale, threads)
 
 
 def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:
@@ -204,7 +204,7 @@ def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[i
 
 
 def _settings(problem: str, settings: list[Setting], supervision: Supervision) -> list[str]:
-    """Return the settings as pieces have them, with what networks learn from."""
+    """Return the settings as experiments have them, with what networks learn from."""
     names = [str(one) for one in settings]
     if supervision is Supervision.IMAGES:
         return names
@@ -231,16 +231,22 @@ def _runs(runs: int | None, run: int | None, quick: bool) -> range:
 
 
 def _reproduce(
-    pieces: list[Piece], results: Path, work: Path | None, scale: Scale, threads: int | None
+    experiments: list[Experiment],
+    results: Path,
+    work: Path | None,
+    scale: Scale,
+    threads: int | None,
 ) -> None:
     # Not at the top: PyTorch is slow to load, and no other command needs it.
     try:
-        from reproduction.run import reproduce as do
+        from reproduction.scheduler import reproduce as do
     except ModuleNotFoundError as error:
         raise DataError(str(error)) from None
-    outcome = do(pieces, results, work=work, scale=scale, threads=threads, say=typer.echo)
+    outcome = do(experiments, results, work=work, scale=scale, threads=threads, say=typer.echo)
     done = len(outcome.records)
-    typer.echo(f"{done} pieces done, {outcome.there} were there; records in {scale.place(results)}")
+    typer.echo(
+        f"{done} experiments done, {outcome.there} were there; records in {scale.place(results)}"
+    )
     if done:
         share = 100 * outcome.symbolic_share
         typer.echo(f"of the time of what was done, rules took {share:.2f} %")

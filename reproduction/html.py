@@ -7,9 +7,7 @@ from typing import Any, Final
 from pinesy.problems import sum_html
 from reproduction.plots import Plot, can_plot, make_plots
 from reproduction.report import Report, Section
-from reproduction.tables import Row, Table
-
-__all__ = ["page"]
+from reproduction.result_tables import Row, Table
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1d22; --paper: #fff; --line: #c9ccd3;

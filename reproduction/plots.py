@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from reproduction.groups import Group
 from reproduction.published import Result, published_beside
 from reproduction.records import SYMBOLIC, TIMED, Record
-from reproduction.summary import Group
-from reproduction.tables import problem_name
+from reproduction.result_tables import problem_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Plot", "can_plot", "make_plots"]
 
 #: Stands for the colour of the page's text, which is dark or light.
 INK: Final = "#010203"

@@ -11,19 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from reproduction.pieces import ANSWERS_ONLY, FROM_ANSWERS, LABELLED
-
-__all__ = [
-    "PAPER",
-    "PI_NESY",
-    "Figure",
-    "Learning",
-    "Result",
-    "paper_learning",
-    "paper_result",
-    "published_beside",
-    "published_results",
-]
+from reproduction.experiments import ANSWERS_ONLY, FROM_ANSWERS, LABELLED
 
 PAPER: Final = "Baaj and Marquis 2025"
 #: The paper's name of the method with each transformation.

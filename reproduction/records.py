@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinesy.exceptions import DataError
-from reproduction.pieces import SETTINGS
+from reproduction.experiments import SETTINGS
 from reproduction.store import CURE, read_record
-
-__all__ = ["SYMBOLIC", "TIMED", "Record", "read_records"]
 
 #: The parts of an experiment's time that are symbolic, and all of them.
 SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")

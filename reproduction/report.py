@@ -17,9 +17,9 @@ from reproduction.appendix import (
     learning_table,
     network_table,
 )
+from reproduction.groups import Group, grouped, whole_seconds
 from reproduction.records import Record, read_records
-from reproduction.summary import Group, grouped, whole_seconds
-from reproduction.tables import (
+from reproduction.result_tables import (
     Table,
     accuracy_table,
     cost_table,
@@ -28,8 +28,6 @@ from reproduction.tables import (
     problem_name,
     trial_table,
 )
-
-__all__ = ["Report", "Section", "make_report", "markdown", "print_report", "read_report"]
 
 TITLE: Final = "Results of the experiments"
 READING: Final = (

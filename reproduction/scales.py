@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from pinesy import problems
 from pinesy.exceptions import DomainError
-from reproduction.pieces import Piece
-
-__all__ = ["PAPER", "QUICK", "Images", "Scale"]
+from reproduction.experiments import Experiment
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +134,16 @@ class Scale:
         """Return how many correct puzzles are for training in a setting of Sudoku."""
         return self.low_puzzles if setting == "low-data" else self.puzzles[dim][0]
 
-    def check(self, piece: Piece, images: Images) -> None:
-        """Raise `DomainError` if there are not images enough for a piece."""
-        if piece.problem == "addition":
-            is_deepsoftlog = piece.setting == "deepsoftlog-cnn"
+    def check(self, experiment: Experiment, images: Images) -> None:
+        """Raise `DomainError` if there are not images enough for an experiment."""
+        if experiment.problem == "addition":
+            is_deepsoftlog = experiment.setting == "deepsoftlog-cnn"
             n_valid = images.n_perturbed if is_deepsoftlog else self.n_valid
-            least = min(self.addition_images(piece.setting), n_valid, len(images.test))
-            if 2 * piece.size > least:
+            least = min(self.addition_images(experiment.setting), n_valid, len(images.test))
+            if 2 * experiment.size > least:
                 raise DomainError(
-                    f"{piece}: one sample needs {2 * piece.size} images, and of those for "
-                    f"training, validation or test there are {least} only; k is at most "
+                    f"{experiment}: one sample needs {2 * experiment.size} images, and of those "
+                    f"for training, validation or test there are {least} only; k is at most "
                     f"{least // 2}"
                 )
 

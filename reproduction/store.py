@@ -1,18 +1,17 @@
-"""Where the records of pieces are kept: a file each, whole or not there."""
+"""The records of experiments: a file each, whole or not there, locked while it is made."""
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._common.files import made, read_text, sweep, writing
-from pinesy.exceptions import DataError, DomainError
-from reproduction.locks import locked
-from reproduction.pieces import Piece
+from filelock import FileLock, Timeout
 
-__all__ = ["CURE", "Store", "read_record"]
+from pinesy._common.files import made, read_text, sweep, writing
+from pinesy.exceptions import DataError, DomainError, PinesyError
+from reproduction.experiments import Experiment
 
 FORMAT: Final = "pinesy.record/1"
 CASES: Final = "pinesy.cases/1"
@@ -21,6 +20,39 @@ CASE: Final = ("title", "summary", "explanation", "why_not", "picture", "images"
 EMBEDDED: Final = "data:image/png;base64,"
 #: What to do about a file that is not what its name says.
 CURE: Final = "delete it, or move it elsewhere, and run python -m reproduction again"
+
+#: Seconds in which a lock that its holder just deleted is tried again.
+PATIENCE: Final = 0.1
+
+
+class BusyError(PinesyError):
+    """Another process is at work on what is needed."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Give whether this process has the lock in the block; False if another one has it.
+
+    The system holds the lock, so that it is free as soon as its holder is gone, however it went.
+    """
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=PATIENCE, poll_interval=PATIENCE / 4)
+    except Timeout:
+        pass
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be locked: {error.strerror or error}; give a directory where files "
+            "can be written and locked"
+        ) from None
+    try:
+        yield lock.is_locked
+    finally:
+        if lock.is_locked:
+            with suppress(OSError):  # where an open file cannot be deleted, it stays
+                path.unlink()
+            lock.release()
 
 
 class Store:
@@ -33,11 +65,11 @@ class Store:
     Examples
     --------
     >>> import tempfile
-    >>> piece = Piece("sudoku", 4, "normal", "antipignistic", 0)
+    >>> experiment = Experiment("sudoku", 4, "normal", "antipignistic", 0)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     store = Store(place)
-    ...     store.write(piece, {"accuracy": 0.97})
-    ...     store.has(piece), store.read(piece)["accuracy"]
+    ...     store.write(experiment, {"accuracy": 0.97})
+    ...     store.has(experiment), store.read(experiment)["accuracy"]
     (True, 0.97)
     """
 
@@ -49,40 +81,40 @@ class Store:
         with locked(self.directory / ".writable.lock"):
             pass
 
-    def path(self, piece: Piece) -> Path:
-        """Return the file of a piece's record."""
-        return piece.path(self.directory)
+    def path(self, experiment: Experiment) -> Path:
+        """Return the file of an experiment's record."""
+        return experiment.path(self.directory)
 
-    def has(self, piece: Piece) -> bool:
-        """Tell whether a piece is done; a file that is not its record is an error."""
-        return self.path(piece).exists() and bool(self.read(piece))
+    def has(self, experiment: Experiment) -> bool:
+        """Tell whether an experiment is done; a file that is not its record is an error."""
+        return self.path(experiment).exists() and bool(self.read(experiment))
 
-    def read(self, piece: Piece) -> dict[str, Any]:
-        """Return the record of a piece, or raise `DataError`."""
-        return read_record(self.path(piece), piece)
+    def read(self, experiment: Experiment) -> dict[str, Any]:
+        """Return the record of an experiment, or raise `DataError`."""
+        return read_record(self.path(experiment), experiment)
 
-    def write(self, piece: Piece, record: Mapping[str, Any]) -> None:
-        """Write the record of a piece; the file takes its name once it is whole."""
-        path = self.path(piece)
+    def write(self, experiment: Experiment, record: Mapping[str, Any]) -> None:
+        """Write the record of an experiment; the file takes its name once it is whole."""
+        path = self.path(experiment)
         made(path.parent)
-        content = {"format": FORMAT, **piece.fields, **record}
+        content = {"format": FORMAT, **experiment.fields, **record}
         text = json.dumps(content, indent=1, allow_nan=False)
         with writing(path) as stream:
             stream.write(text + "\n")
 
     def write_cases(
-        self, piece: Piece, cases: Sequence[Mapping[str, Any]], trial: str = ""
+        self, experiment: Experiment, cases: Sequence[Mapping[str, Any]], trial: str = ""
     ) -> None:
-        """Write explained samples of a piece, or of a trial of it, beside its record."""
-        path = self._cases_path(piece)
+        """Write explained samples of an experiment, or of a trial of it, beside its record."""
+        path = self._cases_path(experiment)
         made(path.parent)
-        name = f"{trial} {piece}".lstrip()
+        name = f"{trial} {experiment}".lstrip()
         titled = [{**case, "title": f"{name}: {case['title']}"} for case in cases]
         with writing(path) as stream:
             stream.write(json.dumps({"format": CASES, "cases": titled}, indent=1) + "\n")
 
-    def _cases_path(self, piece: Piece) -> Path:
-        return self.path(piece).with_name(f"cases-{piece.run:02d}.json")
+    def _cases_path(self, experiment: Experiment) -> Path:
+        return self.path(experiment).with_name(f"cases-{experiment.run:02d}.json")
 
     def cases(self) -> list[dict[str, Any]]:
         """Return all explained samples in the directory and below it."""
@@ -90,18 +122,18 @@ class Store:
             case for path in sorted(self.directory.rglob("cases-*.json")) for case in _cases(path)
         ]
 
-    def lock(self, piece: Piece) -> AbstractContextManager[bool]:
-        """Give in a block whether this process is the one that works on a piece."""
-        path = self.path(piece)
+    def lock(self, experiment: Experiment) -> AbstractContextManager[bool]:
+        """Give in a block whether this process is the one that works on an experiment."""
+        path = self.path(experiment)
         return locked(path.with_name(f".{path.stem}.lock"))
 
-    def sweep(self, piece: Piece) -> None:
-        """Delete what a process left behind that was killed while it wrote a piece's files.
+    def sweep(self, experiment: Experiment) -> None:
+        """Delete what a process left behind that was killed while it wrote an experiment's files.
 
         Only for who has its lock: nobody else writes there then.
         """
-        sweep(self.path(piece))
-        sweep(self._cases_path(piece))
+        sweep(self.path(experiment))
+        sweep(self._cases_path(experiment))
 
 
 def _cases(path: Path) -> list[dict[str, Any]]:
@@ -119,22 +151,22 @@ def _cases(path: Path) -> list[dict[str, Any]]:
         raise DataError(f"{path}: not a file of explained samples ({error}); {CURE}") from None
 
 
-def read_record(path: Path, piece: Piece | None = None) -> dict[str, Any]:
-    """Return the record in a file, if it is one, of the piece that belongs there."""
+def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, Any]:
+    """Return the record in a file, if it is one, of the experiment that belongs there."""
     try:
         content = json.loads(read_text(path))
     except ValueError as error:
         raise DataError(f"{path}: not a whole record ({error}); {CURE}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: not a record of pinesy ({FORMAT}); {CURE}")
-    found = _piece(path, content)
-    if found.path(Path()).parts != path.parts[-4:] or piece not in (None, found):
-        raise DataError(f"{path}: the record of another piece ({found}); {CURE}")
+    found = _experiment(path, content)
+    if found.path(Path()).parts != path.parts[-4:] or experiment not in (None, found):
+        raise DataError(f"{path}: the record of another experiment ({found}); {CURE}")
     return content
 
 
-def _piece(path: Path, content: Mapping[str, Any]) -> Piece:
+def _experiment(path: Path, content: Mapping[str, Any]) -> Experiment:
     try:
-        return Piece(*(content[name] for name in Piece.__dataclass_fields__))
+        return Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
     except (DomainError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: a record of no piece ({error}); {CURE}") from None
+        raise DataError(f"{path}: a record of no experiment ({error}); {CURE}") from None

@@ -1,19 +1,35 @@
-"""What one piece is to be solved with: its samples, and the rules for them."""
+"""The samples of one experiment, of Addition-k or visual Sudoku, and the rules for them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
+from pinesy.problems import (
+    SudokuSamples,
+    addition,
+    addition_labels,
+    addition_samples,
+    addition_split,
+    sudoku,
+    sudoku_labels,
+    sudoku_pools,
+    sudoku_samples,
+)
 from pinesy.rulebase.cascade import Cascade
-
-__all__ = ["PARTS", "Part", "Task"]
+from reproduction.experiments import Experiment
+from reproduction.scales import Images, Scale
 
 #: What samples are for.
 PARTS: Final = ("train", "valid", "test")
+#: Groups of rule sets that share a tolerance: in Addition tuples of digits and carries, carries,
+#: digits of the sum; in Sudoku pairs of cells, and whether the grid is valid.
+ADDITION_GROUPS: Final = ("c_*", "w_*", "y_*")
+SUDOKU_GROUPS: Final = ("b_*", "c")
 Indices = npt.NDArray[np.int64]
 
 
@@ -69,3 +85,93 @@ class Task:
         """
         order = [self.columns[a.name] for a in cascade.inputs]
         return possibilities[part.images[:, order]].reshape(len(part), -1)
+
+
+def task_of(experiment: Experiment, images: Images, scale: Scale) -> Task:
+    """Return the samples of an experiment, and its rules."""
+    make = addition_task if experiment.problem == "addition" else sudoku_task
+    return make(experiment, images, scale)
+
+
+def addition_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
+    """Return the samples of a run and `k`, whatever setting or transformation.
+
+    Parameters
+    ----------
+    experiment : one of the problem ``"addition"``
+    images : those of `scale`
+    """
+    k = experiment.size
+    pools = (*_split(experiment, images, scale), images.test)
+    parts = {
+        name: _addition_part(pool, experiment, images, number)
+        for number, (name, pool) in enumerate(zip(PARTS, pools, strict=True))
+    }
+    return Task(
+        partial(addition, k),
+        {f"a_{i + 1}": i for i in range(2 * k)},
+        ADDITION_GROUPS,
+        **parts,
+        trained_on=pools[0],
+        seen=np.sort(np.concatenate(pools)),
+        judged_on=images.test,
+    )
+
+
+def _split(experiment: Experiment, images: Images, scale: Scale) -> tuple[Indices, Indices]:
+    """Return the images for training and those for validation.
+
+    DeepSoftLog's network learns from all images for training; validation is on perturbed ones.
+    """
+    if experiment.setting == "deepsoftlog-cnn":
+        return np.arange(images.n_train), images.perturbed
+    n_train, rng = scale.addition_images(experiment.setting), np.random.default_rng(experiment.run)
+    return addition_split(n_train, rng, size=images.n_train, n_valid=scale.n_valid)
+
+
+def _addition_part(pool: Indices, experiment: Experiment, images: Images, number: int) -> Part:
+    rng = np.random.default_rng([experiment.run, experiment.size, number])
+    chosen = pool[addition_samples(images.labels[pool], experiment.size, rng)]
+    return Part(chosen, addition_labels(images.labels[chosen]))
+
+
+def sudoku_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
+    """Return the samples of a run, whatever transformation.
+
+    With low data the puzzles for validation and test are those of the normal setting, and the
+    puzzles for training are made of the first images of its pool, as many as they need.
+
+    Parameters
+    ----------
+    experiment : one of the problem ``"sudoku"``
+    images : those of `scale`
+    """
+    dim = experiment.size
+    counts = dict(zip(PARTS, scale.puzzles[dim], strict=True))
+    pools = sudoku_pools(
+        images.labels[: images.n_real], dim, np.random.default_rng([experiment.run, dim]), **counts
+    )
+    counts["train"] = scale.sudoku_puzzles(dim, experiment.setting)
+    samples = {
+        name: _puzzles(
+            getattr(pools, name), n, np.random.default_rng([experiment.run, dim, number])
+        )
+        for number, (name, n) in enumerate(counts.items())
+    }
+    return Task(
+        partial(sudoku, dim),
+        {f"a_{i // dim + 1}_{i % dim + 1}": i for i in range(dim * dim)},
+        SUDOKU_GROUPS,
+        **{name: _sudoku_part(puzzles, dim) for name, puzzles in samples.items()},
+        trained_on=samples["train"].images.ravel(),
+        seen=np.unique(np.concatenate([puzzles.images.ravel() for puzzles in samples.values()])),
+        judged_on=samples["test"].images.ravel(),
+    )
+
+
+def _puzzles(pool: Indices, n: int, rng: np.random.Generator) -> SudokuSamples:
+    return sudoku_samples(pool[:, : len(pool) * n], n, rng)
+
+
+def _sudoku_part(puzzles: SudokuSamples, dim: int) -> Part:
+    return Part(puzzles.images, sudoku_labels(puzzles.digits.reshape(-1, dim, dim)))

@@ -1,33 +1,42 @@
 """Which networks the experiments need, and how each of them is trained."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from pinesy.inverse.conditioning.graph import graph_of
 from pinesy.nets import (
     BETTER_EYE,
     PAPER,
     PAPER_CODE,
     PAPER_SUDOKU4,
+    Answered,
     DeepSoftLogCNN,
     History,
     PaperCNN,
     Recipe,
+    learn_from_answers,
     network_fingerprint,
 )
-from pinesy.nets.learning_from_answers import FINISH
-from reproduction.pieces import Piece
-from reproduction.scales import Scale
+from pinesy.nets.learning_from_answers import FINISH, START
+from reproduction.experiments import Experiment
+from reproduction.scales import Images, Scale
+from reproduction.tasks import Part, Task
 
 if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
 
-__all__ = ["Trained", "Training", "training_of"]
-
 Network = PaperCNN | DeepSoftLogCNN
 #: The paper's network takes some 15 times as long as DeepSoftLog's, and needs fewer epochs.
 LARGE_EPOCHS: Final = 6
+#: A start sees at least as many images, or the same ones often.
+START_IMAGES: Final = 100_000
+#: The starts of a run have seeds of their own.
+SEEDS_A_RUN: Final = 100
 
 
 @dataclass(frozen=True)
@@ -102,34 +111,36 @@ class Trained:
         }
 
 
-def training_of(piece: Piece) -> Training:
-    """Return the training of the network that a piece is done with: one for each run.
+def training_of(experiment: Experiment) -> Training:
+    """Return the training of the network that an experiment is done with: one for each run.
 
     It serves all `k`, both transformations and the ablation; one that learns from answers serves
     one `k` only.
 
     Examples
     --------
-    >>> training_of(Piece("addition", 4, "ablation", "antipignistic", 3)).name
+    >>> training_of(Experiment("addition", 4, "ablation", "antipignistic", 3)).name
     'addition-normal-3'
-    >>> training_of(Piece("addition", 4, "answers", "antipignistic", 3)).name
+    >>> training_of(Experiment("addition", 4, "answers", "antipignistic", 3)).name
     'addition-4-answers-3'
     """
-    if piece.is_from_answers:
-        return _training_from_answers(piece)
-    setting = "normal" if piece.setting == "ablation" else piece.setting
-    is_addition = piece.problem == "addition"
-    problem, classes = ("addition", 10) if is_addition else (f"sudoku-{piece.size}", piece.size)
-    name = f"{problem}-{setting}-{piece.run}"
-    return Training(name, PaperCNN, classes, _recipe(problem, setting), piece.run)
+    if experiment.is_from_answers:
+        return _training_from_answers(experiment)
+    setting = "normal" if experiment.setting == "ablation" else experiment.setting
+    is_addition = experiment.problem == "addition"
+    problem, classes = (
+        ("addition", 10) if is_addition else (f"sudoku-{experiment.size}", experiment.size)
+    )
+    name = f"{problem}-{setting}-{experiment.run}"
+    return Training(name, PaperCNN, classes, _recipe(problem, setting), experiment.run)
 
 
-def _training_from_answers(piece: Piece) -> Training:
-    classes = 10 if piece.problem == "addition" else piece.size
-    name = f"{piece.problem}-{piece.size}-{piece.setting}-{piece.run}"
-    architecture = PaperCNN if piece.setting == "answers" else DeepSoftLogCNN
+def _training_from_answers(experiment: Experiment) -> Training:
+    classes = 10 if experiment.problem == "addition" else experiment.size
+    name = f"{experiment.problem}-{experiment.size}-{experiment.setting}-{experiment.run}"
+    architecture = PaperCNN if experiment.setting == "answers" else DeepSoftLogCNN
     recipe = FINISH if architecture is DeepSoftLogCNN else FINISH.with_epochs(LARGE_EPOCHS)
-    return Training(name, architecture, classes, recipe, piece.run, from_answers=True)
+    return Training(name, architecture, classes, recipe, experiment.run, from_answers=True)
 
 
 def _recipe(problem: str, setting: str) -> Recipe:
@@ -137,3 +148,64 @@ def _recipe(problem: str, setting: str) -> Recipe:
         return BETTER_EYE
     recipe = PAPER_SUDOKU4 if problem == "sudoku-4" else PAPER
     return replace(recipe, schedule=PAPER_CODE.schedule) if setting == "authors-code" else recipe
+
+
+def answered(task: Task, part: Part, images: Images) -> Answered:
+    """Return the samples of a part with what its rules should conclude in the end."""
+    rules = task.rules()
+    inputs = sorted(task.columns, key=task.columns.__getitem__)
+    answers = {a.name: part.targets[a.name] for a in rules.outputs}
+    return Answered(rules, inputs, images.pixels[part.images], answers)
+
+
+def trained_from_answers(
+    training: Training,
+    scale: Scale,
+    task: Task,
+    images: Images,
+    directory: Path,
+    say: Callable[[str], Any],
+) -> Trained:
+    """Return a network that learned from the answers of the samples for training.
+
+    Parameters
+    ----------
+    training : which network, and how it is trained in the end; its seed is the number of the run
+    directory : for checkpoints; no training that is there is done again
+
+    Notes
+    -----
+    Starts are always of DeepSoftLog's network, which is quick. They learn by gradients and
+    beliefs; by gradients only where the rules have loops, as those of Sudoku, which conditioning
+    is slow and not exact with.
+    """
+    train, valid = (answered(task, part, images) for part in (task.train, task.valid))
+    loss = "both" if graph_of(train.cascade).is_forest else "answers"
+    epochs = max(START.epochs, -(-START_IMAGES // len(train.flat)))
+    start = START.with_epochs(scale.epochs or epochs)
+    first = SEEDS_A_RUN * training.seed
+    learned = learn_from_answers(
+        lambda seed: training.architecture(training.classes, seed=seed),
+        train,
+        valid,
+        seeds=range(first, first + scale.starts),
+        loss=loss,
+        start=start,
+        finish=training.recipe_for(scale),
+        make_start=lambda seed: DeepSoftLogCNN(training.classes, seed=seed),
+        directory=directory,
+        say=say,
+    )
+    right = learned.labels.argmax(axis=1) == images.labels[task.train.images].ravel()
+    said = {
+        "architecture": DeepSoftLogCNN.__name__,
+        "loss": loss,
+        "epochs": start.epochs,
+        "scores": {str(seed): score for seed, score in learned.start.scores.items()},
+        "chosen": learned.start.seed,
+        "corrected": learned.corrected,
+        "labels_right": float(np.mean(right)),
+    }
+    return Trained(
+        training, learned.network, learned.history, start=said, others=learned.start.seconds
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reproduction.pieces import Piece
+from reproduction.experiments import Experiment
 from reproduction.store import Store, read_record
 
 SECONDS = {
@@ -77,10 +77,10 @@ def keep(
     **changes: Any,
 ) -> Path:
     """Write a record below a directory; return its file."""
-    piece = Piece(problem, size, setting, transform, run)
+    experiment = Experiment(problem, size, setting, transform, run)
     store = Store(root)
-    store.write(piece, a_record(right, test, **changes))
-    return store.path(piece)
+    store.write(experiment, a_record(right, test, **changes))
+    return store.path(experiment)
 
 
 def records_in(root: Path) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError
-from reproduction.pieces import Piece
+from reproduction.experiments import Experiment
 from reproduction.store import Store
 from reproduction.tests.synthetic import records_in
 
-PIECE = Piece("addition", 2, "normal", "antipignistic", 0)
+EXPERIMENT = Experiment("addition", 2, "normal", "antipignistic", 0)
 NAMES = [f"a_{i + 1}" for i in range(4)]
 CASE = {
     "summary": "The rules say 111; the sum is 110.",
@@ -25,13 +25,15 @@ CASE = {
 
 def kept(tmp_path: Path) -> Store:
     store = Store(tmp_path)
-    store.write_cases(PIECE, [{"title": f"The {word} sum", **CASE} for word in ("right", "wrong")])
+    store.write_cases(
+        EXPERIMENT, [{"title": f"The {word} sum", **CASE} for word in ("right", "wrong")]
+    )
     return store
 
 
 def test_samples_of_trials_say_so(tmp_path: Path) -> None:
     store = kept(tmp_path)
-    store.write_cases(PIECE, store.cases(), "quick")
+    store.write_cases(EXPERIMENT, store.cases(), "quick")
     assert [c["title"].startswith("quick addition-2 normal") for c in store.cases()] == [True] * 2
 
 
@@ -54,7 +56,7 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
 )
 def test_files_that_are_no_cases(tmp_path: Path, change: Any, says: str) -> None:
     store = kept(tmp_path)
-    path = store.path(PIECE).with_name("cases-00.json")
+    path = store.path(EXPERIMENT).with_name("cases-00.json")
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))

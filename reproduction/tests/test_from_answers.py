@@ -1,4 +1,4 @@
-"""Networks that learn from sums and verdicts: pieces, records, tables, the command line."""
+"""Networks that learn from sums and verdicts: experiments, records, tables, the command line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +13,19 @@ pytest.importorskip("mlxtend")
 from typer.testing import CliRunner
 
 from pinesy import problems
-from reproduction import Piece, Store, pieces_of, run
-from reproduction.addition import addition_task
+from reproduction import Experiment, Store, experiments_of, scheduler
 from reproduction.commands import app
-from reproduction.from_answers import answered
 from reproduction.report import read_report
+from reproduction.tasks import addition_task
 from reproduction.tests.synthetic import a_record, keep
 from reproduction.tests.test_report import row, section
 from reproduction.tests.tiny import TINY, few_mnist, timeless
+from reproduction.trainings import answered
 
 SETTINGS = ("answers", "answers-deepsoftlog-cnn")
-PIECES = [
-    *pieces_of("addition", [1, 2], settings=SETTINGS, runs=[1]),
-    *pieces_of("sudoku", [4], settings=["answers-deepsoftlog-cnn"], runs=[1]),
+EXPERIMENTS = [
+    *experiments_of("addition", [1, 2], settings=SETTINGS, runs=[1]),
+    *experiments_of("sudoku", [4], settings=["answers-deepsoftlog-cnn"], runs=[1]),
 ]
 
 
@@ -39,45 +39,45 @@ def few_images() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All pieces were done here, once."""
+    """All experiments were done here, once."""
     found = tmp_path_factory.mktemp("answers")
-    assert len(reproduce(found).records) == len(PIECES)
+    assert len(reproduce(found).records) == len(EXPERIMENTS)
     return found
 
 
-def reproduce(place: Path, **given: Any) -> run.Outcome:
+def reproduce(place: Path, **given: Any) -> scheduler.Outcome:
     given = {"work": place / "work", "scale": TINY, "threads": 1, **given}
-    return run.reproduce(PIECES, place / "results", **given)
+    return scheduler.reproduce(EXPERIMENTS, place / "results", **given)
 
 
 def test_nothing_but_answers_is_taken_from_the_samples() -> None:
     images = TINY.images()
-    task = addition_task(PIECES[0], images, TINY)
+    task = addition_task(EXPERIMENTS[0], images, TINY)
     found = answered(task, task.train, images)
     assert sorted(found.answers) == ["y_0", "y_1"]
     assert found.labels is None
     assert found.images.shape == (60, 2, 28, 28)
 
 
-@pytest.mark.parametrize("piece", PIECES, ids=str)
-def test_a_record_says_what_was_learned_from(place: Path, piece: Piece) -> None:
-    found = Store(place / "results").read(piece)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=str)
+def test_a_record_says_what_was_learned_from(place: Path, experiment: Experiment) -> None:
+    found = Store(place / "results").read(experiment)
     alone = {"addition": "sum only", "sudoku": "validity only"}
-    assert found["supervision"] == alone[piece.problem]
+    assert found["supervision"] == alone[experiment.problem]
     assert (found["thresholds"], found["distance"]) == ({}, None)
-    name = "PaperCNN" if piece.setting == "answers" else "DeepSoftLogCNN"
+    name = "PaperCNN" if experiment.setting == "answers" else "DeepSoftLogCNN"
     assert found["network"]["architecture"] == name
     start = found["network"]["start"]
     assert list(start["scores"]) == ["100", "101"]
     assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
-    assert start["loss"] == {"addition": "both", "sudoku": "answers"}[piece.problem]
+    assert start["loss"] == {"addition": "both", "sudoku": "answers"}[experiment.problem]
     assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
 
 
 def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -> None:
-    records = [Store(place / "results").read(piece) for piece in PIECES]
+    records = [Store(place / "results").read(experiment) for experiment in EXPERIMENTS]
     networks = {(r["problem"], r["size"], r["setting"]): r["network"] for r in records}
-    assert len({n["fingerprint"] for n in networks.values()}) == len(PIECES) // 2
+    assert len({n["fingerprint"] for n in networks.values()}) == len(EXPERIMENTS) // 2
     for network in networks.values():
         last = f"last-{network['start']['chosen']}.safetensors"
         assert (place / "work" / network["file"] / last).exists()
@@ -85,12 +85,12 @@ def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -
 
 def test_what_was_trained_is_not_trained_again(place: Path) -> None:
     store = Store(place / "results")
-    before = store.read(PIECES[0])
-    store.path(PIECES[0]).unlink()
+    before = store.read(EXPERIMENTS[0])
+    store.path(EXPERIMENTS[0]).unlink()
     said: list[str] = []
-    assert reproduce(place, say=said.append).there == len(PIECES) - 1
-    assert timeless(store.read(PIECES[0])) == timeless(before)
-    assert store.read(PIECES[0])["seconds"]["training"] == before["seconds"]["training"]
+    assert reproduce(place, say=said.append).there == len(EXPERIMENTS) - 1
+    assert timeless(store.read(EXPERIMENTS[0])) == timeless(before)
+    assert store.read(EXPERIMENTS[0])["seconds"]["training"] == before["seconds"]["training"]
     assert any("start 100" in line for line in said)
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from messages import raises_saying
 from pinesy.exceptions import DataError
+from reproduction import html
 from reproduction.commands import app
 from reproduction.records import read_records
 from reproduction.tests.synthetic import SECONDS, a_record, keep
@@ -52,7 +53,7 @@ def test_records_of_another_version(tmp_path: Path) -> None:
 def test_a_record_in_a_place_where_none_belongs(tmp_path: Path) -> None:
     path = tmp_path / "run-00.json"
     keep(tmp_path).rename(path)
-    with raises_saying(DataError, str(path), "the record of another piece (addition-1 normal"):
+    with raises_saying(DataError, str(path), "the record of another experiment (addition-1 normal"):
         read_records(tmp_path)
 
 
@@ -79,7 +80,7 @@ def test_a_record_in_the_place_of_another(tmp_path: Path) -> None:
     path = keep(tmp_path)
     other = path.with_name("run-07.json")
     path.rename(other)
-    with raises_saying(DataError, str(other), "another piece"):
+    with raises_saying(DataError, str(other), "another experiment"):
         read_records(tmp_path)
 
 
@@ -153,10 +154,17 @@ def test_what_a_process_leaves_behind_is_no_record(tmp_path: Path) -> None:
 # --- the command -------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages have no plots, which take long."""
+    monkeypatch.setattr(html, "can_plot", lambda: False)
+
+
 def run(*arguments: object) -> Any:
     return CliRunner().invoke(app, ["report", *map(str, arguments)])
 
 
+@pytest.mark.usefixtures("no_plots")
 @pytest.mark.parametrize(
     ("options", "beginning"),
     [
@@ -172,6 +180,7 @@ def test_the_formats(tmp_path: Path, options: list[str], beginning: str) -> None
     assert done.stdout.startswith(beginning)
 
 
+@pytest.mark.usefixtures("no_plots")
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [

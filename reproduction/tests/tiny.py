@@ -70,14 +70,14 @@ def few_mnist() -> Mnist:
 
 def shrink() -> None:
     """Let this process know no other digits than few, and be quicker than quick."""
-    from reproduction import commands, reasoning
+    from reproduction import bench, commands
 
-    modules: list[Any] = [problems, commands, reasoning]
+    modules: list[Any] = [problems, commands, bench]
     modules[0].digits = few_digits
     modules[1].QUICK = TINY_QUICK
     modules[2].candidate_tolerances = few_candidates
 
 
 def timeless(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what must be the same whenever and however often a piece is done."""
+    """Return what must be the same whenever and however often an experiment is done."""
     return {name: value for name, value in record.items() if name not in ("seconds", "memory_mb")}

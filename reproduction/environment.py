@@ -15,8 +15,6 @@ from typing import Any
 
 import pinesy
 
-__all__ = ["Stopwatch", "environment", "peak_memory"]
-
 
 class Stopwatch:
     """Adds up the seconds spent on each kind of work.

@@ -1,4 +1,4 @@
-"""The networks of the experiments: trained once, kept, and used by all pieces that need them."""
+"""The networks of the experiments: trained once, and used by all that need them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,17 +18,14 @@ from pinesy.nets import (
     PredictionCache,
     train,
 )
-from reproduction.from_answers import learn
-from reproduction.locks import BusyError, locked
-from reproduction.pieces import Piece
+from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
+from reproduction.store import BusyError, locked
 from reproduction.tasks import Indices, Task
-from reproduction.trainings import Trained, Training, training_of
+from reproduction.trainings import Trained, Training, trained_from_answers, training_of
 
 if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
-
-__all__ = ["Networks", "Seen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,35 +74,35 @@ class Networks:
         self._candidates: dict[int, Trained] = {}
         self._best: Trained | None = None
 
-    def see(self, piece: Piece, task: Task) -> Seen:
-        """Return what the network of a piece makes of its images; train it if need be.
+    def see(self, experiment: Experiment, task: Task) -> Seen:
+        """Return what the network of an experiment makes of its images; train it if need be.
 
         Raises
         ------
         BusyError
             Another process trains it, or is reading images with it.
         """
-        is_chosen = piece.setting == "deepsoftlog-cnn"
+        is_chosen = experiment.setting == "deepsoftlog-cnn"
         best = self._chosen(task.trained_on) if is_chosen else None
-        training = best.training if best else training_of(piece)
+        training = best.training if best else training_of(experiment)
         if self._seen and self._seen.is_of(training, task.seen):
             return self._seen
         # Under the lock, so that two processes do not read the same images side by side.
         with self._alone(training.name):
-            if piece.is_from_answers:
+            if experiment.is_from_answers:
                 trained = self._from_answers(training, task)
             else:
                 trained = best or self._trained(training, task.trained_on)
             self._seen = self._read(trained, task.seen)
         return self._seen
 
-    def check_free(self, piece: Piece) -> None:
-        """Raise `BusyError` if another process is at work with the network of a piece.
+    def check_free(self, experiment: Experiment) -> None:
+        """Raise `BusyError` if another process is at work with the network of an experiment.
 
         To be asked before the samples are made, which would be in vain.
         """
-        if piece.setting != "deepsoftlog-cnn":
-            with self._alone(training_of(piece).name):
+        if experiment.setting != "deepsoftlog-cnn":
+            with self._alone(training_of(experiment).name):
                 pass
 
     @contextmanager
@@ -129,7 +126,7 @@ class Networks:
         say = partial(self._say_of, training)
         place = self.directory / training.file
         sweep(place / "*")
-        return learn(training, self.scale, task, self.images, place, say)
+        return trained_from_answers(training, self.scale, task, self.images, place, say)
 
     def _say_of(self, training: Training, line: str) -> None:
         self.say(f"network {training.name}: {line}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import pinesy
-from reproduction.measuring import Stopwatch, _commit, environment
+from reproduction.environment import Stopwatch, _commit, environment
 
 
 def git(place: Path, *words: str) -> str:
@@ -59,13 +59,13 @@ def test_a_package_that_is_installed_elsewhere_has_no_commit(package: Path) -> N
 
 
 def test_the_commit_is_that_of_this_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reproduction import measuring
+    from reproduction import environment as module
 
     asked: list[Path] = []
-    monkeypatch.setattr(measuring, "_commit", asked.append)
-    measuring._environment.cache_clear()
+    monkeypatch.setattr(module, "_commit", asked.append)
+    module._environment.cache_clear()
     environment(1)
-    measuring._environment.cache_clear()
+    module._environment.cache_clear()
     assert [place / "__init__.py" for place in asked] == [Path(pinesy.__file__).resolve()]
 
 

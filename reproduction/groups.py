@@ -8,8 +8,6 @@ from statistics import fmean, pstdev
 from reproduction.published import PI_NESY, Figure, Result, paper_result
 from reproduction.records import TIMED, Record
 
-__all__ = ["Group", "Verdict", "figure", "grouped", "symbolic_share", "whole_seconds"]
-
 #: How many of the paper's deviations a mean may lie from the paper's.
 WIDTH = 2.0
 

@@ -4,21 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from reproduction.groups import Group, Verdict, symbolic_share
 from reproduction.published import Figure, Result, published_beside
-from reproduction.summary import Group, Verdict, symbolic_share
-
-__all__ = [
-    "NOTHING",
-    "Row",
-    "Table",
-    "accuracy_table",
-    "cost_table",
-    "figure_text",
-    "number_text",
-    "overview_table",
-    "problem_name",
-    "trial_table",
-]
 
 NOTHING: Final = "–"
 OURS: Final = "this library"

@@ -1,26 +1,23 @@
-"""Experiments piece by piece: what is there is skipped, the rest is done and kept."""
+"""Experiments one by one: what is there is skipped, the rest is done and its record written."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep
 from typing import Any, Final
 
 from pinesy.exceptions import DataError
 from pinesy.nets.networks import using_threads
 from pinesy.problems import cache_directory
 from reproduction.bench import Bench
-from reproduction.locks import BusyError
-from reproduction.networks import Networks
-from reproduction.pieces import Piece
+from reproduction.experiments import Experiment
+from reproduction.groups import whole_seconds
 from reproduction.records import SYMBOLIC, Record
 from reproduction.scales import PAPER, Scale
-from reproduction.store import Store
-from reproduction.summary import whole_seconds
-
-__all__ = ["Outcome", "reproduce"]
+from reproduction.store import BusyError, Store
+from reproduction.trained_networks import Networks
 
 #: Seconds between two looks at what another process is doing.
 PAUSE: Final = 2.0
@@ -28,12 +25,12 @@ PAUSE: Final = 2.0
 
 @dataclass
 class Outcome:
-    """What became of the pieces that were asked for.
+    """What became of the experiments that were asked for.
 
     Attributes
     ----------
     there : how many were done before, or by another process
-    records : of the pieces that were done now
+    records : of the experiments that were done now
     """
 
     there: int
@@ -41,16 +38,16 @@ class Outcome:
 
     @property
     def symbolic_share(self) -> float:
-        """The share of the symbolic parts in the time of all pieces done now.
+        """The share of the symbolic parts in the time of all experiments done now.
 
-        Each network's training counts once, though it serves several pieces.
+        Each network's training counts once, though it serves several experiments.
         """
         symbolic, whole = whole_seconds([Record(Path(), r) for r in self.records])
         return symbolic / whole if whole else 0.0
 
 
 def reproduce(
-    pieces: Sequence[Piece],
+    experiments: Sequence[Experiment],
     results: str | os.PathLike[str],
     *,
     work: str | os.PathLike[str] | None = None,
@@ -58,7 +55,7 @@ def reproduce(
     threads: int | None = None,
     say: Callable[[str], object] = lambda _: None,
 ) -> Outcome:
-    """Do the pieces that are not done yet, and keep the record of each as soon as it is done.
+    """Do the experiments that are not done yet, and keep the record of each as soon as it is done.
 
     It may be stopped at any moment, and by any means: what is done is kept, networks after every
     epoch, and the next call goes on from there. Several processes may share the work: none does
@@ -66,12 +63,12 @@ def reproduce(
 
     Parameters
     ----------
-    pieces : such as `pieces_of` gives
+    experiments : such as `experiments_of` gives
     results : the directory for records (of trials, a directory in it)
     work : the directory for networks and what they make of images; by default one in the cache
     scale : how large the experiments are: `PAPER`, `QUICK` or a trial
     threads : that PyTorch and the rules work with; by default all cores
-    say : is given a line for each piece and network that is done
+    say : is given a line for each experiment and network that is done
 
     Raises
     ------
@@ -79,24 +76,24 @@ def reproduce(
         A directory cannot be written to, or a file in it is not what its name says, or was made
         with another number of trainings to choose from.
     DomainError
-        A piece is too large for the images there are.
+        An experiment is too large for the images there are.
     """
     place = Path(work) if work else cache_directory() / "experiments"
     store, networks_place = Store(scale.place(Path(results))), scale.place(place)
     store.check_writable()
     Store(networks_place).check_writable()
-    wanted = list(dict.fromkeys(pieces))
-    missing = [piece for piece in wanted if not store.has(piece)]
-    for piece in wanted:
-        if piece not in missing:
-            _check_choice(store, piece, scale)
+    wanted = list(dict.fromkeys(experiments))
+    missing = [experiment for experiment in wanted if not store.has(experiment)]
+    for experiment in wanted:
+        if experiment not in missing:
+            _check_choice(store, experiment, scale)
     if not missing:  # then no images are needed
         return Outcome(len(wanted))
     images = scale.images()
-    if any(piece.setting == "deepsoftlog-cnn" for piece in missing):
+    if any(experiment.setting == "deepsoftlog-cnn" for experiment in missing):
         images = images.with_perturbed(scale.n_perturbed)
-    for piece in missing:
-        scale.check(piece, images)  # better now than after hours
+    for experiment in missing:
+        scale.check(experiment, images)  # better now than after hours
     with _threads(threads) as number:
         networks = Networks(networks_place, scale, images, say)
         loop = _Loop(store, Bench(images, scale, networks, number), say)
@@ -104,14 +101,14 @@ def reproduce(
     return Outcome(len(wanted) - len(records), records)
 
 
-def _check_choice(store: Store, piece: Piece, scale: Scale) -> None:
-    """Raise `DataError` if a piece was done with a network chosen from more or fewer than now."""
-    if piece.setting != "deepsoftlog-cnn":
+def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:
+    """Raise `DataError` if a record's network was chosen from more or fewer than now."""
+    if experiment.setting != "deepsoftlog-cnn":
         return
-    found = store.read(piece)["network"].get("best_of")
+    found = store.read(experiment)["network"].get("best_of")
     if found != scale.trainings:
         raise DataError(
-            f"{store.path(piece)}: made with the best of {found} trainings, and now it is "
+            f"{store.path(experiment)}: made with the best of {found} trainings, and now it is "
             f"{scale.trainings}; go on with --trainings {found}, or have another directory for "
             "the records"
         )
@@ -134,55 +131,58 @@ def _threads(number: int | None) -> Iterator[int]:
 
 
 class _Loop:
-    """Goes through pieces until all are done, here or elsewhere."""
+    """Goes through experiments until all are done, here or elsewhere."""
 
     def __init__(self, store: Store, bench: Bench, say: Callable[[str], object]) -> None:
         self._store, self._bench, self._say = store, bench, say
         self._records: list[dict[str, Any]] = []
 
-    def do(self, pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+    def do(self, experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
         """Do what is not done; come back to what another process is doing, in case it dies.
 
         Return the records of what was done here.
         """
-        waiting, told = list(pieces), False
+        waiting, told = list(experiments), False
         while waiting:
-            later = [piece for piece in waiting if not self._done(piece)]
+            later = [experiment for experiment in waiting if not self._done(experiment)]
             if len(later) == len(waiting):
                 if not told:
-                    self._say(f"another process is at work on what is left ({len(later)} pieces)")
+                    self._say(
+                        f"another process is at work on what is left ({len(later)} experiments)"
+                    )
                 told = True
-                time.sleep(PAUSE)
+                sleep(PAUSE)
             waiting = later
         return self._records
 
-    def _done(self, piece: Piece) -> bool:
-        """Do a piece, unless it is done; tell whether it is, and is not in other hands."""
-        with self._store.lock(piece) as mine:
+    def _done(self, experiment: Experiment) -> bool:
+        """Do an experiment, unless it is done; tell whether it is, and is not in other hands."""
+        with self._store.lock(experiment) as mine:
             if not mine:
                 return False
             # Only now is it certain that nobody finishes it between this look and what follows.
-            if self._store.has(piece):
+            if self._store.has(experiment):
                 return True
             try:
-                record = self._bench.record(piece)
+                record = self._bench.record(experiment)
             except BusyError:
                 return False
-            self._store.sweep(piece)
-            # First, because whoever sees the record takes the piece for done.
+            self._store.sweep(experiment)
+            # First, because whoever sees the record takes the experiment for done.
             if cases := record.pop("cases"):
-                self._store.write_cases(piece, cases, record["scale"])
-            self._store.write(piece, record)
+                self._store.write_cases(experiment, cases, record["scale"])
+            self._store.write(experiment, record)
         self._records.append(record)
-        self._say(_line(piece, record))
+        self._say(_line(experiment, record))
         return True
 
 
-def _line(piece: Piece, record: dict[str, Any]) -> str:
+def _line(experiment: Experiment, record: dict[str, Any]) -> str:
     seconds = sum(record["seconds"][part] for part in SYMBOLIC)
     return (
-        f"{piece}: {100 * record['accuracy']:.2f} % of {record['samples']['test']} samples right "
-        f"(digits {100 * record['digit_accuracy']:.2f} %{_misread(record)}), rules {seconds:.2f} s"
+        f"{experiment}: {100 * record['accuracy']:.2f} % of {record['samples']['test']} samples "
+        f"right (digits {100 * record['digit_accuracy']:.2f} %{_misread(record)}), "
+        f"rules {seconds:.2f} s"
     )
 
 

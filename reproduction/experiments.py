@@ -1,4 +1,4 @@
-"""The pieces that experiments are done in: one run of one problem in one setting."""
+"""The experiments: runs of one problem in one setting, and what tells one from another."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -7,17 +7,6 @@ from typing import Any, Final
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError
-
-__all__ = [
-    "ANSWERS_ONLY",
-    "FROM_ANSWERS",
-    "LABELLED",
-    "PROBLEMS",
-    "SETTINGS",
-    "TRANSFORMS",
-    "Piece",
-    "pieces_of",
-]
 
 #: The problems, and the sizes that the paper has: digits of a number, cells of a line.
 PROBLEMS: Final[Mapping[str, tuple[int, ...]]] = {"addition": (1, 2, 4, 15, 100), "sudoku": (4, 9)}
@@ -44,8 +33,8 @@ TRANSFORMS: Final = ("antipignistic", "minimum-specificity")
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A piece of an experiment: what is done at one go, and has one record.
+class Experiment:
+    """One run of one problem in one setting: what is done at one go, and has one record.
 
     Attributes
     ----------
@@ -57,8 +46,8 @@ class Piece:
 
     Examples
     --------
-    >>> piece = Piece("addition", 4, "normal", "antipignistic", 3)
-    >>> piece.path(Path("results")).as_posix()
+    >>> experiment = Experiment("addition", 4, "normal", "antipignistic", 3)
+    >>> experiment.path(Path("results")).as_posix()
     'results/addition-4/normal/antipignistic/run-03.json'
     """
 
@@ -124,15 +113,15 @@ class Piece:
         return f"{self.problem}-{self.size} {self.setting} {self.transform} run {self.run}"
 
 
-def pieces_of(
+def experiments_of(
     problem: str,
     sizes: Iterable[int] | None = None,
     *,
     settings: Iterable[str] = ("normal",),
     transforms: Iterable[str] = TRANSFORMS,
     runs: Iterable[int] = range(10),
-) -> list[Piece]:
-    """Return the pieces of an experiment: run by run, so that each network is needed once.
+) -> list[Experiment]:
+    """Return the experiments on a problem: run by run, so that each network is needed once.
 
     Parameters
     ----------
@@ -140,8 +129,8 @@ def pieces_of(
 
     Examples
     --------
-    >>> for piece in pieces_of("sudoku", [4], runs=[0]):
-    ...     print(piece)
+    >>> for experiment in experiments_of("sudoku", [4], runs=[0]):
+    ...     print(experiment)
     sudoku-4 normal antipignistic run 0
     sudoku-4 normal minimum-specificity run 0
     """
@@ -150,7 +139,7 @@ def pieces_of(
     wanted = list(PROBLEMS[problem] if sizes is None else sizes)
     ways, changes = list(settings), list(transforms)
     found = (
-        Piece(problem, size, setting, transform, run)
+        Experiment(problem, size, setting, transform, run)
         for run in runs
         for setting in ways
         for size in wanted

@@ -1,4 +1,4 @@
-"""Pieces from samples to records, and what their records say."""
+"""Experiments from samples to records, and what their records say."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -38,19 +38,19 @@ from pinesy.problems import (
     sudoku_pools,
     sudoku_samples,
 )
-from reproduction import Piece, Store, pieces_of, reasoning, run
-from reproduction.networks import Networks, Seen
+from reproduction import Experiment, Store, bench, experiments_of, scheduler
 from reproduction.scales import PAPER, QUICK
 from reproduction.tests.synthetic import records_in
 from reproduction.tests.tiny import TINY, few_candidates, few_mnist, timeless
+from reproduction.trained_networks import Networks, Seen
 from reproduction.trainings import training_of
 
 ADDITION = ("normal", "low-data", "ablation")
 SUDOKU = ("normal", "low-data", "ablation")
-PIECES = [
-    *pieces_of("addition", [1, 2], settings=ADDITION, runs=[0]),
-    *pieces_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[0]),
-    *pieces_of("sudoku", [4], settings=SUDOKU, runs=[0]),
+EXPERIMENTS = [
+    *experiments_of("addition", [1, 2], settings=ADDITION, runs=[0]),
+    *experiments_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[0]),
+    *experiments_of("sudoku", [4], settings=SUDOKU, runs=[0]),
 ]
 
 
@@ -59,7 +59,7 @@ def few_images() -> Iterator[None]:
     """Let MNIST be small, and thresholds be few."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "mnist", few_mnist)
-        patch.setattr(reasoning, "candidate_tolerances", few_candidates)
+        patch.setattr(bench, "candidate_tolerances", few_candidates)
         yield
 
 
@@ -70,9 +70,9 @@ class Lab:
         self.results, self.work = place / "results", place / "work"
         self.said: list[str] = []
 
-    def reproduce(self, pieces: list[Piece], **options: Any) -> run.Outcome:
+    def reproduce(self, experiments: list[Experiment], **options: Any) -> scheduler.Outcome:
         options = {"scale": TINY, "work": self.work, "threads": 1, **options}
-        return run.reproduce(pieces, self.results, say=self.said.append, **options)
+        return scheduler.reproduce(experiments, self.results, say=self.said.append, **options)
 
     def trained(self) -> list[str]:
         """Return the networks that were trained."""
@@ -83,13 +83,13 @@ class Lab:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     """All settings were done here, once."""
     lab = Lab(tmp_path_factory.mktemp("lab"))
-    outcome = lab.reproduce(PIECES)
-    assert (outcome.there, len(outcome.records)) == (0, len(PIECES))
+    outcome = lab.reproduce(EXPERIMENTS)
+    assert (outcome.there, len(outcome.records)) == (0, len(EXPERIMENTS))
     return lab
 
 
 def record(lab: Lab, problem: str, size: int, setting: str, transform: str) -> dict[str, Any]:
-    return Store(lab.results).read(Piece(problem, size, setting, transform, 0))
+    return Store(lab.results).read(Experiment(problem, size, setting, transform, 0))
 
 
 def evidence(
@@ -141,10 +141,10 @@ def test_sudoku_is_what_its_definition_says(lab: Lab, setting: str) -> None:
     assert found["digit_accuracy"] == (read == puzzles.digits.ravel()).mean()
 
 
-@pytest.mark.parametrize("piece", [p for p in PIECES if p.setting == "ablation"], ids=str)
-def test_the_ablation_gives_what_learning_gives(lab: Lab, piece: Piece) -> None:
+@pytest.mark.parametrize("experiment", [p for p in EXPERIMENTS if p.setting == "ablation"], ids=str)
+def test_the_ablation_gives_what_learning_gives(lab: Lab, experiment: Experiment) -> None:
     store = Store(lab.results)
-    bare, learned = store.read(piece), store.read(replace(piece, setting="normal"))
+    bare, learned = store.read(experiment), store.read(replace(experiment, setting="normal"))
     same = ("accuracy", "right", "ambiguous", "digit_accuracy", "samples", "network")
     assert {name: bare[name] for name in same} == {name: learned[name] for name in same}
     assert (bare["thresholds"], bare["evaluations"], bare["reliable"]) == ({}, 0, {})
@@ -152,11 +152,11 @@ def test_the_ablation_gives_what_learning_gives(lab: Lab, piece: Piece) -> None:
     assert learned["evaluations"] > 0
 
 
-@pytest.mark.parametrize("piece", [p for p in PIECES if p.setting != "ablation"], ids=str)
-def test_a_record_says_what_was_learned(lab: Lab, piece: Piece) -> None:
-    found = Store(lab.results).read(piece)
-    groups = ["c_*", "w_*", "y_*"] if piece.problem == "addition" else ["b_*", "c"]
-    allowed = few_candidates(2 if piece.setting == "low-data" else 5)
+@pytest.mark.parametrize("experiment", [p for p in EXPERIMENTS if p.setting != "ablation"], ids=str)
+def test_a_record_says_what_was_learned(lab: Lab, experiment: Experiment) -> None:
+    found = Store(lab.results).read(experiment)
+    groups = ["c_*", "w_*", "y_*"] if experiment.problem == "addition" else ["b_*", "c"]
+    allowed = few_candidates(2 if experiment.setting == "low-data" else 5)
     assert list(found["thresholds"]) == groups
     assert set(found["thresholds"].values()) <= set(allowed.tolist())
     for least, mean, most in found["reliable"].values():
@@ -165,16 +165,16 @@ def test_a_record_says_what_was_learned(lab: Lab, piece: Piece) -> None:
     assert found["distance"] >= 0.0
 
 
-@pytest.mark.parametrize("piece", PIECES, ids=str)
-def test_a_record_says_how_it_was_made(lab: Lab, piece: Piece) -> None:
-    found = Store(lab.results).read(piece)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=str)
+def test_a_record_says_how_it_was_made(lab: Lab, experiment: Experiment) -> None:
+    found = Store(lab.results).read(experiment)
     assert 0 <= found["ambiguous"] <= found["samples"]["test"] - found["right"]
     assert found["supervision"] == "every image labelled"
     assert (found["quick"], found["trial"]) == (False, False)
     seconds = found["seconds"]
     network = ["training", "prediction", "samples"]
     assert list(seconds) == [*network, "transform", "thresholds", "learning", "inference"]
-    idle = {"thresholds"} if piece.setting == "ablation" else set()
+    idle = {"thresholds"} if experiment.setting == "ablation" else set()
     assert {part for part, value in seconds.items() if value == 0.0} == idle
     assert found["memory_mb"] > 50
     assert found["environment"]["threads"] == 1
@@ -201,33 +201,33 @@ def test_what_is_done_is_not_done_again(lab: Lab, monkeypatch: pytest.MonkeyPatc
     before = {path: path.stat().st_mtime_ns for path in lab.results.rglob("*.json")}
     monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("no images are needed"))
     said = len(lab.said)
-    outcome = lab.reproduce([*PIECES, PIECES[0]])
-    assert (outcome.there, outcome.records) == (len(PIECES), [])
+    outcome = lab.reproduce([*EXPERIMENTS, EXPERIMENTS[0]])
+    assert (outcome.there, outcome.records) == (len(EXPERIMENTS), [])
     assert lab.said[said:] == []
     assert {path: path.stat().st_mtime_ns for path in lab.results.rglob("*.json")} == before
 
 
 def test_nothing_but_records_and_networks_is_left(lab: Lab) -> None:
     names = sorted(path.name for path in lab.results.rglob("*") if path.is_file())
-    explained = [p for p in PIECES if (p.problem, p.size) == ("addition", 2)]
+    explained = [p for p in EXPERIMENTS if (p.problem, p.size) == ("addition", 2)]
     settings = {p.setting for p in explained if p.transform == "antipignistic"} - {"ablation"}
     assert len(settings) == 2
-    assert names == ["cases-00.json"] * len(settings) + ["run-00.json"] * len(PIECES)
+    assert names == ["cases-00.json"] * len(settings) + ["run-00.json"] * len(EXPERIMENTS)
     suffixes = {path.suffix for path in lab.work.rglob("*") if path.is_file()}
     assert suffixes == {".safetensors", ".npz"}
 
 
 def test_a_record_that_is_lost_is_made_again_without_training(lab: Lab) -> None:
-    piece = PIECES[0]
+    experiment = EXPERIMENTS[0]
     store = Store(lab.results)
-    before = store.read(piece)
-    store.path(piece).unlink()
+    before = store.read(experiment)
+    store.path(experiment).unlink()
     trained = lab.trained()
     left = lab.work / ".addition-normal-0.safetensors.0badf00d.tmp"
     left.write_text("half")
-    outcome = lab.reproduce(PIECES)
-    assert outcome.there == len(PIECES) - 1
-    after = store.read(piece)
+    outcome = lab.reproduce(EXPERIMENTS)
+    assert outcome.there == len(EXPERIMENTS) - 1
+    after = store.read(experiment)
     assert timeless(after) == timeless(before)
     for part in ("training", "prediction"):  # which were done before
         assert after["seconds"][part] == before["seconds"][part]
@@ -238,10 +238,10 @@ def test_a_record_that_is_lost_is_made_again_without_training(lab: Lab) -> None:
 def test_the_best_of_deepsoftlogs_networks_is_kept(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pieces = pieces_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[1, 2])
+    experiments = experiments_of("addition", [1], settings=["deepsoftlog-cnn"], runs=[1, 2])
     scores = iter([0.25, 0.75])
     monkeypatch.setattr(Networks, "_score", lambda *_: next(scores))
-    records = lab.reproduce(pieces).records
+    records = lab.reproduce(experiments).records
     assert {r["network"]["file"] for r in records} == {"deepsoftlog-1.safetensors"}
     assert {r["network"]["best_of"] for r in records} == {2}
     assert len({r["network"]["fingerprint"] for r in records}) == 1
@@ -249,9 +249,9 @@ def test_the_best_of_deepsoftlogs_networks_is_kept(
     files = (lab.work / f"deepsoftlog-{seed}.safetensors" for seed in range(2))
     spent = sum(sum(read_checkpoint(file).history["seconds"]) for file in files)
     assert [r["seconds"]["training"] for r in records] == pytest.approx([spent] * 4)
-    path = Store(lab.results).path(pieces[0])
+    path = Store(lab.results).path(experiments[0])
     with raises_saying(DataError, str(path), "the best of 2 trainings", "--trainings 2, or"):
-        lab.reproduce(pieces, scale=TINY.with_trainings(3))
+        lab.reproduce(experiments, scale=TINY.with_trainings(3))
 
 
 def test_the_score_is_the_share_of_images_read_rightly(lab: Lab) -> None:
@@ -277,7 +277,7 @@ def test_a_network_trained_elsewhere_is_taken_for_its_own(tmp_path: Path) -> Non
         seed=5,
         checkpoint=lab.work / "addition-normal-5.safetensors",
     )
-    outcome = lab.reproduce(pieces_of("addition", [2], runs=[5]))
+    outcome = lab.reproduce(experiments_of("addition", [2], runs=[5]))
     assert lab.trained() == []
     prints = {r["network"]["fingerprint"] for r in outcome.records}
     assert prints == {network_fingerprint(network)}
@@ -285,7 +285,9 @@ def test_a_network_trained_elsewhere_is_taken_for_its_own(tmp_path: Path) -> Non
 
 def test_what_one_network_saw_is_not_what_another_saw() -> None:
     """All runs of the paper see the same images, each with its own network."""
-    one, two = (training_of(Piece("addition", 1, "normal", "antipignistic", n)) for n in (0, 1))
+    one, two = (
+        training_of(Experiment("addition", 1, "normal", "antipignistic", n)) for n in (0, 1)
+    )
     seen = Seen(one, np.arange(5), np.eye(5), {}, 0.0, 0.0)
     assert seen.is_of(one, np.arange(5))
     assert not seen.is_of(two, np.arange(5))
@@ -293,32 +295,32 @@ def test_what_one_network_saw_is_not_what_another_saw() -> None:
 
 
 def test_the_trainings_are_the_papers() -> None:
-    normal = training_of(Piece("addition", 15, "ablation", "antipignistic", 7))
+    normal = training_of(Experiment("addition", 15, "ablation", "antipignistic", 7))
     assert (normal.file, normal.recipe) == ("addition-normal-7.safetensors", PAPER_RECIPE)
     assert (normal.architecture, normal.classes, normal.seed) == (PaperCNN, 10, 7)
-    small = training_of(Piece("sudoku", 4, "low-data", "antipignistic", 2))
+    small = training_of(Experiment("sudoku", 4, "low-data", "antipignistic", 2))
     assert (small.name, small.classes, small.recipe) == ("sudoku-4-low-data-2", 4, PAPER_SUDOKU4)
-    large = training_of(Piece("sudoku", 9, "normal", "antipignistic", 2))
+    large = training_of(Experiment("sudoku", 9, "normal", "antipignistic", 2))
     assert (large.name, large.classes, large.recipe) == ("sudoku-9-normal-2", 9, PAPER_RECIPE)
-    code = training_of(Piece("addition", 4, "authors-code", "antipignistic", 2))
+    code = training_of(Experiment("addition", 4, "authors-code", "antipignistic", 2))
     assert (code.name, code.recipe) == ("addition-authors-code-2", PAPER_CODE)
-    code = training_of(Piece("sudoku", 4, "authors-code", "antipignistic", 2))
+    code = training_of(Experiment("sudoku", 4, "authors-code", "antipignistic", 2))
     assert code.recipe == replace(PAPER_SUDOKU4, schedule="constant")
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     lab = Lab(tmp_path)
-    lab.reproduce(pieces_of("addition", [1], runs=[0]))
+    lab.reproduce(experiments_of("addition", [1], runs=[0]))
     (lab.work / "addition-normal-0.safetensors").rename(lab.work / "addition-normal-1.safetensors")
     with raises_saying(DataError, "addition-normal-1.safetensors", "its seed is '0', not '1'"):
-        lab.reproduce(pieces_of("addition", [1], runs=[1]))
+        lab.reproduce(experiments_of("addition", [1], runs=[1]))
 
 
 def test_trials_are_marked_and_kept_apart(tmp_path: Path) -> None:
-    lab, pieces = Lab(tmp_path), pieces_of("addition", [1], runs=[0])
+    lab, experiments = Lab(tmp_path), experiments_of("addition", [1], runs=[0])
     trial = TINY.with_epochs(2)
-    assert len(lab.reproduce(pieces, scale=trial).records) == 2
-    assert len(lab.reproduce(pieces).records) == 2
+    assert len(lab.reproduce(experiments, scale=trial).records) == 2
+    assert len(lab.reproduce(experiments).records) == 2
     records = {r["scale"]: r for r in records_in(lab.results)}
     assert {name: r["trial"] for name, r in records.items()} == {"epochs-2": True, "": False}
     assert [records[name]["network"]["epochs"] for name in ("epochs-2", "")] == [2, 1]
@@ -335,7 +337,7 @@ def test_the_symbolic_share_counts_each_network_once() -> None:
         seconds |= dict.fromkeys(parts, 0.25)
         return {"network": {"fingerprint": fingerprint}, "seconds": seconds}
 
-    outcome = run.Outcome(0, [one("a", 60.0), one("a", 60.0), one("b", 33.0)])
+    outcome = scheduler.Outcome(0, [one("a", 60.0), one("a", 60.0), one("b", 33.0)])
     assert outcome.symbolic_share == pytest.approx(3.0 / (3.0 + 61.0 + 34.0 + 1.5))
 
 
@@ -353,11 +355,12 @@ def test_what_cannot_be_done_is_told_before_any_training(
     tmp_path: Path, k: int, setting: str, says: list[str]
 ) -> None:
     lab = Lab(tmp_path)
-    pieces = [
-        Piece("addition", *which, "antipignistic", 0) for which in ((1, "normal"), (k, setting))
+    experiments = [
+        Experiment("addition", *which, "antipignistic", 0)
+        for which in ((1, "normal"), (k, setting))
     ]
     with raises_saying(DomainError, *says):
-        lab.reproduce(pieces)
+        lab.reproduce(experiments)
     assert lab.said == []
 
 
@@ -365,16 +368,16 @@ def test_a_work_directory_that_cannot_be_written_to_is_told_at_once(tmp_path: Pa
     (tmp_path / "work").write_text("")
     lab = Lab(tmp_path)
     with raises_saying(DataError, "work", "cannot be locked"):
-        lab.reproduce(pieces_of("addition", [1], runs=[0]))
+        lab.reproduce(experiments_of("addition", [1], runs=[0]))
 
 
 def test_a_broken_record_is_no_record(tmp_path: Path) -> None:
-    lab, pieces = Lab(tmp_path), pieces_of("addition", [1], runs=[0])
-    path = pieces[0].path(lab.results)
+    lab, experiments = Lab(tmp_path), experiments_of("addition", [1], runs=[0])
+    path = experiments[0].path(lab.results)
     path.parent.mkdir(parents=True)
     path.write_text('{"format": "pinesy.rec')
     with raises_saying(DataError, str(path), "not a whole record", "delete it"):
-        lab.reproduce(pieces)
+        lab.reproduce(experiments)
 
 
 def test_too_few_images_of_a_digit_are_told(tmp_path: Path, monkeypatch: Any) -> None:
@@ -385,4 +388,4 @@ def test_too_few_images_of_a_digit_are_told(tmp_path: Path, monkeypatch: Any) ->
     )
     monkeypatch.setattr(problems, "mnist", lambda: few)
     with raises_saying(DataError, "the pools need 28 images of the digit 3"):
-        Lab(tmp_path).reproduce(pieces_of("sudoku", [4], runs=[0]))
+        Lab(tmp_path).reproduce(experiments_of("sudoku", [4], runs=[0]))
