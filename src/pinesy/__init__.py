@@ -20,8 +20,18 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.explanations import Explanation, Formula, Label, conditions, explain
-from pinesy.explanations.counterfactuals import Change, WhyNot, margin, smallest_change, why_not
+from pinesy.explanations import (
+    Change,
+    Explanation,
+    Formula,
+    Label,
+    WhyNot,
+    conditions,
+    explain,
+    margin,
+    smallest_change,
+    why_not,
+)
 from pinesy.inverse.backpropagation import Backpropagation, backpropagate
 from pinesy.inverse.conditioning import Beliefs, condition
 from pinesy.learning import LearningResult, audit, learn

@@ -13,8 +13,7 @@ import pytest
 import pinesy as library
 from cli.weather import EXAMPLES, told
 from explanations.json_schema import problems
-from pinesy.explanations import explain, schema
-from pinesy.explanations.counterfactuals import input_margins, is_coherent, margin, why_not
+from pinesy.explanations import explain, input_margins, is_coherent, margin, schema, why_not
 
 Run = Callable[..., Any]
 
@@ -82,7 +81,7 @@ def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
     expected = why_not(cascade, EVIDENCE, 5, "total")
     why = found["why_not"]
     assert (why["value"], why["possibility"], why["winners"]) == (5, 0.25, [3])
-    assert [h["rule"] for h in why["holds"]] == [h.number for h in expected.holds]
+    assert [h["rule"] for h in why["holds"]] == [h.number for h in expected.restraints]
     assert {h["by"] for h in why["holds"]} == {"premise"}
     assert why["bottlenecks"] == [{"attribute": "right", "value": 3, "possibility": 0.25}]
     assert (why["holds_omitted"], why["bottlenecks_omitted"], why["obstacle"]) == (0, 0, None)

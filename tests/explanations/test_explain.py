@@ -294,22 +294,6 @@ def test_forms_of_evidence_agree(case: make.Case) -> None:
         assert str(one) == str(two)
 
 
-def test_rules_are_let_go() -> None:
-    """Nothing that is cached keeps rules alive."""
-    import gc
-    import weakref
-
-    a, b = Attribute("a", (0, 1)), Attribute("b", (0, 1))
-    for whole in (False, True):
-        rules: Any = RuleSet([If(a.isin({0})).then(b.isin({0}))])
-        rules = Cascade(rules) if whole else rules
-        explain(rules, {"a": [1.0, 0.0]})
-        reference = weakref.ref(rules)
-        del rules
-        gc.collect()
-        assert reference() is None
-
-
 def test_evidence_may_change_after_it_was_explained() -> None:
     row = np.concatenate([make.random_batch(np.random.default_rng(0), 1, 10)[0] for _ in range(4)])
     expected = explain(ADDITION, row, "y_1").to_dict()

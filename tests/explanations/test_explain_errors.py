@@ -10,6 +10,7 @@ from messages import raises_saying
 from pinesy import (
     Attribute,
     CascadeError,
+    DataError,
     DegreeError,
     DomainError,
     If,
@@ -48,8 +49,8 @@ CASES: list[tuple[Any, Any, Any, dict[str, Any], type[PinesyError], list[str]]] 
         ["the cascade's attribute 'b' has another domain"],
     ),
     (ADDITION, SAMPLE, None, {}, CascadeError, ["3 outputs (y_1, y_2, y_0)", "say which"]),
-    (RULES, {"a": [[1.0, 0.0, 0.0]] * 4}, None, {}, DegreeError, ["a batch of 4", "Pick one"]),
-    (RULES, np.ones((2, 3)), None, {}, DegreeError, ["a batch of 2", "evidence[i]"]),
+    (RULES, {"a": [[1.0, 0.0, 0.0]] * 4}, None, {}, DataError, ["a batch of 4", "Pick one"]),
+    (RULES, np.ones((2, 3)), None, {}, DataError, ["a batch of 2", "evidence[i]"]),
     (RULES, np.ones(4), None, {}, DegreeError, ["has 3 columns", "(4,)"]),
     (RULES, {"a": {1: 0.5}}, None, {}, DegreeError, ["attribute 'a'", "not normalised"]),
     (RULES, {"a": {5: 1.0}}, None, {}, DomainError, ["attribute 'a' has no value 5"]),
@@ -81,20 +82,20 @@ CASES: list[tuple[Any, Any, Any, dict[str, Any], type[PinesyError], list[str]]] 
 
 
 @pytest.mark.parametrize(
-    ("rules", "evidence", "what", "options", "error", "parts"),
+    ("rules", "evidence", "proposition", "options", "error", "parts"),
     CASES,
     ids=[" ".join(c[-1])[:50] for c in CASES],
 )
 def test_bad_questions(
     rules: Any,
     evidence: Any,
-    what: Any,
+    proposition: Any,
     options: dict[str, Any],
     error: type[PinesyError],
     parts: list[str],
 ) -> None:
     with raises_saying(error, *parts):
-        explain(rules, evidence, what, **options)
+        explain(rules, evidence, proposition, **options)
 
 
 def test_bad_limits() -> None:

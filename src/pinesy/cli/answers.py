@@ -17,14 +17,16 @@ from pinesy.cli.values import (
     only_output,
     source_of,
 )
-from pinesy.explanations import Explanation, explain, picture
-from pinesy.explanations.counterfactuals import (
-    Hold,
-    Reason,
+from pinesy.explanations import (
+    Explanation,
+    LimitingDegree,
+    Restraint,
     WhyNot,
+    explain,
     input_margins,
     is_coherent,
     margin,
+    picture,
     why_not,
 )
 from pinesy.explanations.json_form import json_text, plain_value
@@ -184,14 +186,14 @@ class Told:
         }
 
     def _why_not_dict(self, found: WhyNot) -> dict[str, Any]:
-        holds, change = found.holds[: self.limit], found.change
+        holds, change = found.restraints[: self.limit], found.change
         bottlenecks = found.bottlenecks[: self.limit]
         return {
             "value": plain_value(found.value),
             "possibility": found.degree,
             "winners": [plain_value(v) for v in found.winners],
             "holds": [self._hold(hold) for hold in holds],
-            "holds_omitted": len(found.holds) - len(holds),
+            "holds_omitted": len(found.restraints) - len(holds),
             "bottlenecks": [self._bottleneck(b) for b in bottlenecks],
             "bottlenecks_omitted": len(found.bottlenecks) - len(bottlenecks),
             "cut": found.cut,
@@ -207,11 +209,11 @@ class Told:
             "obstacle": found.obstacle or None,
         }
 
-    def _bottleneck(self, found: Reason) -> dict[str, Any]:
+    def _bottleneck(self, found: LimitingDegree) -> dict[str, Any]:
         value = plain_value(found.value)
         return {"attribute": found.attribute.name, "value": value, "possibility": found.degree}
 
-    def _hold(self, hold: Hold) -> dict[str, Any]:
+    def _hold(self, hold: Restraint) -> dict[str, Any]:
         return {
             "attribute": hold.attribute.name,
             "value": plain_value(hold.value),

@@ -1,7 +1,12 @@
-"""Explanations of results: why something is possible, certain, or neither."""
+"""Explanations of results: why, why not, under which conditions, and how far from another."""
 
 from pinesy.explanations.clauses import AllOf, AnyOf, Atom
 from pinesy.explanations.conditions import conditions
+from pinesy.explanations.counterfactuals.decision import is_coherent
+from pinesy.explanations.counterfactuals.margins import input_margins, margin
+from pinesy.explanations.counterfactuals.restraints import LimitingDegree, Restraint
+from pinesy.explanations.counterfactuals.smallest_change import Change, smallest_change
+from pinesy.explanations.counterfactuals.why_not import WhyNot, why_not
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formula import Formula
 from pinesy.explanations.json_form import schema
@@ -19,16 +24,25 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "Atom",
+    "Change",
     "Explanation",
     "ExplanationNode",
     "Formula",
     "Justification",
     "JustifyingParameter",
     "Label",
+    "LimitingDegree",
+    "Restraint",
     "Triplet",
     "TripletProposition",
+    "WhyNot",
     "conditions",
     "explain",
+    "input_margins",
+    "is_coherent",
+    "margin",
     "picture",
     "schema",
+    "smallest_change",
+    "why_not",
 ]

@@ -8,6 +8,7 @@ nothing of it is computed before it is looked at.
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -149,17 +150,14 @@ class Triplet:
         return int((self._measures == self.possibility).sum())
 
     def behind(self, limit: int | None) -> Iterator[tuple[Attribute, list[int]]]:
-        """Yield what the deciding ones of the first propositions rest on.
+        """Yield what the first deciding propositions rest on.
 
         That is for each its attribute and the positions of the values that attain its degree.
         """
-        deciding = self._order[0][:limit]
-        if len(self.premise.propositions) > 1:
-            deciding = deciding[self._measures[deciding] == self.possibility]
-        for place in deciding.tolist():
-            attribute = self.premise.propositions[place].attribute
-            attaining = self._sample.attaining(attribute.name, self.possibility)
-            yield attribute, (attaining & self._side(place)).nonzero()[0][:limit].tolist()
+        output, inside = self.rule.conclusion.attribute, self.semantics == "P"
+        found = self._sample.deciding(output, self.number - 1, inside, self.possibility)
+        for attribute, positions in islice(found, limit):
+            yield attribute, positions[:limit].tolist()
 
     def _side(self, place: int) -> BoolArray:
         """Return the values in a proposition under possibility, those outside under certainty."""

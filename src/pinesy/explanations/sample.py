@@ -4,7 +4,7 @@ What is the same for all samples (the program and the rules as arrays) is stored
 on its rule sets.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Program, run
-from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
+from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
@@ -155,19 +155,25 @@ class SamplePlan:
 
     def row(self, evidence: Evidence) -> FloatArray:
         """Return the evidence of one sample as the columns of the program."""
-        named = isinstance(evidence, Mapping)
-        wanted = self.program.inputs if named else self._cascade.compile().inputs
-        concluded = frozenset(s.output.name for s in self._cascade.order)
-        columns = sum(len(a.domain) for a in wanted)
-        rows = Rows.of(evidence, wanted, self.known, concluded, columns)
-        if rows.is_batch:
-            raise DegreeError(
-                f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
-                "{name: rows[i] for name, rows in evidence.items()}, or evidence[i] of one array"
-            )
-        row: FloatArray = rows.block(0, 1)[0]
-        # A copy: explanations look at it later, when its owner may have changed it.
-        return row.copy() if named else row[self._picked]
+        if isinstance(evidence, Mapping):
+            return one_row(self._cascade, evidence, self.program.inputs)
+        return one_row(self._cascade, evidence, self._cascade.compile().inputs)[self._picked]
+
+
+def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
+    """Return the evidence of one sample as a row of the columns of some inputs of a cascade."""
+    known = {a.name: a for a in cascade.inputs}
+    concluded = frozenset(s.output.name for s in cascade.order)
+    columns = sum(len(a.domain) for a in inputs)
+    rows = Rows.of(evidence, inputs, known, concluded, columns)
+    if rows.is_batch:
+        raise DataError(
+            f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
+            "{name: rows[i] for name, rows in evidence.items()}, or evidence[i] of one array"
+        )
+    # A copy: explanations look at it later, when its owner may have changed it.
+    row: FloatArray = rows.block(0, 1)[0].copy()
+    return row
 
 
 def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:
@@ -235,7 +241,7 @@ class Sample:
         self.coherent = coherence is None or bool(out[coherence] == 1.0)
         self._degrees = {plan.attribute.name: out[plan.columns]}
         self._measures = {plan.attribute.name: out[code.measures].reshape(2, -1)}
-        self._attaining: dict[tuple[str, float], BoolArray] = {}
+        self._values: dict[tuple[str, float], BoolArray] = {}
         self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
 
     def is_input(self, name: str) -> bool:
@@ -273,13 +279,6 @@ class Sample:
     def _behind(self) -> FloatArray:
         return _run(self.plan.behind, self.row[self.plan.behind_columns])
 
-    def attaining(self, name: str, degree: float) -> BoolArray:
-        """Return which values of an attribute have just this possibility."""
-        key = (name, degree)
-        if key not in self._attaining:
-            self._attaining[key] = self.degrees(name) == degree
-        return self._attaining[key]
-
     def measures(self, name: str) -> FloatArray:
         """Return ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use."""
         if name not in self._measures:
@@ -302,6 +301,29 @@ class Sample:
         by_premise = (premises == degree) & (parameters <= degree)
         by_parameter = (parameters == degree) & (premises < degree)
         return Attainment(degree, inside, by_premise.nonzero()[0], by_parameter.nonzero()[0])
+
+    def deciding(
+        self, attribute: Attribute, rule: int, inside: bool, degree: float
+    ) -> Iterator[tuple[Attribute, IntArray]]:
+        """Yield what the degree of a rule's premise comes from.
+
+        For each proposition that attains it, its attribute and the positions of the values that
+        do: in the proposition if the degree is ``lambda`` (`inside`), outside if it is ``rho``.
+        """
+        table = self.table(attribute.name)
+        numbers = table.flat[table.starts[rule] : table.starts[rule + 1]]
+        measures = self.measures(attribute.name)[0 if inside else 1, numbers]
+        for number in numbers[measures == degree].tolist():
+            used, members = table.propositions[number].attribute, table.members[number]
+            side = members if inside else ~members
+            yield used, (self._attaining(used.name, degree) & side).nonzero()[0]
+
+    def _attaining(self, name: str, degree: float) -> BoolArray:
+        """Return which values of an attribute have just this possibility."""
+        key = (name, degree)
+        if key not in self._values:
+            self._values[key] = self.degrees(name) == degree
+        return self._values[key]
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from pinesy._common.png import data_uri
 from pinesy._common.validation import FloatArray
-from pinesy.explanations import Explanation, Label, explain, picture
-from pinesy.explanations.counterfactuals import margin, why_not
+from pinesy.explanations import Explanation, Label, explain, margin, picture, why_not
 from pinesy.rulebase.cascade import Cascade
 
 Images = npt.NDArray[np.uint8]

@@ -16,7 +16,7 @@ from inverse.conditioning.shapes import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
-from pinesy.explanations.counterfactuals import input_margins, is_coherent, margin
+from pinesy.explanations import input_margins, is_coherent, margin
 from pinesy.problems import addition, sudoku
 from strategies import BatchCase, batches, shaped_cascades
 

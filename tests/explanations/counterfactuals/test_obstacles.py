@@ -14,7 +14,7 @@ from inverse.conditioning.shapes import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, parse
 from pinesy.exceptions import DomainError, UnreachableError
-from pinesy.explanations.counterfactuals import is_coherent, smallest_change, why_not
+from pinesy.explanations import is_coherent, smallest_change, why_not
 from pinesy.rules.syntax.writer import show_value
 from strategies import random_batch, shaped_cascades
 

@@ -8,7 +8,7 @@ import pytest
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.exceptions import CascadeError
-from pinesy.explanations.counterfactuals import (
+from pinesy.explanations import (
     input_margins,
     is_coherent,
     margin,

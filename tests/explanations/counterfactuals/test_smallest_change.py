@@ -21,7 +21,7 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.explanations.counterfactuals import Change, is_coherent, smallest_change
+from pinesy.explanations import Change, is_coherent, smallest_change
 from pinesy.problems import addition, sudoku
 from strategies import distributions, shaped_cascades
 

@@ -13,8 +13,8 @@ from inverse.conditioning.shapes import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError
-from pinesy.explanations.counterfactuals import why_not
-from pinesy.explanations.counterfactuals.holding import MAX_HOLDS, Hold
+from pinesy.explanations import why_not
+from pinesy.explanations.counterfactuals.restraints import MAX_RESTRAINTS, Restraint
 from pinesy.problems import addition, sudoku
 from strategies import shaped_cascades
 
@@ -30,7 +30,7 @@ def bounds(outcome: oracles.Outcome, cascade: Cascade, name: str, value: Any) ->
     return found
 
 
-def check_hold(hold: Hold, outcome: oracles.Outcome, cascade: Cascade) -> None:
+def check_hold(hold: Restraint, outcome: oracles.Outcome, cascade: Cascade) -> None:
     """The rule attains the degree, by what it says; so do its reasons."""
     name = hold.attribute.name
     pi = outcome.distributions[name]
@@ -73,10 +73,10 @@ def test_every_rule_that_holds_a_value(question: Any, data: st.DataObject) -> No
         if max(b) == pi[value] < 1
     ]
     assert [hold.number for hold in found.rules] == numbers
-    for hold in found.holds:
+    for hold in found.restraints:
         check_hold(hold, outcome, cascade)
-    followed = {(h.attribute.name, h.value) for h in found.holds}
-    reasons = {(r.attribute.name, r.value) for h in found.holds for r in h.reasons}
+    followed = {(h.attribute.name, h.value) for h in found.restraints}
+    reasons = {(r.attribute.name, r.value) for h in found.restraints for r in h.reasons}
     inferred = {(n, u) for n, u in reasons if n not in known and outcome.distributions[n][u] < 1}
     assert inferred <= followed
     assert {(r.attribute.name, r.value) for r in found.bottlenecks} == {
@@ -90,7 +90,7 @@ def test_a_sum_of_two_digits() -> None:
     found = why_not(addition(1), DIGITS, 2, "y_1")
     assert [(h.number, h.by) for h in found.rules] == [(3, "premise"), (8, "premise")]
     assert [str(b) for b in found.bottlenecks] == ["a_1 = 8 has possibility 0.4"]
-    assert repr(found) == f"WhyNot(y_1 = 2: {len(found.holds)} rules)"
+    assert repr(found) == f"WhyNot(y_1 = 2: {len(found.restraints)} rules)"
     assert str(found) == (
         "y_1 = 2 has possibility 0.4; the highest is 1, of 7\n"
         "  y_1 = 2 is held at 0.4 by rule 3 (if c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): "
@@ -124,7 +124,7 @@ def test_only_the_lowest_propositions_are_reasons() -> None:
 def test_a_tie_is_not_held_by_rules() -> None:
     tie = {"a_1": {3: 1.0, 8: 1.0}, "a_2": {4: 1.0}}
     found = why_not(addition(1), tie, 2, "y_1")
-    assert (found.degree, found.winners, found.holds) == (1.0, (2, 7), ())
+    assert (found.degree, found.winners, found.restraints) == (1.0, (2, 7), ())
     assert str(found).startswith("y_1 = 2 has possibility 1; the highest is 1, of 2 and 7\nif a_1")
 
 
@@ -153,7 +153,7 @@ def nine_by_nine() -> dict[str, Any]:
 def test_a_search_that_is_cut_says_so() -> None:
     found = why_not(sudoku(9), nine_by_nine(), 0)
     assert found.cut
-    assert len(found.holds) == MAX_HOLDS
+    assert len(found.restraints) == MAX_RESTRAINTS
     assert "\n  and perhaps others: the search was cut after 1000 rules\nif " in str(found)
     assert repr(found) == "WhyNot(c = 0: 1000 rules, cut)"
     whole = why_not(addition(1), DIGITS, 2, "y_1")
@@ -176,7 +176,7 @@ def test_large_rules_and_many_of_them_are_cut() -> None:
     sees = {f"a_{i + 1}_{j + 1}": np.eye(4)[grid[i, j]] for i, j in np.ndindex(4, 4)}
     found = why_not(sudoku(4), sees, 0)
     assert found.degree == 0.0
-    assert len(found.holds) <= MAX_HOLDS
+    assert len(found.restraints) <= MAX_RESTRAINTS
     assert max(map(len, str(found).splitlines())) < 400
     assert "more" in str(found)
 

@@ -19,14 +19,14 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
-from pinesy.explanations.counterfactuals.decisions import Decision, is_coherent, output_of
+from pinesy.explanations.counterfactuals.decision import Decision, is_coherent, output_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 
 
 def margin(
-    cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
+    rules: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
 ) -> Any:
     """Return how far all input degrees may move before the decision can change.
 
@@ -38,6 +38,7 @@ def margin(
 
     Parameters
     ----------
+    rules : Cascade or RuleSet
     evidence : one sample or a batch, as `Cascade.infer` takes it
     output : the attribute that is decided on, by default the only output of the cascade
 
@@ -53,7 +54,7 @@ def margin(
     >>> margin(addition(1), sees, "y_1")
     0.6
     """
-    cascade = as_cascade(cascade)
+    cascade = as_cascade(rules)
     attribute = output_of(cascade, output)
     result = cascade.infer(evidence, [attribute])[attribute.name]
     degrees = np.atleast_2d(result.degrees)
@@ -67,7 +68,7 @@ def margin(
 
 
 def input_margins(
-    cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
+    rules: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None = None
 ) -> dict[str, float]:
     """Return for each input how far its degrees alone may move, the most delicate input first.
 
@@ -82,10 +83,10 @@ def input_margins(
     >>> input_margins(addition(1), sees, "y_1")
     {'a_1': 0.6, 'a_2': 0.8}
     """
-    decision = Decision.of(cascade, evidence, output)
+    decision = Decision.of(rules, evidence, output)
     degrees = decision.result.degrees[None, :]
     names = [a.name for a in decision.inputs]
-    if is_coherent(cascade, decision.output):
+    if is_coherent(decision.cascade, decision.output):
         found = _alone(decision, degrees)
     else:
         found = np.repeat(_half_the_gap(degrees), len(names))
@@ -99,7 +100,7 @@ def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
     certain = (decision.row == 1.0).astype(np.float64)
     rows = np.repeat(certain[None, :], len(decision.inputs), axis=0)
     free = rows.copy()
-    for i, span in enumerate(decision.spans.values()):
+    for i, span in enumerate(decision.slices.values()):
         rows[i, span] = decision.row[span]
         free[i, span] = 1.0
     name = decision.output.name

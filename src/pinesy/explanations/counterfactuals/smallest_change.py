@@ -7,14 +7,12 @@ from typing import get_args
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, check_degree
+from pinesy._common.validation import FloatArray, check_degree, check_integer
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError, UnreachableError
-from pinesy.explanations.counterfactuals.decisions import Decision
-from pinesy.explanations.counterfactuals.holding import shortened
-from pinesy.explanations.counterfactuals.obstacles import never
-from pinesy.explanations.counterfactuals.readings import Measure, Readings
-from pinesy.explanations.counterfactuals.searching import Search
+from pinesy.explanations.counterfactuals.decision import Decision
+from pinesy.explanations.counterfactuals.reading_search import Measure, Readings, ReadingSearch
+from pinesy.explanations.counterfactuals.restraints import first_few, obstacle
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -80,7 +78,7 @@ class Change:
         best = old.degrees == old.degrees.max()
         before = [v for v, top in zip(old.attribute.domain, best, strict=True) if top]
         others = [show_value(v) for v in before if v != value]
-        rather = f" rather than {' or '.join(shortened(others, 'values'))}" if others else ""
+        rather = f" rather than {' or '.join(first_few(others, 'values'))}" if others else ""
         degrees = self._degrees(name, value)
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 
@@ -92,7 +90,7 @@ class Change:
         fallen = [u for u in old.attribute.domain if new[u] < old[u]]
         fallen.sort(key=lambda u: -old[u])
         texts = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
-        return f"possibility {', '.join(shortened(texts, 'values'))}"
+        return f"possibility {', '.join(first_few(texts, 'values'))}"
 
     def __repr__(self) -> str:
         return f"Change(size {number_text(self.size)}: {self})"
@@ -107,7 +105,7 @@ def _probabilities(pi: Possibility) -> FloatArray:
 
 
 def smallest_change(
-    cascade: Cascade | RuleSet,
+    rules: Cascade | RuleSet,
     evidence: Evidence,
     value: Hashable,
     output: str | Attribute | None = None,
@@ -127,6 +125,7 @@ def smallest_change(
 
     Parameters
     ----------
+    rules : Cascade or RuleSet
     evidence : one sample, as `Cascade.infer` takes it
     value : the value that should win
     output : the attribute it belongs to, by default the only output of the cascade
@@ -156,25 +155,30 @@ def smallest_change(
     >>> print(smallest_change(addition(1), sees, 2, "y_1"))
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """
-    decision = Decision.of(cascade, evidence, output)
-    place = decision.loser(value)
-    search = Search(
-        decision, place, _readings(decision, clearance, measure), _checked_effort(effort)
-    )
+    decision = Decision.of(rules, evidence, output)
+    return change_to(decision, decision.loser(value), clearance, measure, effort)
+
+
+def change_to(
+    decision: Decision, place: int, clearance: float, measure: Measure, effort: int
+) -> Change:
+    """Return the smallest change that makes the value at `place` the only winner."""
+    readings = _readings(decision, clearance, measure)
+    effort = check_integer(effort, "effort", least=1, error=DataError)
+    search = ReadingSearch(decision, place, readings, effort)
     found = search.run()
     if found.choice is None:
-        _refuse(search, value, found.exact, clearance)
-    choice = found.choice or {}
-    row = search.row(choice)
-    chosen = {search.readings[i].attribute.name: (i, k) for i, k in choice.items()}
+        raise _unreachable(search, found.exact, clearance)
+    row = search.row(found.choice)
+    chosen = {readings[i].attribute.name: (readings[i], k) for i, k in found.choice.items()}
     return Change(
         decision.output,
         decision.output.domain[place],
         decision.winners,
-        {name: search.readings[i].values[k] for name, (i, k) in chosen.items()},
+        {name: one.values[k] for name, (one, k) in chosen.items()},
         decision.distributions(decision.row),
         decision.distributions(row),
-        float(max(search.readings[i].costs[k] for i, k in choice.items())),
+        float(max(one.costs[k] for one, k in chosen.values())),
         measure,
         found.exact,
         decision.program.infer(row)[decision.output.name],
@@ -188,26 +192,20 @@ def _readings(decision: Decision, clearance: float, measure: Measure) -> tuple[R
     if measure not in get_args(Measure):
         raise DataError(f"measure is {measure!r}; choose 'possibility' or 'probability'")
     return tuple(
-        Readings.of(a, decision.row[decision.spans[a.name]], clear, measure)
+        Readings.of(a, decision.row[decision.slices[a.name]], clear, measure)
         for a in decision.inputs
     )
 
 
-def _checked_effort(effort: int) -> int:
-    if not isinstance(effort, int) or effort < 1:
-        raise DataError(f"effort is {effort!r}; give a whole number of at least 1")
-    return effort
-
-
-def _refuse(search: Search, value: Hashable, proven: bool, clearance: float) -> None:
+def _unreachable(search: ReadingSearch, proven: bool, clearance: float) -> UnreachableError:
     decision = search.decision
-    shown = f"{format_name(decision.output.name)} = {show_value(value)}"
-    if not proven:
-        raise UnreachableError(
-            f"no readings were found that make {shown} the only winner within "
-            f"effort={search.effort}; raise it",
-            proven=False,
-        )
-    raise UnreachableError(
-        f"no readings make {shown} the only winner: {never(decision, search.place, clearance)}"
+    value = show_value(decision.output.domain[search.place])
+    shown = f"{format_name(decision.output.name)} = {value}"
+    if proven:
+        why = obstacle(decision, search.place, clearance)
+        return UnreachableError(f"no readings make {shown} the only winner: {why}")
+    return UnreachableError(
+        f"no readings were found that make {shown} the only winner within "
+        f"effort={search.effort}; raise it",
+        proven=False,
     )

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.counterfactuals.change import Change, smallest_change
-from pinesy.explanations.counterfactuals.decisions import Decision
-from pinesy.explanations.counterfactuals.holding import (
-    MAX_HOLDS,
+from pinesy.explanations.counterfactuals.decision import Decision
+from pinesy.explanations.counterfactuals.reading_search import Measure
+from pinesy.explanations.counterfactuals.restraints import (
+    MAX_RESTRAINTS,
     SHOWN,
-    Hold,
-    Reason,
-    held_down,
-    shortened,
+    LimitingDegree,
+    Restraint,
+    first_few,
+    restraints_on,
 )
-from pinesy.explanations.counterfactuals.readings import Measure
+from pinesy.explanations.counterfactuals.smallest_change import Change, change_to
 from pinesy.explanations.labels import number_texts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -33,11 +33,11 @@ class WhyNot:
     attribute, value, degree : the output, the value, its possibility
     winners : the values of the highest possibility
     result : what is inferred of the output
-    holds : the rules that hold the value down; first those on the output itself, then, down the
-        cascade, those that hold the values of inferred attributes that matter there
+    restraints : the rules that hold the value down; first those on the output itself, then, down
+        the cascade, those that hold the values of inferred attributes that matter there
     bottlenecks : the degrees of inputs that hold it down through these rules
     cut : whether the search went no further down the cascade after 1000 rules: then there may be
-        more `holds` and `bottlenecks` than these
+        more `restraints` and `bottlenecks` than these
     change : the smallest change of the inputs by which it would win, or None
     obstacle : why there is no change, else an empty text
     """
@@ -47,23 +47,23 @@ class WhyNot:
     degree: float
     winners: tuple[Hashable, ...]
     result: Possibility
-    holds: tuple[Hold, ...]
-    bottlenecks: tuple[Reason, ...]
+    restraints: tuple[Restraint, ...]
+    bottlenecks: tuple[LimitingDegree, ...]
     cut: bool
     change: Change | None
     obstacle: str
 
     @property
-    def rules(self) -> tuple[Hold, ...]:
+    def rules(self) -> tuple[Restraint, ...]:
         """The rules on the output itself that hold the value down: they attain its degree."""
-        return tuple(hold for hold in self.holds if hold.attribute == self.attribute)
+        return tuple(r for r in self.restraints if r.attribute == self.attribute)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
         name = format_name(self.attribute.name)
-        tops = " and ".join(shortened([show_value(v) for v in self.winners], "values"))
+        tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
         own, top = number_texts(self.degree, float(self.result.degrees.max()))
         yield (
             f"{name} = {show_value(self.value)} has possibility {own}; "
@@ -72,11 +72,11 @@ class WhyNot:
         yield from _some(self.rules)
         yield from _some(self.bottlenecks)
         if self.cut:
-            yield f"  and perhaps others: the search was cut after {MAX_HOLDS} rules"
+            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
         yield str(self.change) if self.change else self.obstacle
 
     def __repr__(self) -> str:
-        number = f"{len(self.holds)} rules" + ", cut" * self.cut
+        number = f"{len(self.restraints)} rules" + ", cut" * self.cut
         return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
 
 
@@ -87,7 +87,7 @@ def _some(things: Sequence[object]) -> Iterator[str]:
 
 
 def why_not(
-    cascade: Cascade | RuleSet,
+    rules: Cascade | RuleSet,
     evidence: Evidence,
     value: Hashable,
     output: str | Attribute | None = None,
@@ -96,7 +96,7 @@ def why_not(
     measure: Measure = "possibility",
     effort: int = 10_000,
 ) -> WhyNot:
-    """Say which rules hold a value down that did not win, and the smallest change that would do.
+    """Return which rules hold a value down that did not win, and the smallest change that would do.
 
     ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
     this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
@@ -104,6 +104,7 @@ def why_not(
 
     Parameters
     ----------
+    rules : Cascade or RuleSet
     evidence : one sample, as `Cascade.infer` takes it
     value, output, clearance, measure, effort : as for `smallest_change`
 
@@ -118,25 +119,23 @@ def why_not(
       a_1 = 8 has possibility 0.4
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """
-    decision = Decision.of(cascade, evidence, output)
+    decision = Decision.of(rules, evidence, output)
     place = decision.loser(value)
-    holds, cut = held_down(decision, place)
+    restraints, cut = restraints_on(decision, place)
     change, obstacle = None, ""
     try:
-        change = smallest_change(
-            cascade, evidence, value, output, clearance=clearance, measure=measure, effort=effort
-        )
+        change = change_to(decision, place, clearance, measure, effort)
     except UnreachableError as error:
         obstacle = str(error)
     inputs = {a.name for a in decision.inputs}
-    reasons = (reason for hold in holds for reason in hold.reasons)
+    reasons = (reason for restraint in restraints for reason in restraint.reasons)
     return WhyNot(
         decision.output,
         decision.output.domain[place],
         float(decision.result.degrees[place]),
         decision.winners,
         decision.result,
-        tuple(holds),
+        tuple(restraints),
         tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
         cut,
         change,

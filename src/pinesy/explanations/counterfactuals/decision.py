@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
-from pinesy.exceptions import CascadeError, DataError, DomainError, UnknownAttributeError
+from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
+from pinesy.explanations.sample import one_row
 from pinesy.inverse.conditioning.graph import graph_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -35,7 +37,7 @@ def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
     return found
 
 
-def is_coherent(cascade: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
+def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
     """Tell whether the rules behind an output are known to be coherent for all inputs.
 
     Then for all normalised inputs some value of it has possibility 1. It holds if each rule set
@@ -48,7 +50,7 @@ def is_coherent(cascade: Cascade | RuleSet, output: str | Attribute | None = Non
     >>> is_coherent(addition(2), "y_1")
     True
     """
-    cascade = as_cascade(cascade)
+    cascade = as_cascade(rules)
     behind = cascade.needed([output_of(cascade, output).name])
     return graph_of(cascade).coherent.issuperset(s.output.name for s in behind)
 
@@ -60,32 +62,24 @@ class Decision:
     Attributes
     ----------
     cascade, output : where the decision is taken
-    row : the columns of the inputs that it depends on, side by side
+    program : infers the output alone
+    row : the columns of the program's inputs, side by side
     """
 
     cascade: Cascade
     output: Attribute
+    program: Program
     row: FloatArray
 
     @classmethod
     def of(
-        cls, cascade: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None
+        cls, rules: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None
     ) -> "Decision":
         """Check the form of the evidence of one sample; inference checks the degrees."""
-        cascade = as_cascade(cascade)
+        cascade = as_cascade(rules)
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
-        known = {a.name: a for a in cascade.inputs}
-        concluded = frozenset(s.output.name for s in cascade.rule_sets)
-        rows = Rows.of(evidence, program.inputs, known, concluded, program.code.n_inputs)
-        if rows.is_batch:
-            raise DataError("this is asked of one sample; got a batch: take one row of each input")
-        return cls(cascade, attribute, rows.block(0, 1)[0])
-
-    @property
-    def program(self) -> Program:
-        """The program that infers the output alone."""
-        return self.cascade.compile([self.output])
+        return cls(cascade, attribute, program, one_row(cascade, evidence, program.inputs))
 
     @property
     def inputs(self) -> tuple[Attribute, ...]:
@@ -93,20 +87,16 @@ class Decision:
         return self.program.inputs
 
     @cached_property
-    def spans(self) -> dict[str, slice]:
+    def slices(self) -> dict[str, slice]:
         """The columns of each input."""
-        ends = np.cumsum([len(a.domain) for a in self.inputs]).tolist()
-        return {
-            a.name: slice(end - len(a.domain), end)
-            for a, end in zip(self.inputs, ends, strict=True)
-        }
+        return column_slices(self.inputs)
 
     @cached_property
     def result(self) -> Possibility:
         """The distribution that is inferred."""
         return self.program.infer(self.row)[self.output.name]
 
-    @property
+    @cached_property
     def winners(self) -> tuple[Hashable, ...]:
         """The values of the highest degree."""
         degrees = self.result.degrees
@@ -115,11 +105,11 @@ class Decision:
 
     def infer(self, rows: FloatArray) -> FloatArray:
         """Return the degrees of the output for other inputs: (n, columns) to (n, |D|)."""
-        return self.program.infer(rows)[self.output.name].degrees
+        return self.program.run(rows)[self.program.code.columns[self.output.name]].T
 
     def distributions(self, row: FloatArray) -> dict[str, Possibility]:
         """Return the input distributions of a row of columns."""
-        return {a.name: Possibility(a, row[self.spans[a.name]].copy()) for a in self.inputs}
+        return {a.name: Possibility(a, row[self.slices[a.name]].copy()) for a in self.inputs}
 
     def loser(self, value: Any) -> int:
         """Return the place of a value that is not the only winner, or raise `DomainError`."""

@@ -1,0 +1,224 @@
+"""Restraints: the rules that hold a value down, and why no change of the inputs may help."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pinesy._common.masks import contains
+from pinesy.explanations.counterfactuals.decision import Decision, is_coherent
+from pinesy.explanations.labels import Wording, number_text
+from pinesy.explanations.sample import Sample, plan_for
+from pinesy.rules.attributes import Attribute, Premise
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import format_name, show_value
+
+#: Of more values or rules than this, a text says how many more there are.
+SHOWN = 5
+#: Where a rule is quoted, propositions are left out and counted until it is no longer than this.
+LINE = 160
+#: The most rules that are followed down a cascade.
+MAX_RESTRAINTS = 1000
+
+
+def first_few(texts: Sequence[str], what: str) -> list[str]:
+    """Return the first texts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(list("abcdefg"), "values")[-2:]
+    ['e', '2 more values']
+    """
+    left = len(texts) - SHOWN
+    return [*texts[:SHOWN], *([f"{left} more {what}"] if left > 0 else [])]
+
+
+def _rule_text(rule: Rule) -> str:
+    """Return a rule in one line; what is left out of a long one is counted."""
+    wording, number = Wording(), len(rule.premise.propositions)
+    limits = [None] * (number > SHOWN) + [*range(min(number, SHOWN), 0, -1)]
+    text = ""
+    for limit in limits:
+        text = wording.rule(rule, limit)
+        if len(text) <= LINE:
+            return text
+    return f"{text[:LINE]}... and {len(text) - LINE} more characters"
+
+
+@dataclass(frozen=True)
+class LimitingDegree:
+    """A degree that a bound comes from: that of a value, the highest where it matters."""
+
+    attribute: Attribute
+    value: Hashable
+    degree: float
+
+    def __str__(self) -> str:
+        name = format_name(self.attribute.name)
+        return f"{name} = {show_value(self.value)} has possibility {number_text(self.degree)}"
+
+
+@dataclass(frozen=True)
+class Restraint:
+    """A rule that holds a value down: ``pi*(value) = degree`` is the bound that it sets.
+
+    Attributes
+    ----------
+    attribute, value, degree : what is held down, and to what
+    number : the number of the rule in its set, from 1
+    rule : Rule
+    by : ``"premise"`` if the bound is the degree ``lambda`` of the premise (for a value inside the
+        conclusion) or ``rho`` of its negation (outside); ``"s"`` or ``"r"`` if it is that parameter
+    reasons : for a premise, the values whose degrees set it: raise one of these (or, of a
+        conjunction, one for each proposition), and the rule restrains less
+    """
+
+    attribute: Attribute
+    value: Hashable
+    degree: float
+    number: int
+    rule: Rule
+    by: str
+    reasons: tuple[LimitingDegree, ...]
+
+    def __str__(self) -> str:
+        inside = self.value in self.rule.conclusion.values
+        premise = "its premise" if inside else "the negation of its premise"
+        cause = (
+            f"{premise} has possibility" if self.by == "premise" else f"its parameter {self.by} is"
+        )
+        what = f"{format_name(self.attribute.name)} = {show_value(self.value)}"
+        degree = number_text(self.degree)
+        held = f"{what} is held at {degree} by rule {self.number} ({_rule_text(self.rule)})"
+        return f"{held}: {cause} {degree}"
+
+
+def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool]:
+    """Return the rules that hold a value of the output down, then those behind them.
+
+    Down the cascade: where a premise on an inferred attribute sets the bound, the rules that hold
+    the values that matter there. A value is looked at once. At most `MAX_RESTRAINTS` in all; also
+    whether some were left out for that.
+    """
+    sample = Sample(plan_for(decision.cascade, decision.output), decision.row)
+    waiting = [(decision.output, place)]
+    seen = {(decision.output.name, place)}
+    found: list[Restraint] = []
+    for attribute, at in waiting:  # grows on the way
+        new = [] if sample.is_input(attribute.name) else list(_restraints(sample, attribute, at))
+        found += new
+        if len(found) > MAX_RESTRAINTS:
+            return found[:MAX_RESTRAINTS], True
+        for reason in (reason for restraint in new for reason in restraint.reasons):
+            key = (reason.attribute.name, reason.attribute.position(reason.value))
+            if key not in seen:
+                seen.add(key)
+                waiting.append((reason.attribute, key[1]))
+    return found, False
+
+
+def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Restraint]:
+    """Yield the rules that attain the degree of a value [eq:pistarbxu], if it is below 1."""
+    found, rules = sample.attainment(attribute, place), sample.table(attribute.name).rules
+    by_premise = set(found.by_premise.tolist())
+    attained = sorted(by_premise.union(found.by_parameter.tolist())) if found.degree < 1.0 else []
+    for i in attained:
+        inside = bool(found.inside[i])
+        yield Restraint(
+            attribute,
+            attribute.domain[place],
+            found.degree,
+            i + 1,
+            rules[i],
+            "premise" if i in by_premise else "s" if inside else "r",
+            _reasons(sample, attribute, i, inside, found.degree) if i in by_premise else (),
+        )
+
+
+def _reasons(
+    sample: Sample, output: Attribute, rule: int, inside: bool, degree: float
+) -> tuple[LimitingDegree, ...]:
+    """Return the values that a premise, or its negation, has its degree from."""
+    return tuple(
+        LimitingDegree(attribute, attribute.domain[i], degree)
+        for attribute, positions in sample.deciding(output, rule, inside, degree)
+        for i in positions.tolist()
+    )
+
+
+def obstacle(decision: Decision, place: int, clearance: float) -> str:
+    """Return why no readings of a clearance make a value the only winner.
+
+    Where another value is always as possible, no inputs at all do. Nor do they where the rules are
+    coherent, for then only degrees of 1 count, and these no clearance changes. Else another
+    clearance may do, and the text says so.
+    """
+    rival = _always_as_possible(decision, place)
+    if rival:
+        return rival
+    ignorant = replace(decision, row=np.ones_like(decision.row))
+    found, _ = restraints_on(ignorant, place)
+    own = [str(r) for r in found if r.attribute == decision.output]
+    held = f"even if every value of every input were possible, {own[0]}" if own else ""
+    left = 1.0 - clearance
+    if is_coherent(decision.cascade, decision.output) and left < 1.0:
+        return held or "whatever the inputs are read as, another value is at least as possible"
+    bound = (
+        f"where the other values of an input that is read anew are left at up to "
+        f"{number_text(left)}, another value is at least as possible; another clearance may do"
+    )
+    return f"{bound} ({held})" if held else bound
+
+
+def _always_as_possible(decision: Decision, place: int) -> str:
+    """Name a value that is as possible whatever the inputs are, and the rules where they differ."""
+    rules = decision.cascade[decision.output].rules
+    rivals = _rivals(rules, place, len(decision.output.domain))
+    if not rivals:
+        return ""
+    apart = {u: [j for j, rule in enumerate(rules) if _differ(rule, place, u)] for u in rivals}
+    nearest = min(rivals, key=lambda u: len(apart[u]))
+    shown = show_value(decision.output.domain[nearest])
+    if not apart[nearest]:
+        return f"no rule tells it from {shown}, which is always as possible"
+    texts = [f"rule {j + 1} ({_rule_text(rules[j])})" for j in apart[nearest]]
+    return (
+        f"{shown} is always as possible; where a rule tells them apart, it does not hold {shown} "
+        f"lower: {' and '.join(first_few(texts, 'rules'))}"
+    )
+
+
+def _rivals(rules: Sequence[Rule], place: int, size: int) -> list[int]:
+    """Return the other values that are seen to be always as possible, by the rules one by one.
+
+    A rule bounds a value by ``max(z, d)``, with ``(z, d) = (s, lambda)`` inside its conclusion and
+    ``(r, rho)`` outside. A value is as possible if each of its bounds is 1 or no lower than one of
+    the other value: the same `d`, and no lower `z`.
+    """
+    premises: dict[Premise, int] = {}
+    kinds = [premises.setdefault(rule.premise, len(premises)) for rule in rules]
+    least: dict[tuple[int, bool], float] = {}
+    for kind, rule in zip(kinds, rules, strict=True):
+        side = kind, _inside(rule, place)
+        least[side] = min(least.get(side, 1.0), _parameter(rule, place))
+
+    def is_rival(other: int) -> bool:
+        return other != place and all(
+            _parameter(rule, other) >= least.get((kind, _inside(rule, other)), 1.0)
+            for kind, rule in zip(kinds, rules, strict=True)
+        )
+
+    return [other for other in range(size) if is_rival(other)]
+
+
+def _differ(rule: Rule, one: int, other: int) -> bool:
+    """Tell whether a rule that says anything has just one of two values in its conclusion."""
+    return min(rule.s, rule.r) < 1.0 and _inside(rule, one) != _inside(rule, other)
+
+
+def _inside(rule: Rule, place: int) -> bool:
+    return contains(rule.conclusion.mask, place)
+
+
+def _parameter(rule: Rule, place: int) -> float:
+    return rule.s if _inside(rule, place) else rule.r
