@@ -22,8 +22,8 @@ lint: .venv/.dev  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## lint, then every test (README, docs and examples included)
-	$(BIN)/pytest
+test: lint  ## lint, then every test (README, docs and examples included), on all cores
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py

@@ -1,0 +1,63 @@
+"""What is compiled for rules is stored on the rules, and goes with them."""
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pinesy import Cascade, RuleSet, parse
+from pinesy.engine.kinds import circuit_of
+from pinesy.engine.templates import column_template, rule_template
+from pinesy.rules.partition import partition_of
+
+TEXT = """
+    attribute sky in {clear, cloudy, dark}
+    attribute rain in {no, yes}
+    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+"""
+EVIDENCE = {"sky": {"dark": 1.0, "cloudy": 0.4}}
+
+CASCADE_USES: list[Callable[[Cascade], Any]] = [
+    lambda c: c.infer(EVIDENCE),
+    lambda c: c.trace(EVIDENCE),
+    lambda c: c.infer(EVIDENCE, [c.attributes["rain"].isin({"yes"})]),
+    lambda c: c.check(),
+    lambda c: c.compile().gradient,
+]
+RULE_SET_USES: list[Callable[[RuleSet], Any]] = [
+    lambda s: s.infer(EVIDENCE),
+    lambda s: s.equations(EVIDENCE, "yes"),
+    lambda s: s.relation.matrix,
+]
+
+
+def is_freed(make: Callable[[], Any], use: Callable[[Any], Any]) -> bool:
+    """Use what is made, let go of it and of the result, and tell whether it is gone."""
+    thing = make()
+    use(thing)
+    reference = weakref.ref(thing)
+    del thing
+    gc.collect()
+    return reference() is None
+
+
+@pytest.mark.parametrize("use", CASCADE_USES)
+def test_cascades_are_freed(use: Callable[[Cascade], Any]) -> None:
+    assert is_freed(lambda: parse(TEXT), use)
+
+
+@pytest.mark.parametrize("use", RULE_SET_USES)
+def test_rule_sets_are_freed(use: Callable[[RuleSet], Any]) -> None:
+    assert is_freed(lambda: parse(TEXT)["rain"], use)
+
+
+def test_the_check_sees_what_is_still_held() -> None:
+    held: list[Any] = []
+    assert not is_freed(lambda: parse(TEXT), held.append)
+
+
+@pytest.mark.parametrize("cached", [circuit_of, rule_template, column_template, partition_of])
+def test_what_rule_sets_of_one_shape_share_is_bounded(cached: Any) -> None:
+    assert 0 < cached.cache_parameters()["maxsize"] <= 1024
