@@ -10,7 +10,7 @@ from measure import best_times
 
 from pinesy import Cascade
 from pinesy._common.validation import FloatArray
-from pinesy.inverse.backpropagation import backpropagate
+from pinesy.inverse import backpropagate
 from pinesy.problems import addition, addition_labels, sudoku
 from pinesy.rulebase.targets import Target
 
@@ -26,7 +26,7 @@ def random_inputs(cascade: Cascade, n: int) -> FloatArray:
 
 def verified(cascade: Cascade, target: Any) -> object:
     """Find the target inputs and compare what they give with the target."""
-    return backpropagate(cascade, target).reproduced
+    return backpropagate(cascade, None, target).reproduced
 
 
 def against_inference() -> None:
@@ -51,7 +51,7 @@ def against_inference() -> None:
         times = best_times(
             {
                 "infer": partial(program.infer, evidence),
-                "find": partial(backpropagate, cascade, target),
+                "find": partial(backpropagate, cascade, None, target),
                 "verify": partial(verified, cascade, target),
                 "labels": partial(verified, cascade, labels),
             },

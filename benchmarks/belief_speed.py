@@ -4,7 +4,7 @@ import numpy as np
 from measure import best_times
 
 from pinesy import antipignistic
-from pinesy.inverse.conditioning import condition
+from pinesy.inverse import posterior
 from pinesy.problems import addition, addition_labels
 
 
@@ -18,7 +18,7 @@ def main(k: int = 100, n: int = 1000) -> None:
     times = best_times(
         {
             "infer": lambda: rules.infer(inputs),
-            "condition": lambda: condition(rules, inputs, targets),
+            "posterior": lambda: posterior(rules, inputs, targets),
         }
     )
     ratio = times["condition"] / times["infer"]

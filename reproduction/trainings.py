@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pinesy.inverse.conditioning.graph import graph_of
+from pinesy.inverse.factor_graph import factor_graph
 from pinesy.nets import (
     BETTER_EYE,
     PAPER,
@@ -180,7 +180,7 @@ def trained_from_answers(
     is slow and not exact with.
     """
     train, valid = (answered(task, part, images) for part in (task.train, task.valid))
-    loss = "both" if graph_of(train.cascade).is_forest else "answers"
+    loss = "both" if factor_graph(train.cascade).is_forest else "answers"
     epochs = max(START.epochs, -(-START_IMAGES // len(train.flat)))
     start = START.with_epochs(scale.epochs or epochs)
     first = SEEDS_A_RUN * training.seed

@@ -32,8 +32,7 @@ from pinesy.explanations import (
     smallest_change,
     why_not,
 )
-from pinesy.inverse.backpropagation import Backpropagation, backpropagate
-from pinesy.inverse.conditioning import Beliefs, condition
+from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
 from pinesy.learning import LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
@@ -52,7 +51,6 @@ from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_spec
 __all__ = [
     "Attribute",
     "Backpropagation",
-    "Beliefs",
     "Cascade",
     "CascadeError",
     "Change",
@@ -75,6 +73,7 @@ __all__ = [
     "Partition",
     "PinesyError",
     "Possibility",
+    "Posterior",
     "Predictions",
     "Premise",
     "PremiseDegrees",
@@ -95,7 +94,6 @@ __all__ = [
     "antipignistic_inverse",
     "audit",
     "backpropagate",
-    "condition",
     "conditions",
     "explain",
     "learn",
@@ -105,6 +103,7 @@ __all__ = [
     "minmax_product",
     "parse",
     "parse_rule",
+    "posterior",
     "save",
     "smallest_change",
     "why_not",

@@ -11,8 +11,7 @@ import pinesy as library
 from cli import weather
 from cli.weather import RULES, TRAIN, told
 from pinesy.cli import found as found_module
-from pinesy.inverse.backpropagation import backpropagate
-from pinesy.inverse.conditioning import condition
+from pinesy.inverse import backpropagate, posterior
 from pinesy.rules.possibility import Possibility
 
 Run = Callable[..., Any]
@@ -60,7 +59,7 @@ def check(rows: list[dict[str, Any]], expected: Any) -> None:
 def test_the_file_s_targets(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
     rows = lines(pinesy("backprop", RULES, TRAIN))
     targets = weather.targets(cascade, weather.read(TRAIN))
-    check(rows, backpropagate(cascade, targets, inputs))
+    check(rows, backpropagate(cascade, inputs, targets))
     assert {row["reproduced"] for row in rows} == {True, False}
     assert rows[8]["conflicts"][0]["rules"] == [
         {
@@ -74,21 +73,21 @@ def test_the_file_s_targets(pinesy: Run, cascade: library.Cascade, inputs: Any) 
 def test_one_of_the_file_s_targets(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
     rows = lines(pinesy("backprop", RULES, TRAIN, "--target", "street"))
     targets = weather.targets(cascade, weather.read(TRAIN))
-    check(rows, backpropagate(cascade, {"street": targets["street"]}, inputs))
+    check(rows, backpropagate(cascade, inputs, {"street": targets["street"]}))
 
 
 def test_a_target_for_all_samples(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
     rows = lines(pinesy("backprop", RULES, TRAIN, "--target", "street=wet"))
-    check(rows, backpropagate(cascade, {"street": ["wet"] * 10}, inputs))
+    check(rows, backpropagate(cascade, inputs, {"street": ["wet"] * 10}))
     assert all(row["reproduced"] for row in rows)
     mixed = lines(pinesy("backprop", RULES, TRAIN, "--target", "street=wet", "--target", "rain"))
     rain = weather.targets(cascade, weather.read(TRAIN))["rain"]
-    check(mixed, backpropagate(cascade, {"street": ["wet"] * 10, "rain": rain}, inputs))
+    check(mixed, backpropagate(cascade, inputs, {"street": ["wet"] * 10, "rain": rain}))
 
 
 def test_belief(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
     rows = lines(pinesy("backprop", RULES, TRAIN, "--belief", "--target", "street=wet"))
-    expected = condition(cascade, inputs, {"street": ["wet"] * 10})
+    expected = posterior(cascade, inputs, {"street": ["wet"] * 10})
     assert len(rows) == 10
     for number, row in enumerate(rows):
         assert row == {
@@ -121,7 +120,7 @@ def test_standard_input_and_transform(pinesy: Run, cascade: library.Cascade) -> 
     options = ["--transform", "antipignistic"]
     [row] = lines(pinesy("backprop", RULES, "-", *options, input=line))
     sees = {"sky": library.antipignistic({"clear": 0.75, "dark": 0.25}), "pressure": {"steady": 1}}
-    expected = backpropagate(cascade, {"street": "wet"}, sees)
+    expected = backpropagate(cascade, sees, {"street": "wet"})
     assert row["input_distance"] == expected.input_distance
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from golden import PAPER
 from paper.test_same_digit import FIRST, B
-from pinesy.inverse.backpropagation import Backpropagation, backpropagate, premise_equations
+from pinesy.inverse import Backpropagation, backpropagate, premise_equations
 
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]["backpropagation"]
 TARGET: dict[Any, float] = {
@@ -17,7 +17,7 @@ SAMPLE = {"a1": [1.0, 0.0], "a2": [0.0, 1.0]}
 
 @pytest.fixture
 def found() -> Backpropagation:
-    return backpropagate(FIRST, TARGET, SAMPLE)
+    return backpropagate(FIRST, SAMPLE, TARGET)
 
 
 def test_all_parameters_are_zero() -> None:
@@ -59,4 +59,4 @@ def test_the_sample_does_not_match(found: Backpropagation) -> None:
     assert not found.matches
     assert found.input_distance == {"a1": 1.0, "a2": 1.0}
     assert found.output_distance == 1.0
-    assert backpropagate(FIRST, TARGET, found.inputs).matches
+    assert backpropagate(FIRST, found.inputs, TARGET).matches

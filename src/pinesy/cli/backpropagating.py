@@ -25,8 +25,7 @@ from pinesy.cli.options import (
 from pinesy.cli.output import open_output, progress
 from pinesy.cli.values import by_name, find_value, source_of
 from pinesy.exceptions import DataError, UnknownAttributeError
-from pinesy.inverse.backpropagation import backpropagate
-from pinesy.inverse.conditioning import condition
+from pinesy.inverse import backpropagate, posterior
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
@@ -130,8 +129,8 @@ class _Targets:
         inputs = by_name(samples.evidence, self.cascade.inputs)
         targets = self._complete(samples, data)
         if belief:
-            return believed(condition(self.cascade, inputs, targets), samples.lines)
-        return propagated(backpropagate(self.cascade, targets, inputs), samples.lines)
+            return believed(posterior(self.cascade, inputs, targets), samples.lines)
+        return propagated(backpropagate(self.cascade, inputs, targets), samples.lines)
 
     def _complete(self, samples: Batch, data: Path) -> dict[str, Target]:
         """Return the targets of the file and those for all samples."""

@@ -11,8 +11,7 @@ from rich.text import Text
 from pinesy.cli.output import Screen
 from pinesy.cli.show import degree_text, new_table, shortened_note
 from pinesy.cli.values import degrees_by_name
-from pinesy.inverse.backpropagation import Backpropagation, Conflict
-from pinesy.inverse.conditioning import Beliefs
+from pinesy.inverse import Backpropagation, Conflict, Posterior
 from pinesy.rules.possibility import Possibility
 
 #: What a table shows unless all is wanted: samples, inputs of a sample, degrees of an input,
@@ -124,7 +123,7 @@ def _conflict(conflict: Conflict, everything: bool) -> dict[str, Any]:
     }
 
 
-def believed(found: Beliefs, lines: Sequence[int]) -> Iterator[Answer]:
+def believed(found: Posterior, lines: Sequence[int]) -> Iterator[Answer]:
     """Yield the conditioned distributions of each sample of a batch."""
     for row, line in enumerate(lines):
         compatibility = float(found.compatibility[row])

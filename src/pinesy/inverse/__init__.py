@@ -1,22 +1,19 @@
-"""Against the direction of inference: target inputs, and beliefs conditioned on targets."""
+"""Against the direction of inference: target inputs, and distributions conditioned on targets."""
 
-from pinesy.inverse.backpropagation import (
-    LIMIT,
-    Backpropagation,
-    Conflict,
-    PremiseSystem,
-    backpropagate,
-    premise_equations,
-)
-from pinesy.inverse.conditioning import Beliefs, condition
+from pinesy.inverse.backpropagation import LIMIT, backpropagate
+from pinesy.inverse.conditioning import Posterior, posterior
+from pinesy.inverse.conflicts import Conflict
+from pinesy.inverse.reversal import premise_equations
+from pinesy.inverse.target_inputs import Backpropagation
+from pinesy.rulebase.equations import PremiseSystem
 
 __all__ = [
     "LIMIT",
     "Backpropagation",
-    "Beliefs",
     "Conflict",
+    "Posterior",
     "PremiseSystem",
     "backpropagate",
-    "condition",
+    "posterior",
     "premise_equations",
 ]

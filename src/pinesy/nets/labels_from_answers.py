@@ -6,7 +6,7 @@ from torch import nn
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
-from pinesy.inverse.conditioning import condition
+from pinesy.inverse import posterior
 from pinesy.nets.answered_samples import UNKNOWN, Answered
 from pinesy.nets.predict import predict_proba
 from pinesy.transforms import antipignistic_inverse
@@ -22,7 +22,7 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
     """Return for each image the probabilities of its values, given what the answer must be.
 
     The network's probabilities become possibilities, which the answer conditions
-    (`pinesy.condition`): for certain rules ``c(x) = min_i pi_i(x_i)`` where they give the answer,
+    (`pinesy.posterior`): for certain rules ``c(x) = min_i pi_i(x_i)`` where they give the answer,
     0 elsewhere; for others the min with what they say of the answer. It is rescaled to maximum 1
     and projected to each input by max, and the antipignistic inverse makes probabilities of that.
     An image that was misread gets the right label, if it is the most possible way to the answer.
@@ -107,7 +107,7 @@ def _conditioned(
     """Return the inputs (n, m, classes) given the answers, and the compatibility (n,)."""
     inputs = {name: pi[:, i] for i, name in enumerate(samples.inputs)}
     answers = {name: target[places] for name, target in samples.targets.items()}
-    beliefs = condition(samples.cascade, inputs, answers)
+    beliefs = posterior(samples.cascade, inputs, answers)
     compatibility = np.asarray(beliefs.compatibility)
     if not compatibility.all():
         row = int(places[int(np.argmin(compatibility))])

@@ -202,7 +202,7 @@ def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = Non
     Parameters
     ----------
     scores : tensor (n, classes), as a network gives them
-    labels : tensor (n, classes) of probabilities, such as `Beliefs.probabilities` gives
+    labels : tensor (n, classes) of probabilities, such as `Posterior.probabilities` gives
     weights : tensor (n,), how much each image counts; by default 1
     """
     losses = torch.nn.functional.cross_entropy(scores, labels.to(scores.dtype), reduction="none")

@@ -8,7 +8,7 @@ from typing import Any, cast
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.evidence import Evidence
+from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.check import Report, check
@@ -274,6 +274,16 @@ def as_cascade(rules: Cascade | RuleSet) -> Cascade:
     if not isinstance(rules, Cascade):
         raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
     return rules
+
+
+def evidence_rows(
+    cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
+) -> Rows:
+    """Check the form of evidence on some of the inputs (by default all), as inference does."""
+    needed = cascade.inputs if inputs is None else inputs
+    known = {a.name: a for a in cascade.inputs}
+    concluded = frozenset(s.output.name for s in cascade.order)
+    return Rows.of(evidence, needed, known, concluded, sum(len(a.domain) for a in needed))
 
 
 def _names(attributes: Sequence[Attribute]) -> str:

@@ -1,7 +1,8 @@
-"""The equation system ``Y = G box X`` of a rule set and a training sample."""
+"""The systems of min-max equations of a rule set, for its parameters or its premise degrees."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,36 +13,37 @@ from pinesy.rules.partition import Partition
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class EquationSystem:
-    """The system ``y = G box x`` whose unknowns are the parameters ``x = (s_1, r_1, ..., r_n)``.
+class SignedSystem:
+    """A system ``y = A box x`` with a pair of columns of `A` for each rule.
 
-    ``G[mu, 2j-1] = lambda_j`` if cell `mu` lies in ``Q_j`` else 1, and ``G[mu, 2j] = 1`` if it does
-    else ``rho_j``. Everything is computed from ``up_j``, the largest target among the cells on
-    each side of rule `j`, in ``O(omega n)``.
+    ``A[mu, 2j-1] = inside_j`` if cell `mu` lies in ``Q_j`` else 1, and ``A[mu, 2j] = 1`` if it does
+    else ``outside_j`` ([eq:coefredM], [eq:coefredG]). Everything is computed from ``up_j``, the
+    largest target among the cells on each side of rule `j`, in ``O(omega n)``.
 
     Attributes
     ----------
     partition : the partition of the output domain
-    lambdas, rhos : arrays (n,)
-        The degrees of the rules' premises for the sample.
-    target : array (omega,)
-        The target possibility of each cell.
+    inside, outside : arrays (n,), the coefficients for the cells inside and outside ``Q_j``
+    target : array (omega,), the target possibility of each cell
     """
 
+    #: How the coefficients are written.
+    SYMBOLS: ClassVar[tuple[str, str]]
+
     partition: Partition
-    lambdas: FloatArray
-    rhos: FloatArray
+    inside: FloatArray
+    outside: FloatArray
     target: FloatArray
 
     @property
     def matrix(self) -> FloatArray:
-        """The matrix `G`, of shape ``(omega, 2n)``."""
-        return signed_matrix(self.partition, self.lambdas, self.rhos)
+        """The matrix `A`, of shape ``(omega, 2n)``."""
+        return signed_matrix(self.partition, self.inside, self.outside)
 
     @property
     def symbolic(self) -> list[list[str]]:
-        """The matrix `G` with ``lambda_j``, ``rho_j`` and ``1`` in place of numbers."""
-        return symbolic_matrix(self.partition, "lambda", "rho")
+        """The matrix `A` with names and ``1`` in place of numbers."""
+        return symbolic_matrix(self.partition, *self.SYMBOLS)
 
     @cached_property
     def _uppers(self) -> tuple[FloatArray, FloatArray]:
@@ -51,57 +53,99 @@ class EquationSystem:
 
     @property
     def greatest_solution(self) -> FloatArray:
-        """``E^up = (up_s[1], up_r[1], ...)``, the greatest relevant solution if there is one."""
+        """``E^up`` [eq:twosoldef] or ``F^up`` [def:coFU], the greatest relevant solution if any."""
         return interleave(*self._uppers)
 
     @property
     def lowest_solution(self) -> FloatArray:
-        """``E^down``: each ``up`` where it is above its premise degree, else 0."""
+        """``E^down`` or ``F^down`` [lem:coEDOMEGA]: each ``up`` above its coefficient, else 0."""
         return self._above(0.0)
 
     @cached_property
+    def reached(self) -> FloatArray:
+        """``A box up``: the lowest consistent target that is nowhere below the target.
+
+        It is the target itself iff the system is consistent, and normalised like the target,
+        which the `lowest_approximation` need not be.
+        """
+        return minmax_product(self.matrix, self.greatest_solution)
+
+    @property
     def is_consistent(self) -> bool:
-        """Whether some parameters give just the target; then all from `lowest` to `greatest` do."""
-        reached = minmax_product(self.matrix, self.greatest_solution)
-        return bool(np.array_equal(reached, self.target))
+        """Whether some `x` gives just the target; then all from `lowest` to `greatest` do.
+
+        See [cor:consist], [cor:consistOMEGA].
+        """
+        return bool(np.array_equal(self.reached, self.target))
 
     @cached_property
     def cell_distances(self) -> FloatArray:
-        """``nabla_mu`` for each cell, with ``(g, up)`` of the side of rule `j` that it is on.
+        """``nabla_mu`` [eq:Nablamini] of each cell, with ``(a, up)`` of its side of rule `j`.
 
-        ``nabla_mu = min_j max((g - y_mu)^+, min((up - y_mu)^+ / 2, (up - g)^+))``.
+        ``nabla_mu = min_j max((a - y_mu)^+, min((up - y_mu)^+ / 2, (up - a)^+))``.
         """
         signs, y = self.partition.signs, self.target[:, None]
-        g = np.where(signs, self.lambdas, self.rhos)
+        a = np.where(signs, self.inside, self.outside)
         up = np.where(signs, *self._uppers)
-        rise = np.minimum(np.maximum(up - y, 0.0) / 2, np.maximum(up - g, 0.0))
-        distances: FloatArray = np.maximum(np.maximum(g - y, 0.0), rise).min(axis=1)
+        rise = np.minimum(np.maximum(up - y, 0.0) / 2, np.maximum(up - a, 0.0))
+        distances: FloatArray = np.maximum(np.maximum(a - y, 0.0), rise).min(axis=1)
         return distances
 
     @property
     def distance(self) -> float:
-        """The Chebyshev distance ``nabla`` to the nearest consistent system; 0 iff consistent."""
+        """The Chebyshev distance ``nabla`` [eq:Nabla] to the nearest consistent system."""
         return float(self.cell_distances.max())
 
     @property
     def lowest_approximate_solution(self) -> FloatArray:
-        """The lowest parameters that come as near to the target as any can."""
+        """The lowest `x` that comes as near to the target as any can [eq:lowestapprox]."""
         return self._above(self.distance)
 
     @property
     def lowest_approximation(self) -> FloatArray:
-        """The lowest of the nearest targets that some parameters give: the repaired sample."""
+        """The lowest of the nearest targets that some `x` gives [eq:lowest]: it is repaired."""
         return minmax_product(self.matrix, self.lowest_approximate_solution)
 
     def _above(self, nabla: float) -> FloatArray:
-        """Return ``(up - nabla)^+`` where it is above the premise degree, else 0."""
+        """Return ``(up - nabla)^+`` where it is above the coefficient, else 0."""
         lowered = np.maximum(interleave(*self._uppers) - nabla, 0.0)
-        degrees = interleave(self.lambdas, self.rhos)
-        return np.where(lowered - degrees > (TOLERANCE if nabla else 0.0), lowered, 0.0)
+        coefficients = interleave(self.inside, self.outside)
+        return np.where(lowered - coefficients > (TOLERANCE if nabla else 0.0), lowered, 0.0)
 
     def __str__(self) -> str:
         return show_matrix(self.symbolic)
 
     def __repr__(self) -> str:
-        omega, n = self.partition.signs.shape
-        return f"EquationSystem({omega} equations, {2 * n} unknowns, distance {self.distance:g})"
+        (omega, n), kind = self.partition.signs.shape, type(self).__name__
+        return f"{kind}({omega} equations, {2 * n} unknowns, distance {self.distance:g})"
+
+
+class EquationSystem(SignedSystem):
+    """The system ``Y = G box X`` [eq:upsigma] of a training sample.
+
+    Its coefficients are the degrees ``lambda_j, rho_j`` of the rules' premises, its unknowns the
+    parameters ``X = (s_1, r_1, ..., s_n, r_n)``.
+    """
+
+    SYMBOLS = "lambda", "rho"
+
+    @property
+    def lambdas(self) -> FloatArray:
+        """The degrees of the premises."""
+        return self.inside
+
+    @property
+    def rhos(self) -> FloatArray:
+        """The degrees of the premises' negations."""
+        return self.outside
+
+
+class PremiseSystem(SignedSystem):
+    """The system ``O = M box X`` [eq:sysOmega] of a target output.
+
+    Its coefficients are the parameters ``s_j, r_j``, its unknowns the degrees of the premises
+    ``X = (lambda_1, rho_1, ..., lambda_n, rho_n)``: `greatest_solution` is ``F^up``,
+    `lowest_solution` is ``F^down``; if it is consistent, every `X` between them gives the target.
+    """
+
+    SYMBOLS = "s", "r"

@@ -138,8 +138,7 @@ class RuleSet:
             raise DegreeError("a system of equations is made of one sample; got a batch")
         premises = cast(Trace, trace).premises[self.output.name]
         degrees = target_degrees(target, self.output)
-        cells = np.zeros(len(self.partition))
-        np.maximum.at(cells, self.partition.cell_of, degrees)
+        cells = self.partition.possibilities(degrees)
         return EquationSystem(self.partition, premises.lambdas, premises.rhos, cells)
 
     @cached_property

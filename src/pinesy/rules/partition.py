@@ -45,6 +45,18 @@ class Partition:
             tuple(domain[i] for i in np.flatnonzero(self.cell_of == mu)) for mu in range(len(self))
         ]
 
+    def possibilities(self, degrees: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the possibility of each cell ``(..., omega)`` for distributions ``(..., |D_b|)``.
+
+        These are the vectors of [eq:otilde] and, for training samples, of [eq:upsigma].
+        """
+        order = np.argsort(self.cell_of, kind="stable")
+        if len(self) == len(order):
+            return degrees[..., order]
+        starts = np.searchsorted(self.cell_of[order], np.arange(len(self)))
+        cells: npt.NDArray[np.float64] = np.maximum.reduceat(degrees[..., order], starts, axis=-1)
+        return cells
+
     @cached_property
     def tree_nodes(self) -> int:
         """The size ``T = sum_i |Lambda^(i)|`` of the prefix tree: its distinct sign prefixes."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from explanations.counterfactuals import attempts
 from explanations.counterfactuals.test_smallest_change import functions, questions
-from inverse.conditioning.shapes import trees
+from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from explanations.counterfactuals import attempts
 from explanations.counterfactuals.test_smallest_change import MOST, functions, listed, questions
-from inverse.conditioning.shapes import trees
+from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, parse
 from pinesy.exceptions import DomainError, UnreachableError

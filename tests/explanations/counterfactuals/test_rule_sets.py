@@ -15,7 +15,7 @@ from pinesy.explanations import (
     smallest_change,
     why_not,
 )
-from pinesy.inverse.conditioning import condition
+from pinesy.inverse import posterior
 
 A, B = Attribute("a", ["x", "y"]), Attribute("b", range(2))
 RULES = RuleSet([If(A.isin({"x"})).then(B.isin({0})), If(A.isin({"y"})).then(B.isin({1}), s=0.2)])
@@ -26,7 +26,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "margin": lambda rules: margin(rules, SEES),
     "input_margins": lambda rules: input_margins(rules, SEES),
     "is_coherent": is_coherent,
-    "condition": lambda rules: condition(rules, SEES, {"b": 1})["a"].to_dict(),
+    "condition": lambda rules: posterior(rules, SEES, {"b": 1})["a"].to_dict(),
 }
 
 

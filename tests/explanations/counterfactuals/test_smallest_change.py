@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from explanations.counterfactuals import attempts
-from inverse.conditioning.shapes import trees
+from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
 from pinesy.exceptions import (

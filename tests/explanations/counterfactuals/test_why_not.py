@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracles
 from explanations.counterfactuals.test_smallest_change import DIGITS, functions, questions
-from inverse.conditioning.shapes import trees
+from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError

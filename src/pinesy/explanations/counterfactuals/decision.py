@@ -14,7 +14,7 @@ from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
 from pinesy.explanations.sample import one_row
-from pinesy.inverse.conditioning.graph import graph_of
+from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -52,7 +52,7 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
     """
     cascade = as_cascade(rules)
     behind = cascade.needed([output_of(cascade, output).name])
-    return graph_of(cascade).coherent.issuperset(s.output.name for s in behind)
+    return factor_graph(cascade).coherent.issuperset(s.output.name for s in behind)
 
 
 @dataclass(frozen=True, eq=False)

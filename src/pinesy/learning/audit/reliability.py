@@ -191,8 +191,7 @@ class Audit:
         systems = {}
         for name, one in self.sets.items():
             partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
-            target = np.zeros(len(partition))
-            np.maximum.at(target, partition.cell_of, self._batch.targets[name].distribution(i))
+            target = partition.possibilities(self._batch.targets[name].distribution(i))
             systems[name] = EquationSystem(partition, degrees[0::2], degrees[1::2], target)
         return systems
 

@@ -14,7 +14,7 @@ from pinesy.learning.exact.stages import Samples, learn_from, needed_inputs
 from pinesy.learning.learning_result import LearningResult, SampleSummary
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.minmax import Fronts
-from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets
@@ -180,13 +180,10 @@ def check_targeted(where: str, names: Collection[str], first: Collection[str]) -
 
 
 def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Rows:
-    known = {a.name: a for a in cascade.inputs}
-    needed = cascade.inputs
-    if isinstance(evidence, Mapping):
-        names = needed_inputs(cascade, targeted)
-        needed = tuple(a for a in needed if a.name in names)
-    concluded = frozenset(s.output.name for s in cascade.order)
-    return Rows.of(evidence, needed, known, concluded, sum(len(a.domain) for a in needed))
+    if not isinstance(evidence, Mapping):
+        return evidence_rows(cascade, evidence)
+    names = needed_inputs(cascade, targeted)
+    return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in names))
 
 
 def _check_numbers(targets: Mapping[str, Target], n: int) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from inverse.backpropagation import backpropagation_oracle as oracle
+from inverse import backpropagation_oracle as oracle
 from pinesy import Attribute, If, RuleSet
-from pinesy.inverse.backpropagation import Backpropagation, backpropagate, premise_equations
+from pinesy.inverse import Backpropagation, backpropagate, premise_equations
 from strategies import Draw, distributions, propositions
 
 #: Few degrees, so that everything can be tried.
@@ -80,7 +80,7 @@ def test_premise_systems_are_the_definition(rules: RuleSet, data: st.DataObject)
 def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, Any]) -> None:
     """And the inputs below it that give the target are all the solutions there are."""
     rules, target = problem
-    found = backpropagate(rules, target)
+    found = backpropagate(rules, None, target)
     expected = oracle.solutions(rules, target_of(found))
     inputs = inputs_of(found)
     assert found.solved == bool(expected)
@@ -106,7 +106,7 @@ def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, 
 def test_choices_find_a_solution_if_there_is_one(problem: tuple[RuleSet, Any]) -> None:
     """One may be found where none keeps to the bounds: a harmless conjunction may exceed one."""
     rules, target = problem
-    found = backpropagate(rules, target, limit=10_000)
+    found = backpropagate(rules, None, target, limit=10_000)
     expected = oracle.solutions(rules, target_of(found))
     assert not found.exhausted
     assert found.solved or not expected
@@ -123,7 +123,7 @@ def test_most_specific_solutions_are_minimal(
     s, r = (np.minimum(z, 0.6) for z in (rules.s, rules.r))
     rules = rules.with_parameters(s, r)
     actual = {a.name: data.draw(few_degrees(len(a.domain))) for a in rules.inputs}
-    found = backpropagate(rules, target, actual if with_inputs else None)
+    found = backpropagate(rules, actual if with_inputs else None, target)
     if not found.solved:
         return
     lowest = {name: oracle.fractions(pi) for name, pi in found.most_specific().items()}
@@ -140,7 +140,7 @@ def test_matching_inputs_are_the_solutions(
 ) -> None:
     rules, target = problem
     actual = {a.name: data.draw(few_degrees(len(a.domain))) for a in rules.inputs}
-    found = backpropagate(rules, target, actual)
+    found = backpropagate(rules, actual, target)
     system = oracle.premises(rules, target_of(found))
     known = {
         a.name: dict(zip(a.domain, map(Fraction, actual[a.name]), strict=True))
@@ -172,5 +172,5 @@ def test_inputs_are_often_found() -> None:
     for _ in range(50):
         pi = rng.choice([0.3, 0.6, 1.0], 2)
         pi[rng.integers(2)] = 1.0
-        solved += backpropagate(rules, pi).solved
+        solved += backpropagate(rules, None, pi).solved
     assert solved == 50

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from inverse.conditioning.joint_oracle import attributes_of
+from inverse.joint_oracle import attributes_of
 from pinesy import Attribute, Cascade
 from strategies import Draw, distributions, rule_sets, shaped_cascades
 

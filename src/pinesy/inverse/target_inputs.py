@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError, InconsistentSystemError
-from pinesy.inverse.backpropagation.conflict import Conflict
-from pinesy.inverse.backpropagation.conflicts import find_conflicts
-from pinesy.inverse.backpropagation.found import Actual, Arrays, Found
-from pinesy.inverse.backpropagation.premises import PremiseSystem
-from pinesy.inverse.backpropagation.specific import check_parameters, lower
+from pinesy.inverse.backward_pass import ActualSample, BackwardPass
+from pinesy.inverse.backward_program import Arrays
+from pinesy.inverse.conflicts import Conflict, find_conflicts
+from pinesy.inverse.most_specific import check_parameters, lower
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 
@@ -30,15 +31,15 @@ class Backpropagation:
     paper does: values that no rule tells apart count as one.
     """
 
-    _found: Found
+    _pass: BackwardPass
     is_batch: bool
 
-    # --- what was found ------------------------------------------------------------------------
+    # --- targets and inputs --------------------------------------------------------------------
 
     @cached_property
     def targets(self) -> Distributions:
         """The target outputs that were given."""
-        return self._all(self._found.targets)
+        return self._all(self._pass.targets)
 
     @cached_property
     def inputs(self) -> Distributions:
@@ -47,28 +48,30 @@ class Backpropagation:
         They keep the premise degrees of every rule within ``max(F^up, parameter)``.
         Inputs that the targets do not depend on have degree 1 everywhere.
         """
-        found, n = self._found.inputs, len(self._found)
-        degrees = {
-            a.name: found[a.name] if a.name in found else np.ones((n, len(a.domain)))
-            for a in self._cascade.inputs
-        }
-        return self._all(degrees)
+        inputs, n = self._pass.inputs, len(self._pass)
+        return self._all(
+            {
+                a.name: inputs[a.name] if a.name in inputs else np.ones((n, len(a.domain)))
+                for a in self._cascade.inputs
+            }
+        )
 
     @cached_property
     def inferred(self) -> Distributions:
         """What is inferred from the target inputs, for each attribute with a target."""
-        return self._all(self._found.inferred)
+        return self._all(self._pass.inferred)
 
     @cached_property
     def repaired(self) -> Distributions:
-        """The targets that were used: ``M box F^up``, the target itself where it is consistent.
+        """The targets that are used: ``M box F^up``, the target itself where it is consistent.
 
-        Else it is the lowest distribution above the target that some premise degrees give.
+        Else it is the lowest distribution above the target that some premise degrees give; by
+        [eq:eeOMEGA] it is ``M box F^down`` as well.
         """
-        return self._all(self._found.reached)
+        return self._all(self._pass.reached)
 
     def probabilities(self) -> dict[str, FloatArray]:
-        """Return the target probabilities of each input, by the inverse antipignistic method.
+        """Return the target probabilities of each input: [subsec:antipignistic], inverted.
 
         Rows of a batch that are not normalised are NaN; for a single sample that is an error.
         """
@@ -82,15 +85,15 @@ class Backpropagation:
         they were given, else the last value of each domain first.
         """
         self._one("most_specific()")
-        found = self._found
-        check_parameters(found.passage.reversal.sets.values())
+        check_parameters(self._pass.program.reversal.sets.values())
         if not self.solved:
             raise InconsistentSystemError(
                 f"there are no target inputs to make more specific ({self._state}); see .conflicts",
                 float(self.distance),
             )
-        actual = None if found.actual is None else _first(found.actual.inputs)
-        lowered = lower(self._cascade, _first(found.inputs), _first(found.reached), actual)
+        one = self._pass
+        actual = None if one.actual is None else _first(one.actual.inputs)
+        lowered = lower(self._cascade, _first(one.inputs), _first(one.reached), actual)
         return {
             name: Possibility(pi.attribute, lowered.get(name, pi.degrees))
             for name, pi in self.inputs.items()
@@ -101,32 +104,32 @@ class Backpropagation:
     @property
     def normalised(self) -> Any:
         """Whether all target inputs are normalised."""
-        return self._answer(self._found.normalised)
+        return self._answer(self._pass.normalised)
 
     @property
     def reproduced(self) -> Any:
         """Whether the target inputs are normalised and give the targets, bit for bit."""
-        return self._answer(self._found.reproduced)
+        return self._answer(self._pass.reproduced)
 
     @property
     def solved(self) -> Any:
         """Whether the target inputs are normalised and give the `repaired` targets, bit for bit."""
-        return self._answer(self._found.solved)
+        return self._answer(self._pass.solved)
 
     @cached_property
     def distance(self) -> Any:
         """The Chebyshev distance between the targets and what the target inputs give."""
-        return self._answer(self._found.distance(self._found.inferred))
+        return self._answer(self._pass.distance(self._pass.inferred))
 
     @property
     def exhausted(self) -> Any:
-        """Whether the search for a choice of propositions ended at its limit."""
-        return self._answer(self._found.exhausted)
+        """Whether the search for a choice of conjuncts ended at its limit."""
+        return self._answer(self._pass.exhausted)
 
     @cached_property
     def nabla(self) -> dict[str, Any]:
-        """The Chebyshev distance of the system ``O = M box X`` of each target; 0: consistent."""
-        return {name: self._answer(self._found.nabla(name)) for name in self._found.targets}
+        """The Chebyshev distance [eq:Nabla] of the system of each target; 0: consistent."""
+        return {name: self._answer(self._pass.nabla(name)) for name in self._pass.targets}
 
     # --- the actual inputs ---------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class Backpropagation:
     def input_distance(self) -> dict[str, Any]:
         """For each input the Chebyshev distance between actual and target distribution."""
         return {
-            name: self._answer(np.abs(actual - self._found.inputs[name]).max(axis=1))
+            name: self._answer(np.abs(actual - self._pass.inputs[name]).max(axis=1))
             for name, actual in self._actual.inputs.items()
         }
 
@@ -142,14 +145,14 @@ class Backpropagation:
     def input_excess(self) -> dict[str, Any]:
         """For each input ``max_v (pi_actual(v) - pi_target(v))^+``: 0 if within the targets."""
         return {
-            name: self._answer(np.maximum(actual - self._found.inputs[name], 0.0).max(axis=1))
+            name: self._answer(np.maximum(actual - self._pass.inputs[name], 0.0).max(axis=1))
             for name, actual in self._actual.inputs.items()
         }
 
     @cached_property
     def output_distance(self) -> Any:
         """``||M box I - O||``: how far what the actual inputs give is from the targets."""
-        return self._answer(self._found.distance(self._actual.outputs))
+        return self._answer(self._pass.distance(self._actual.outputs))
 
     @cached_property
     def matches(self) -> Any:
@@ -160,10 +163,10 @@ class Backpropagation:
         may give `O` as well: then `output_distance` is 0.
         """
         within = [
-            (actual <= self._found.inputs[name]).all(axis=1)
+            (actual <= self._pass.inputs[name]).all(axis=1)
             for name, actual in self._actual.inputs.items()
         ]
-        exact = self._found.distance(self._actual.outputs) == 0.0
+        exact = self._pass.distance(self._actual.outputs) == 0.0
         return self._answer(np.all(within, axis=0) & exact)
 
     # --- one sample ----------------------------------------------------------------------------
@@ -172,28 +175,25 @@ class Backpropagation:
         """Return the result of one sample of a batch."""
         if not self.is_batch:
             raise DomainError("this is of a single sample already; sample() is for batches")
-        n = len(self._found)
-        if not isinstance(row, int | np.integer) or not -n <= row < n:
-            raise DomainError(f"there is no sample {row!r:.60}; the batch has {n}, from 0 on")
-        return Backpropagation(self._found.pick(range(n)[row]), False)
+        return Backpropagation(self._pass.sample(check_sample(row, len(self._pass))), False)
 
     @property
     def premises(self) -> dict[str, PremiseSystem]:
-        """The system ``O = M box X`` of each rule set behind the targets (one sample).
+        """The system [eq:sysOmega] of each rule set behind the targets (one sample).
 
         Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute on
-        the way, `O` is the target distribution that was found for it.
+        the way, `O` is the target distribution that was inferred for it.
         """
         self._one(".premises")
-        return dict(self._found.finding.systems)
+        return dict(self._pass.traced.systems)
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What keeps the targets from being reproduced, sample by sample: the rules that clash."""
+        """What keeps the targets from being reproduced, sample by sample, with the rules."""
         if self.is_batch:
-            rows = np.flatnonzero(~self._found.reproduced).tolist()
+            rows = np.flatnonzero(~self._pass.reproduced).tolist()
             return tuple(c.at(row) for row in rows for c in self.sample(row).conflicts)
-        return () if self.reproduced else tuple(find_conflicts(self._found.finding))
+        return () if self.reproduced else tuple(find_conflicts(self._pass.traced))
 
     # --- in words ------------------------------------------------------------------------------
 
@@ -207,16 +207,16 @@ class Backpropagation:
         return "\n".join([*lines, *[f"and {left} more conflicts"] * (left > 0)])
 
     def __repr__(self) -> str:
-        names = list(self._found.targets)
+        names = list(self._pass.targets)
         shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
         return f"Backpropagation({shown} -> {len(self._cascade.inputs)} inputs: {self._state})"
 
     @property
     def _state(self) -> str:
         if self.is_batch:
-            return f"{int(self.reproduced.sum())} of {len(self._found)} samples reproduced"
+            return f"{int(self.reproduced.sum())} of {len(self._pass)} samples reproduced"
         parts = ["reproduced"] if self.reproduced else self._shortcomings
-        if self._found.actual is not None and self.output_distance == 0.0:
+        if self._pass.actual is not None and self.output_distance == 0.0:
             parts.append("the actual inputs give the target")
         return ", ".join(parts)
 
@@ -230,16 +230,14 @@ class Backpropagation:
     # --- parts ---------------------------------------------------------------------------------
 
     @property
-    def _cascade(self) -> Any:
-        return self._found.passage.reversal.cascade
+    def _cascade(self) -> Cascade:
+        return self._pass.program.reversal.cascade
 
     @property
-    def _actual(self) -> Actual:
-        if self._found.actual is None:
-            raise DegreeError(
-                "the actual inputs are not known; give them: backpropagate(rules, target, inputs)"
-            )
-        return self._found.actual
+    def _actual(self) -> ActualSample:
+        if self._pass.actual is None:
+            raise DegreeError("the actual inputs are not known; give them as evidence")
+        return self._pass.actual
 
     def _one(self, what: str) -> None:
         if self.is_batch:
@@ -263,10 +261,10 @@ def _first(arrays: Arrays) -> dict[str, FloatArray]:
 def _inverse(pi: Possibility) -> FloatArray:
     """Return the probabilities of a distribution, or of those of a batch that are normalised."""
     if pi.is_batch:
-        found = np.full(pi.degrees.shape, np.nan)
+        probabilities = np.full(pi.degrees.shape, np.nan)
         if np.any(pi.normalised):
-            found[pi.normalised] = antipignistic_inverse(pi.degrees[pi.normalised])
-        return found
+            probabilities[pi.normalised] = antipignistic_inverse(pi.degrees[pi.normalised])
+        return probabilities
     if not pi.normalised:
         raise DegreeError(
             f"the target distribution of {pi.attribute.name!r} is not normalised (its largest "

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet, parse
-from pinesy.inverse.backpropagation import Conflict, backpropagate
+from pinesy.inverse import Conflict, backpropagate
 from pinesy.problems import addition, sudoku
 
 A, B = Attribute("a", ("x", "y", "z")), Attribute("b", (0, 1, 2))
@@ -22,7 +22,7 @@ def numbers(conflict: Conflict) -> list[tuple[str, int]]:
 def test_bounds_that_cannot_all_be_kept_are_no_contradiction() -> None:
     x = {"a": [1.0, 0.0, 0.0]}
     assert NARROW.infer(x).to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}
-    found = backpropagate(NARROW, 0, x)
+    found = backpropagate(NARROW, x, 0)
     assert not found.reproduced
     (conflict,) = found.conflicts
     assert conflict.message == (
@@ -38,10 +38,10 @@ def test_bounds_that_cannot_all_be_kept_are_no_contradiction() -> None:
 @pytest.mark.parametrize(("actual", "told"), [([1.0, 0, 0], True), ([0, 1.0, 0], False)])
 def test_whether_the_actual_inputs_give_the_target(actual: list[float], told: bool) -> None:
     rules = RuleSet([If(A.isin(["x"])).then(B.isin([0]))])
-    found = backpropagate(rules, [1.0, 0.0, 0.0], {"a": actual})
+    found = backpropagate(rules, {"a": actual}, [1.0, 0.0, 0.0])
     assert found.reproduced
     assert ("the actual inputs give the target" in repr(found)) is told
-    assert "actual" not in repr(backpropagate(rules, 0))
+    assert "actual" not in repr(backpropagate(rules, None, 0))
 
 
 def test_rules_that_say_nothing_do_not_block() -> None:
@@ -49,12 +49,15 @@ def test_rules_that_say_nothing_do_not_block() -> None:
     says = RuleSet([If(A.isin(["x"])).then(B.isin([0]))])
     nothing = If(A.isin(["x"])).then(B.isin([1, 2]), s=1, r=1)
     both = RuleSet([*says.rules, nothing])
-    found = backpropagate(both, 0)
+    found = backpropagate(both, None, 0)
     assert found.reproduced
-    assert found.inputs["a"].degrees.tolist() == backpropagate(says, 0).inputs["a"].degrees.tolist()
+    assert (
+        found.inputs["a"].degrees.tolist()
+        == backpropagate(says, None, 0).inputs["a"].degrees.tolist()
+    )
     assert found.premises["b"].greatest_solution.tolist() == [1.0, 0.0, 0.0, 1.0]
     conjunction = If(A.isin(["y"]), A.isin(["y", "z"])).then(B.isin([0]), s=1, r=1)
-    again = backpropagate(RuleSet([*says.rules, conjunction]), 0)
+    again = backpropagate(RuleSet([*says.rules, conjunction]), None, 0)
     assert again.reproduced
     assert again.inputs["a"].best == "x"
 
@@ -65,7 +68,7 @@ def test_parameters_widen_the_bounds() -> None:
         If(A.isin(["x"])).then(B.isin([0])),
         If(A.isin(["y"])).then(B.isin([0, 1]), r=0.4),
     )
-    found = backpropagate(RuleSet([first, second]), 0)
+    found = backpropagate(RuleSet([first, second]), None, 0)
     assert found.premises["b"].greatest_solution.tolist() == [1.0, 0.0, 1.0, 0.0]
     assert found.inputs["a"].to_dict() == {"x": 0.4, "y": 0.0, "z": 0.0}
     assert "no value of 'a' possible at 1 (at most 0.4)" in str(found)
@@ -75,11 +78,11 @@ def test_parameters_widen_the_bounds() -> None:
 def test_rules_that_say_nothing_are_not_blamed() -> None:
     idle = [If(A.isin([v])).then(B.isin(q), s=1, r=1) for v, q in (("z", [0]), ("x", [1, 2]))]
     clash = [If(A.isin(["x"])).then(B.isin([0])), If(A.isin(["y"])).then(B.isin([0, 1]))]
-    (height,) = backpropagate(RuleSet([*idle, *clash]), 0).conflicts
+    (height,) = backpropagate(RuleSet([*idle, *clash]), None, 0).conflicts
     assert (height.kind, numbers(height)) == ("height", [("b", 4), ("b", 3)])
     low = [If(A.isin(["x"])).then(B.isin([0])), If(A.isin(["x", "y"])).then(B.isin([1]))]
     both = If(A.isin(["z"]), A.isin(["y", "z"])).then(B.isin([1]), s=1, r=1)
-    found = backpropagate(RuleSet([*low, both]), [0.5, 0.25, 1.0])
+    found = backpropagate(RuleSet([*low, both]), None, [0.5, 0.25, 1.0])
     assert {c.kind for c in found.conflicts} == {"lower"}
 
 
@@ -87,10 +90,10 @@ def test_conjunctions_are_lowered_no_further_than_their_parameters() -> None:
     a, b, c, d, e = (Attribute(name, (0, 1)) for name in "abcde")
     first = If(a.isin([1]), b.isin([1])).then(e.isin([1]))
     second = If(c.isin([1]), d.isin([1]))
-    found = backpropagate(RuleSet([first, second.then(e.isin([1]), s=0.25)]), 0)
+    found = backpropagate(RuleSet([first, second.then(e.isin([1]), s=0.25)]), None, 0)
     assert found.reproduced
     assert [found.inputs[n].degrees.tolist() for n in "ac"] == [[1.0, 0.0], [1.0, 0.25]]
-    free = backpropagate(RuleSet([first, second.then(e.isin([1]), s=1)]), 0, limit=1)
+    free = backpropagate(RuleSet([first, second.then(e.isin([1]), s=1)]), None, 0, limit=1)
     assert free.reproduced  # with one choice: rule 2 needs none
     assert [free.inputs[n].degrees.tolist() for n in "ac"] == [[1.0, 0.0], [1.0, 1.0]]
 
@@ -98,7 +101,7 @@ def test_conjunctions_are_lowered_no_further_than_their_parameters() -> None:
 def test_only_what_cannot_give_its_target_is_said_not_to() -> None:
     """The carry's own equations have a solution: the pair of digits behind it is to blame."""
     actual = {"a_1": np.eye(10)[5], "a_2": np.eye(10)[7]}
-    found = backpropagate(ADDITION, {"y_0": 1, "y_1": 2}, actual)
+    found = backpropagate(ADDITION, actual, {"y_0": 1, "y_1": 2})
     assert found.matches
     assert not found.reproduced
     assert found.premises["w_1"].distance == 0.0
@@ -107,7 +110,7 @@ def test_only_what_cannot_give_its_target_is_said_not_to() -> None:
     assert conflict.message == (
         "the greatest inputs give (3, 3) of 'c_1' possibility 1, more than its target 0; more "
         "specific inputs may give it: belief in the actual inputs chooses some, see "
-        "pinesy.condition (--belief)"
+        "pinesy.posterior (--belief)"
     )
     assert numbers(conflict) == [("w_1", 1), ("c_1", 4), ("c_1", 14)]  # a_1 = 3 and a_2 = 3
 
@@ -117,7 +120,7 @@ def test_a_target_that_leaves_too_little_is_named() -> None:
         "attribute a in {x, y}\nattribute b in {0, 1}\nattribute d in {p, q}\n"
         "if a in {x} then b in {0}\nif b in {0} then d in {p}"
     )
-    (conflict,) = backpropagate(chain, {"b": 0, "d": {"p": 1.0, "q": 0.25}}).conflicts
+    (conflict,) = backpropagate(chain, None, {"b": 0, "d": {"p": 1.0, "q": 0.25}}).conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("targets", "d", 0.25)
     assert conflict.message == (
         "rule 1 on 'd' needs the negation of its premise possible at 0.25; the target of 'b' "
@@ -133,7 +136,7 @@ def test_a_target_and_other_rules_that_leave_too_little() -> None:
         RuleSet([If(b.isin([0]), c.isin([0])).then(d.isin([0]))]),
         RuleSet([If(c.isin([0])).then(Attribute("e", (0, 1)).isin([0]))]),
     )
-    found = backpropagate(cascade, {"b": 0, "d": [1.0, 0.5], "e": 0})
+    found = backpropagate(cascade, None, {"b": 0, "d": [1.0, 0.5], "e": 0})
     conflict = next(k for k in found.conflicts if k.attribute == "d")
     assert conflict.kind == "targets"
     assert conflict.message.endswith("the target of 'b' and other rules leave 0")
@@ -142,10 +145,9 @@ def test_a_target_and_other_rules_that_leave_too_little() -> None:
 
 def test_nothing_is_said_of_other_rules_where_there_are_none() -> None:
     always = RuleSet([If(A.isin(["x", "y", "z"])).then(B.isin([0]))])
-    (conflict,) = backpropagate(always, [1.0, 0.5, 0.5]).conflicts
+    (conflict,) = backpropagate(always, None, [1.0, 0.5, 0.5]).conflicts
     assert conflict.message == (
-        "rule 1 on 'b' needs the negation of its premise possible at 0.5; the inputs that were "
-        "found leave 0"
+        "rule 1 on 'b' needs the negation of its premise possible at 0.5; the target inputs leave 0"
     )
 
 
@@ -158,7 +160,7 @@ def test_the_rules_whose_parameters_exceed_the_target_are_named() -> None:
             If(A.isin(["z"])).then(B.isin([1, 2]), r=1.0),
         ]
     )
-    conflict = backpropagate(rules, 1).conflicts[0]
+    conflict = backpropagate(rules, None, 1).conflicts[0]
     assert (conflict.kind, conflict.distance) == ("target", 0.5)
     assert "0 cannot be below 1, the target is 0" in conflict.message
     assert numbers(conflict) == [("b", 2), ("b", 3)]
@@ -168,7 +170,7 @@ def test_where_no_parameter_is_to_blame_the_nearest_rules_are_named() -> None:
     rules = RuleSet(
         [If(A.isin(["x"])).then(B.isin([0, 1])), If(A.isin(["y"])).then(B.isin([1, 2]))]
     )
-    conflict = backpropagate(rules, [1.0, 0.25, 1.0]).conflicts[0]
+    conflict = backpropagate(rules, None, [1.0, 0.25, 1.0]).conflicts[0]
     assert (conflict.kind, conflict.attribute) == ("target", "b")
     assert numbers(conflict) == [("b", 1), ("b", 2)]
 
@@ -177,19 +179,19 @@ def test_conflicts_that_are_left_out_are_counted() -> None:
     rules = sudoku(4)
     grid = np.array([[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]])
     actual = {f"a_{i + 1}_{j + 1}": np.eye(4)[grid[i, j]] for i in range(4) for j in range(4)}
-    found = backpropagate(rules, 1, actual)
+    found = backpropagate(rules, actual, 1)
     assert len(found.conflicts) > 8
     assert str(found).endswith(f"\nand {len(found.conflicts) - 8} more conflicts")
-    assert "more conflicts" not in str(backpropagate(rules, 0, actual, limit=0))
+    assert "more conflicts" not in str(backpropagate(rules, actual, 0, limit=0))
 
 
 def test_long_premises_are_shortened_with_a_count() -> None:
-    (conflict,) = backpropagate(sudoku(4), 0, limit=0).conflicts
+    (conflict,) = backpropagate(sudoku(4), None, 0, limit=0).conflicts
     (line,) = str(conflict).splitlines()[1:]
     (_, _, whole) = conflict.rules[0]
     shown, n = (
         " ".join(whole.split()).split(" and ")[:4],
-        len(conflict.clashing[0].rule.premise.propositions),
+        len(conflict.conflicting[0].rule.premise.propositions),
     )
     assert (
         line

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet
-from pinesy.inverse.backpropagation import backpropagate
+from pinesy.inverse import backpropagate
 from pinesy.rulebase.targets import Target
 
 A, B, C = Attribute("a", (0, 1, 2)), Attribute("b", (0, 1)), Attribute("c", (0, 1))
@@ -26,7 +26,7 @@ MANY: list[Any] = [
 @pytest.mark.parametrize("target", ONE)
 def test_forms_of_one_target(target: Any) -> None:
     for inputs in (None, {"a": [1.0, 0.5, 0.0]}):
-        found = backpropagate(SAME, target, inputs)
+        found = backpropagate(SAME, inputs, target)
         assert not found.is_batch
         assert found.inputs["a"].to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}
         assert found.reproduced is True
@@ -35,7 +35,7 @@ def test_forms_of_one_target(target: Any) -> None:
 @pytest.mark.parametrize("target", MANY)
 def test_forms_of_a_batch(target: Any) -> None:
     for inputs in (None, np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]])):
-        found = backpropagate(SAME, target, inputs)
+        found = backpropagate(SAME, inputs, target)
         assert found.is_batch
         assert found.inputs["a"].degrees.tolist() == [[1, 0, 0], [0, 1, 0]]
         assert found.reproduced.tolist() == [True, True]
@@ -44,21 +44,21 @@ def test_forms_of_a_batch(target: Any) -> None:
 def test_degrees_of_a_product_that_are_whole_numbers() -> None:
     pair = Attribute.product("pair", B, C)
     rules = RuleSet([If(B.isin([0])).then(pair.where("b == 0"))])
-    assert not backpropagate(rules, [0, 0, 1, 0]).is_batch
-    assert backpropagate(rules, [(0, 0), (0, 1)]).is_batch
+    assert not backpropagate(rules, None, [0, 0, 1, 0]).is_batch
+    assert backpropagate(rules, None, [(0, 0), (0, 1)]).is_batch
 
 
 def test_a_single_result_in_words() -> None:
-    found = backpropagate(SAME, [1.0, 0.25])
+    found = backpropagate(SAME, None, [1.0, 0.25])
     assert repr(found) == "Backpropagation(b -> 1 inputs: reproduced)"
     assert str(found) == f"{found!r}\n  Possibility(a, {{0: 1, 1: 0.25, 2: 0.25}})"
-    assert repr(backpropagate(SAME, [0, 1])) == (
+    assert repr(backpropagate(SAME, None, [0, 1])) == (
         "Backpropagation(b -> 1 inputs: 2 of 2 samples reproduced)"
     )
 
 
 def test_a_target_below_the_parameters_is_repaired() -> None:
-    found = backpropagate(CHAIN, {"c": 1})
+    found = backpropagate(CHAIN, None, {"c": 1})
     assert found.repaired["c"].to_dict() == {0: 0.1, 1: 1.0}
     assert found.nabla == {"c": 0.1}
     assert not found.reproduced
@@ -81,14 +81,14 @@ def test_a_target_below_the_parameters_is_repaired() -> None:
 
 def test_lowest_approximations_need_not_be_normalised() -> None:
     """Why the lowest target above is used: it is normalised as the target is."""
-    system = backpropagate(CHAIN, {"c": 1}).premises["c"]
+    system = backpropagate(CHAIN, None, {"c": 1}).premises["c"]
     assert system.lowest_approximation.max() == 0.9
     assert system.reached.max() == 1.0
 
 
 def test_rules_that_leave_no_value_are_named() -> None:
     rules = RuleSet([If(A.isin([0])).then(B.isin([0])), If(A.isin([1, 2])).then(B.isin([0]))])
-    found = backpropagate(rules, 1)
+    found = backpropagate(rules, None, 1)
     (conflict,) = found.conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("height", "a", 1.0)
     assert [(output, number) for output, number, _ in conflict.rules] == [("b", 1), ("b", 2)]
@@ -101,7 +101,7 @@ def test_lower_bounds_that_fail_are_named() -> None:
     """Rule 1 needs its premise at 0.5, rule 2 does not let it be above 0.2."""
     out = Attribute("out", (0, 1, 2))
     rules = RuleSet([If(A.isin([0])).then(out.isin([0])), If(A.isin([0, 1])).then(out.isin([1]))])
-    found = backpropagate(rules, [0.5, 0.2, 1.0])
+    found = backpropagate(rules, None, [0.5, 0.2, 1.0])
     assert found.normalised
     assert not found.solved
     conflict = next(c for c in found.conflicts if c.kind == "lower")
@@ -115,7 +115,7 @@ def test_lower_bounds_that_fail_are_named() -> None:
 
 def test_conflicts_of_a_batch_tell_the_row() -> None:
     rules = RuleSet([If(A.isin([0])).then(B.isin([0])), If(A.isin([1, 2])).then(B.isin([0]))])
-    found = backpropagate(rules, [[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
+    found = backpropagate(rules, None, [[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
     assert [c.row for c in found.conflicts] == [0, 2]
     assert str(found.conflicts[1]).startswith("row 2: the rules leave no value of 'a'")
     assert found.sample(-1).conflicts[0].row is None
@@ -123,7 +123,7 @@ def test_conflicts_of_a_batch_tell_the_row() -> None:
 
 
 def test_intervals_of_premise_degrees_on_the_way() -> None:
-    found = backpropagate(CHAIN, {"c": [1.0, 0.5]})
+    found = backpropagate(CHAIN, None, {"c": [1.0, 0.5]})
     last, first = found.premises["c"], found.premises["b"]
     assert last.greatest_solution.tolist() == [1.0, 0.5]
     assert last.lowest_solution.tolist() == [1.0, 0.5]
@@ -133,8 +133,8 @@ def test_intervals_of_premise_degrees_on_the_way() -> None:
 
 def test_most_specific_keeps_what_the_actual_inputs_find_possible() -> None:
     rules = RuleSet([If(A.isin([0, 1])).then(B.isin([0]))])
-    free = backpropagate(rules, 0)
+    free = backpropagate(rules, None, 0)
     assert free.inputs["a"].to_dict() == {0: 1.0, 1: 1.0, 2: 0.0}
     assert free.most_specific()["a"].to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}
-    near = backpropagate(rules, 0, {"a": [0.1, 0.4, 1.0]})
+    near = backpropagate(rules, {"a": [0.1, 0.4, 1.0]}, 0)
     assert near.most_specific()["a"].to_dict() == {0: 0.0, 1: 1.0, 2: 0.0}

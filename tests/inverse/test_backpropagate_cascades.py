@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from inverse.backpropagation import backpropagation_oracle as oracle
+from inverse import backpropagation_oracle as oracle
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet
-from pinesy.inverse.backpropagation import Backpropagation, backpropagate
+from pinesy.inverse import Backpropagation, backpropagate
 from pinesy.problems import addition, sudoku, sudoku_labels
 from strategies import BatchCase, Case, batches, cascades, cases, distributions
 
@@ -53,7 +53,7 @@ def test_targets_that_are_inferred(case: Case, every: bool) -> None:
     targets = own_targets(case.cascade, case.evidence, every)
     if not targets:
         return
-    found = backpropagate(case.cascade, targets, limit=3)
+    found = backpropagate(case.cascade, None, targets, limit=3)
     check(case.cascade, found)
     if found.reproduced:
         again = case.cascade.infer(found.inputs, list(targets))
@@ -68,7 +68,7 @@ def test_any_targets(cascade: Cascade, data: st.DataObject) -> None:
     outputs = [s.output for s in cascade.order]
     chosen = data.draw(st.lists(st.sampled_from(outputs), min_size=1, max_size=3, unique=True))
     targets = {a.name: np.array(data.draw(distributions(len(a.domain)))) for a in chosen}
-    found = backpropagate(cascade, targets, limit=0)
+    found = backpropagate(cascade, None, targets, limit=0)
     check(cascade, found)
     expected = oracle.greatest_without_choices(cascade, exact(found.targets))
     assert exact(found.inputs) == expected
@@ -80,10 +80,10 @@ def test_a_batch_is_its_samples(case: BatchCase) -> None:
     targets = own_targets(case.cascade, case.evidence, every=False)
     if not targets:
         return
-    whole = backpropagate(case.cascade, targets, case.evidence, limit=2)
+    whole = backpropagate(case.cascade, case.evidence, targets, limit=2)
     for row in sorted({0, case.n - 1}):
         one = backpropagate(
-            case.cascade, {n: t.sample(row) for n, t in targets.items()}, case.row(row), limit=2
+            case.cascade, case.row(row), {n: t.sample(row) for n, t in targets.items()}, limit=2
         )
         part = whole.sample(row)
         assert exact(part.inputs) == exact(one.inputs)
@@ -100,14 +100,14 @@ def test_a_batch_is_its_samples(case: BatchCase) -> None:
 def test_addition_leaves_many_pairs_and_says_so() -> None:
     """A sum of 7 has eight pairs, and no two distributions say just these."""
     rules = addition(1)
-    found = backpropagate(rules, {"y_1": 7, "y_0": 0})
+    found = backpropagate(rules, None, {"y_1": 7, "y_0": 0})
     assert found.inputs["a_1"].degrees.tolist() == [1.0] * 8 + [0.0] * 2
     assert not found.reproduced
     assert found.distance == 1.0
     assert {c.kind for c in found.conflicts} == {"reach"}
     assert found.nabla == {"y_0": 0.0, "y_1": 0.0}
     assert found.premises["c_1"].distance == 0.5
-    certain = backpropagate(rules, {"y_1": 8, "y_0": 1})  # only 9 + 9
+    certain = backpropagate(rules, None, {"y_1": 8, "y_0": 1})  # only 9 + 9
     assert certain.reproduced
     assert certain.inputs["a_2"].best == 9
     assert certain.inputs["a_2"].certainty == 1.0
@@ -117,7 +117,7 @@ def test_addition_with_the_pairs_as_targets() -> None:
     rules = addition(2)
     digits = np.array([[3, 7, 1, 8], [9, 9, 0, 1]])  # 37 + 18 = 55 and 99 + 01 = 100
     pairs = {"c_2": digits[:, [1, 3]], "c_1": np.column_stack([digits[:, [0, 2]], [1, 1]])}
-    found = backpropagate(rules, {**pairs, "y_2": [5, 0], "y_1": [5, 0], "y_0": [0, 1]})
+    found = backpropagate(rules, None, {**pairs, "y_2": [5, 0], "y_1": [5, 0], "y_0": [0, 1]})
     assert found.reproduced.tolist() == [True, True]
     for i in range(4):
         assert found.inputs[f"a_{i + 1}"].best.tolist() == digits[:, i].tolist()
@@ -130,15 +130,15 @@ def test_sudoku_valid_and_invalid() -> None:
     grid = np.array([[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]])
     actual = {f"a_{i + 1}_{j + 1}": np.eye(4)[grid[i, j]] for i in range(4) for j in range(4)}
     assert sudoku_labels(grid[None])["c"].tolist() == [1]
-    valid = backpropagate(rules, 1, actual)
+    valid = backpropagate(rules, actual, 1)
     assert valid.output_distance == 0.0
     assert not valid.reproduced  # nothing is ruled out, so that the grid may be invalid
     assert set(valid.input_excess.values()) == {0.0}
-    invalid = backpropagate(rules, {0: 1.0}, limit=5)
+    invalid = backpropagate(rules, None, {0: 1.0}, limit=5)
     assert invalid.exhausted
     assert not invalid.reproduced
     assert {c.kind for c in invalid.conflicts} == {"conjunction"}
-    assert not backpropagate(rules, {0: 1.0}, limit=100).exhausted
+    assert not backpropagate(rules, None, {0: 1.0}, limit=100).exhausted
 
 
 def test_values_that_no_rule_tells_apart_are_out_of_reach() -> None:
@@ -146,7 +146,7 @@ def test_values_that_no_rule_tells_apart_are_out_of_reach() -> None:
     cascade = Cascade(
         RuleSet([If(a.isin([0])).then(b.isin([0]))]), RuleSet([If(b.isin([1])).then(c.isin([1]))])
     )
-    found = backpropagate(cascade, 1)
+    found = backpropagate(cascade, None, 1)
     assert not found.reproduced
     (conflict,) = found.conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("reach", "b", 1.0)
@@ -161,7 +161,7 @@ def test_targets_that_contradict_each_other() -> None:
     cascade = Cascade(
         RuleSet([If(a.isin([0])).then(b.isin([0]))]), RuleSet([If(b.isin([0])).then(c.isin([0]))])
     )
-    found = backpropagate(cascade, {"b": 0, "c": 1})
+    found = backpropagate(cascade, None, {"b": 0, "c": 1})
     assert not found.reproduced
     assert found.inputs["a"].best == 0  # the target that is nearer to the input
     kinds = [c.kind for c in found.conflicts]
@@ -174,25 +174,25 @@ def test_attributes_that_no_target_depends_on_are_free() -> None:
     cascade = Cascade(
         RuleSet([If(a.isin([0])).then(c.isin([0]))]), RuleSet([If(b.isin([0])).then(d.isin([0]))])
     )
-    found = backpropagate(cascade, {"c": 1})
+    found = backpropagate(cascade, None, {"c": 1})
     assert found.inputs["a"].degrees.tolist() == [0.0, 1.0]
     assert found.inputs["b"].degrees.tolist() == [1.0, 1.0]
     assert found.reproduced
-    batch = backpropagate(cascade, {"c": [1, 0, 1]})
+    batch = backpropagate(cascade, None, {"c": [1, 0, 1]})
     assert batch.inputs["b"].degrees.tolist() == [[1.0, 1.0]] * 3
 
 
 def test_choices_stay_near_the_actual_inputs() -> None:
     a, b, c = (Attribute(n, (0, 1)) for n in "abc")
     rules = RuleSet([If(a.isin([1]), b.isin([1])).then(c.isin([1]))])
-    first = backpropagate(rules, 0)
+    first = backpropagate(rules, None, 0)
     assert first.inputs["a"].degrees.tolist() == [1.0, 0.0]
     assert first.inputs["b"].degrees.tolist() == [1.0, 1.0]
-    near = backpropagate(rules, 0, {"a": [0.2, 1.0], "b": [1.0, 0.9]})
+    near = backpropagate(rules, {"a": [0.2, 1.0], "b": [1.0, 0.9]}, 0)
     assert near.inputs["a"].degrees.tolist() == [1.0, 1.0]
     assert near.inputs["b"].degrees.tolist() == [1.0, 0.0]
     batch = backpropagate(
-        rules, [0, 0, 1], {"a": [[0.2, 1.0], [1, 0.1], [0, 1]], "b": [[1.0, 0.9]] * 3}
+        rules, {"a": [[0.2, 1.0], [1, 0.1], [0, 1]], "b": [[1.0, 0.9]] * 3}, [0, 0, 1]
     )
     assert batch.inputs["a"].degrees.tolist() == [[1, 1], [1, 0], [0, 1]]
     assert batch.reproduced.all()
@@ -200,9 +200,9 @@ def test_choices_stay_near_the_actual_inputs() -> None:
 
 def test_the_same_program_serves_again() -> None:
     rules = addition(1)
-    first, second = (backpropagate(rules, {"y_1": [3]})._found.passage for _ in range(2))
+    first, second = (backpropagate(rules, None, {"y_1": [3]})._pass.program for _ in range(2))
     assert first is second
-    assert backpropagate(rules, {"y_0": [1]})._found.passage is not first
+    assert backpropagate(rules, None, {"y_0": [1]})._pass.program is not first
 
 
 def test_degrees_are_copied_not_computed() -> None:
@@ -210,6 +210,6 @@ def test_degrees_are_copied_not_computed() -> None:
     a, b = Attribute("a", (0, 1, 2)), Attribute("b", (0, 1, 2))
     rules = RuleSet(If(a.isin([v])).then(b.isin([v])) for v in (0, 1, 2))
     target = [0.1 + 0.2, 1.0, 1 / 3]
-    found = backpropagate(rules, target)
+    found = backpropagate(rules, None, target)
     assert found.inputs["a"].degrees.tolist() == target
     assert Fraction(found.distance) == 0

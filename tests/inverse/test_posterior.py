@@ -10,22 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from inverse.conditioning.joint_oracle import attributes_of, joint, projections
-from inverse.conditioning.shapes import Problem, problems, trees
+from inverse.conditioning_problems import Problem, problems, trees
+from inverse.joint_oracle import attributes_of, joint, projections
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, antipignistic
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.inverse.conditioning import Beliefs, condition
-from pinesy.inverse.conditioning.graph import graph_of
+from pinesy.inverse import Posterior, posterior
+from pinesy.inverse.factor_graph import factor_graph
 from pinesy.problems import addition, sudoku
 from strategies import random_batch
 
 DIGITS = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
 
 
-def all_of(problem: Problem) -> Beliefs:
+def all_of(problem: Problem) -> Posterior:
     names = attributes_of(problem.cascade)
-    return condition(problem.cascade, problem.beliefs, problem.targets, names)
+    return posterior(problem.cascade, problem.beliefs, problem.targets, names)
 
 
 # --- the definition ------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_a_loop_is_seen_and_its_bound_is_above() -> None:
     copies = [RuleSet([If(bit.isin({1})).then(a.isin({1}))]) for a in (one, two)]
     equal = [If(one.isin({v}), two.isin({v})).then(same.isin({1}), s=1.0) for v in range(2)]
     loop = Cascade(*copies, RuleSet(equal))
-    found = condition(loop, {"bit": [1.0, 1.0]}, {"same": 0})
+    found = posterior(loop, {"bit": [1.0, 1.0]}, {"same": 0})
     assert not found.exact
     assert found.compatibility == 1.0
     assert joint(loop, {"bit": [1.0, 1.0]}, {"same": [1.0, 0.0]}).max() == 0.0
@@ -83,9 +83,9 @@ def test_a_batch_is_its_samples(problem: Problem, seed: int) -> None:
         name: random_batch(rng, n, len(degrees)) for name, degrees in problem.targets.items()
     }
     names = attributes_of(cascade)
-    found = condition(cascade, inputs, targets, names)
+    found = posterior(cascade, inputs, targets, names)
     for i in {0, n // 2, n - 1}:
-        one = condition(
+        one = posterior(
             cascade,
             {k: v[i] for k, v in inputs.items()},
             {k: v[i] for k, v in targets.items()},
@@ -120,7 +120,7 @@ def test_a_conjunction_of_many_attributes_in_closed_form(data: st.DataObject) ->
 @settings(max_examples=60, deadline=None)
 def test_rules_that_need_too_large_a_table_give_a_bound(problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pinesy.inverse.conditioning.splitting.MAX_TABLE", 4)
+        patch.setattr("pinesy.inverse.factors.MAX_TABLE", 4)
         found = all_of(problem._replace(cascade=Cascade(*problem.cascade.rule_sets)))
     for name, expected in projections(problem.cascade, joint(*problem)).items():
         assert (found.joint[name].degrees >= expected).all()
@@ -132,7 +132,7 @@ def test_rules_that_need_too_large_a_table_give_a_bound(problem: Problem) -> Non
 
 
 def test_a_sum_of_two_digits() -> None:
-    found = condition(addition(1), DIGITS, {"y_0": 1, "y_1": 2})
+    found = posterior(addition(1), DIGITS, {"y_0": 1, "y_1": 2})
     assert found.compatibility == 0.4
     assert {v: d for v, d in found["a_1"].to_dict().items() if d} == {8: 1.0, 3: 0.5}
     assert {v: d for v, d in found["a_2"].to_dict().items() if d} == {4: 1.0, 9: 0.5}
@@ -144,12 +144,12 @@ def test_a_sum_of_two_digits() -> None:
 def test_addition_2_for_every_sum(base: int) -> None:
     """All pairs of two-digit numbers with a given sum, best and worst digit of each."""
     rules = addition(2, base)
-    assert graph_of(rules).is_forest
+    assert factor_graph(rules).is_forest
     rng = np.random.default_rng(base)
     beliefs = {a.name: random_batch(rng, 1, base)[0] for a in rules.inputs}
     for total in range(2 * base**2 - 1):
         digits = [total // base**2, total // base % base, total % base]
-        found = condition(rules, beliefs, dict(zip(("y_0", "y_1", "y_2"), digits, strict=True)))
+        found = posterior(rules, beliefs, dict(zip(("y_0", "y_1", "y_2"), digits, strict=True)))
         best: dict[str, Any] = {f"a_{i}": [0.0] * base for i in range(1, 5)}
         for x in product(range(base), repeat=4):
             if base * (x[0] + x[2]) + x[1] + x[3] == total:
@@ -164,11 +164,11 @@ def test_a_sudoku_has_loops_so_it_is_a_bound() -> None:
     grid = [[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]]
     beliefs = {f"a_{i + 1}_{j + 1}": np.eye(4)[grid[i][j]] for i in range(4) for j in range(4)}
     beliefs["a_2_2"] = np.array([1.0, 0.4, 0.2, 0.1])
-    found = condition(sudoku(4), beliefs, {"c": 1})
+    found = posterior(sudoku(4), beliefs, {"c": 1})
     assert not found.exact
     assert found.compatibility == 0.1
     assert found["a_2_2"].to_dict() == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
-    broken = condition(sudoku(4), beliefs, {"c": 0})
+    broken = posterior(sudoku(4), beliefs, {"c": 0})
     assert broken["a_2_2"].to_dict() == {0: 1.0, 1: 0.4, 2: 0.2, 3: 0.1}
 
 
@@ -177,47 +177,49 @@ def test_a_sudoku_has_loops_so_it_is_a_bound() -> None:
 
 def test_results_are_mappings() -> None:
     rules = addition(1)
-    found = condition(rules, DIGITS, {"y_1": 2}, ["a_1", rules.attributes["c_1"]])
+    found = posterior(rules, DIGITS, {"y_1": 2}, ["a_1", rules.attributes["c_1"]])
     assert list(found) == ["a_1", "c_1"]
     assert len(found) == 2
     assert found[rules.attributes["a_1"]].best == 8
     assert isinstance(found["c_1"], Possibility)
-    assert repr(found) == "Beliefs(a_1, c_1; compatibility 0.4, exact)"
+    assert repr(found) == "Posterior(a_1, c_1; compatibility 0.4, exact)"
     batch = {
         name: np.tile([pi.get(d, 0.0) for d in range(10)], (3, 1)) for name, pi in DIGITS.items()
     }
-    assert repr(condition(rules, batch, {"y_1": [2, 7, 7]})) == (
-        "Beliefs(3 samples of a_1, a_2; exact)"
+    assert repr(posterior(rules, batch, {"y_1": [2, 7, 7]})) == (
+        "Posterior(3 samples of a_1, a_2; exact)"
     )
-    with raises_saying(UnknownAttributeError, "'w_1' was not asked for", "did you mean 'c_1'"):
+    with raises_saying(
+        UnknownAttributeError, "'w_1' is not among the attributes", "did you mean 'c_1'"
+    ):
         found["w_1"]
 
 
 def test_side_by_side_inputs_and_targets_on_inputs() -> None:
     rules = addition(1)
     rows = np.concatenate([[DIGITS[n].get(d, 0.0) for d in range(10)] for n in ("a_1", "a_2")])
-    found = condition(rules, rows, {"y_1": 2, "a_1": [0.0] * 9 + [1.0]})
+    found = posterior(rules, rows, {"y_1": 2, "a_1": [0.0] * 9 + [1.0]})
     assert found.compatibility == 0.0
-    assert condition(rules, rows, {"a_1": 8})["a_1"].best == 8
+    assert posterior(rules, rows, {"a_1": 8})["a_1"].best == 8
 
 
 def test_contradictions_are_flagged() -> None:
     rules = addition(1)
-    impossible = condition(rules, DIGITS, {"y_0": 1, "y_1": 0})
+    impossible = posterior(rules, DIGITS, {"y_0": 1, "y_1": 0})
     assert impossible.compatibility == 0.0
     assert not impossible["a_1"].normalised
     assert repr(impossible) == (
-        "Beliefs(a_1, a_2; compatibility 0: a contradiction, no distribution is left)"
+        "Posterior(a_1, a_2; compatibility 0: a contradiction, no distribution is left)"
     )
     with raises_saying(DegreeError, "contradict", "compatibility 0", "leave out"):
         impossible.probabilities()
     batch = {
         name: np.tile([pi.get(d, 0.0) for d in range(10)], (3, 1)) for name, pi in DIGITS.items()
     }
-    found = condition(rules, batch, {"y_1": [2, 7, 0]})
+    found = posterior(rules, batch, {"y_1": [2, 7, 0]})
     assert found.compatibility.tolist() == [0.4, 1.0, 0.0]
     assert repr(found) == (
-        "Beliefs(3 samples of a_1, a_2; exact, 1 of compatibility 0 (contradictions))"
+        "Posterior(3 samples of a_1, a_2; exact, 1 of compatibility 0 (contradictions))"
     )
     with raises_saying(DegreeError, "row 2: ", "contradict"):
         found.probabilities()
@@ -254,14 +256,14 @@ BAD: list[tuple[Any, Any, type[Exception], list[str]]] = [
 @pytest.mark.parametrize(("inputs", "targets", "error", "parts"), BAD, ids=lambda p: str(p)[:30])
 def test_bad_input(inputs: Any, targets: Any, error: Any, parts: list[str]) -> None:
     with raises_saying(error, *parts):
-        condition(addition(1), inputs, targets)
+        posterior(addition(1), inputs, targets)
 
 
 def test_bad_attributes() -> None:
-    with raises_saying(UnknownAttributeError, "wanted: no rule uses 'b'"):
-        condition(addition(1), DIGITS, {}, ["b"])
+    with raises_saying(UnknownAttributeError, "attributes: no rule uses 'b'"):
+        posterior(addition(1), DIGITS, {}, ["b"])
     with raises_saying(DataError, "attributes is 'a_1'; give a list"):
-        condition(addition(1), DIGITS, {}, "a_1")
+        posterior(addition(1), DIGITS, {}, "a_1")
     y = addition(1).attributes["y_1"]
     with raises_saying(DataError, "the target 'y_1' is given twice"):
-        condition(addition(1), DIGITS, {"y_1": 1, y: 1})
+        posterior(addition(1), DIGITS, {"y_1": 1, y: 1})

@@ -1,20 +1,23 @@
 """The most specific targets: degrees lowered one by one as far as the target output allows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DegreeError
-from pinesy.inverse.backpropagation.premises import cells_of
+from pinesy.inverse.backward_program import Arrays
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-
-Arrays = Mapping[str, FloatArray]
+from pinesy.rules.possibility import BoolArray
 
 
 def check_parameters(sets: Iterable[RuleSet]) -> None:
-    """Raise `DegreeError` where a parameter is 1: then ``F^down`` may have no normalised inputs."""
+    """Raise `DegreeError` where a parameter is 1: ``F^down`` may have no normalised inputs.
+
+    See the second item of [prop:SOLOMEGA].
+    """
     wrong = [
         f"rule {number} on {rule_set.output.name!r} ({rule})"
         for rule_set in sets
@@ -37,36 +40,37 @@ def lower(cascade: Cascade, greatest: Arrays, targets: Arrays, actual: Arrays | 
     to one of the targets' degrees, or to 0.
     """
     program = cascade.compile(list(targets))
-    parts = [cascade[name].partition for name in targets]
-    wanted = np.concatenate(
-        [cells_of(p, t[None, :])[0] for p, t in zip(parts, targets.values(), strict=True)]
-    )
-    names = [a.name for a in program.inputs]
-    starts = dict(zip(names, np.cumsum([0] + [len(greatest[n]) for n in names]), strict=False))
-    x = np.concatenate([greatest[name] for name in names])
+    parts = {name: cascade[name].partition for name in targets}
+    wanted = np.concatenate([parts[n].possibilities(degrees) for n, degrees in targets.items()])
+    slices = column_slices(program.inputs)
+    x = np.concatenate([greatest[name] for name in slices])
     steps = np.unique(np.append(wanted, 0.0))
 
-    def holds(rows: FloatArray) -> FloatArray:
-        found = program.infer(rows)
-        cells = [cells_of(p, found[n].degrees) for p, n in zip(parts, targets, strict=True)]
+    def reaches(rows: FloatArray) -> BoolArray:
+        inferred = program.infer(rows)
+        cells = [parts[n].possibilities(inferred[n].degrees) for n in targets]
         return np.asarray((np.concatenate(cells, axis=1) >= wanted).all(axis=1))
 
-    for name, place in _order(names, greatest, actual):
-        here = slice(starts[name], starts[name] + len(greatest[name]))
-        column = starts[name] + place
-        x[column] = _least(x, here, column, steps, holds)
-    return {n: x[starts[n] : starts[n] + len(greatest[n])] for n in names}
+    for name, place in _order(list(slices), greatest, actual):
+        x[slices[name].start + place] = _least(x, slices[name], place, steps, reaches)
+    return {name: x[columns] for name, columns in slices.items()}
 
 
-def _least(x: FloatArray, here: slice, column: int, steps: FloatArray, holds: object) -> float:
+def _least(
+    x: FloatArray,
+    columns: slice,
+    place: int,
+    steps: FloatArray,
+    reaches: Callable[[FloatArray], BoolArray],
+) -> float:
     """Return the least degree of one value with which the target is still inferred."""
-    now = float(x[column])
+    pi, now = x[columns], float(x[columns][place])
     lower_steps = steps[steps < now]
-    if (now == 1.0 and (x[here] == 1.0).sum() == 1) or not len(lower_steps):
+    if (now == 1.0 and (pi == 1.0).sum() == 1) or not len(lower_steps):
         return now
     rows = np.repeat(x[None, :], len(lower_steps), axis=0)
-    rows[:, column] = lower_steps
-    good = holds(rows)  # type: ignore[operator]
+    rows[:, columns.start + place] = lower_steps
+    good = reaches(rows)
     return float(lower_steps[np.argmax(good)]) if good.any() else now
 
 

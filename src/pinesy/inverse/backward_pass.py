@@ -1,0 +1,177 @@
+"""The backward pass of a batch: target inputs in arrays with a row for each sample."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray
+from pinesy.inverse.backward_program import Arrays, BackwardProgram, ProgramOutput
+from pinesy.inverse.conflicts import TracedSample
+from pinesy.inverse.conjuncts import ConjunctChoice, choose_conjuncts, rows_of, switches_of
+from pinesy.inverse.reversal import system_of
+from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rules.possibility import BoolArray
+
+
+@dataclass(frozen=True)
+class ActualSample:
+    """The actual inputs of a batch, and what is inferred from them for the target attributes."""
+
+    inputs: Arrays
+    outputs: Arrays
+
+
+@dataclass(frozen=True)
+class BackwardPass:
+    """The greatest target inputs of each sample, and what is inferred from them.
+
+    Attributes
+    ----------
+    program : the programs that find and check them
+    targets, inputs : distributions by attribute name
+    actual : the actual inputs, if they are known
+    exhausted : whether the search for a choice of conjuncts was ended by its limit
+    choices : the choices of conjuncts, for the samples that need some
+    """
+
+    program: BackwardProgram
+    targets: Arrays
+    inputs: Arrays
+    actual: ActualSample | None
+    exhausted: BoolArray
+    choices: Mapping[int, ConjunctChoice] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.exhausted)
+
+    def sample(self, row: int) -> "BackwardPass":
+        """Return the pass of one sample."""
+        rows, actual = slice(row, row + 1), self.actual
+        if actual is not None:
+            actual = ActualSample(rows_of(actual.inputs, rows), rows_of(actual.outputs, rows))
+        choices = {0: self.choices[row]} if row in self.choices else {}
+        targets, inputs = rows_of(self.targets, rows), rows_of(self.inputs, rows)
+        return BackwardPass(self.program, targets, inputs, actual, self.exhausted[rows], choices)
+
+    @cached_property
+    def inferred(self) -> dict[str, FloatArray]:
+        """What the inputs give, for each attribute with a target."""
+        inferred = self.program.reversal.inferred
+        return {name: self._forward.degrees(inferred[name]) for name in self.targets}
+
+    @cached_property
+    def _forward(self) -> ProgramOutput:
+        return self.program.forward(self.inputs, bool(self.normalised.all()))
+
+    @cached_property
+    def normalised(self) -> BoolArray:
+        """Whether all inputs are normalised."""
+        heights = [degrees.max(axis=1) for degrees in self.inputs.values()]
+        return np.asarray(np.min(heights, axis=0) == 1.0)
+
+    @cached_property
+    def reproduced(self) -> BoolArray:
+        """Whether the inputs are normalised and give the targets."""
+        return self._give(self.targets)
+
+    @cached_property
+    def solved(self) -> BoolArray:
+        """Whether the inputs are normalised and give the targets that can be reached."""
+        if self.reproduced.all():
+            return self.reproduced
+        return self.reproduced | self._give(self.reached)
+
+    def _give(self, targets: Arrays) -> BoolArray:
+        good = self.normalised.copy()
+        for name, degrees in targets.items():
+            good &= (self._cells(name, self.inferred[name]) == self._cells(name, degrees)).all(1)
+        return good
+
+    @cached_property
+    def reached(self) -> dict[str, FloatArray]:
+        """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
+        output = self.program.reach(self.targets)
+        return {n: output.degrees(a) for n, a in self.program.reversal.reached.items()}
+
+    def distance(self, inferred: Arrays) -> FloatArray:
+        """Return the largest difference between the targets and what is inferred, of all cells."""
+        gaps = [
+            np.abs(self._cells(name, inferred[name]) - self._cells(name, degrees)).max(axis=1)
+            for name, degrees in self.targets.items()
+        ]
+        return np.asarray(np.max(gaps, axis=0))
+
+    def _cells(self, name: str, degrees: FloatArray) -> FloatArray:
+        partition = self.program.reversal.sets[name].partition
+        return degrees if len(partition) == degrees.shape[1] else partition.possibilities(degrees)
+
+    def nabla(self, name: str) -> FloatArray:
+        """Return ``nabla`` [eq:Nabla] of the system [eq:sysOmega] of a target, for each sample."""
+        rule_set = self.program.reversal.sets[name]
+        cells = rule_set.partition.possibilities(self.targets[name])
+        distinct, which = np.unique(cells, axis=0, return_inverse=True)
+        systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
+        return np.array([system.distance for system in systems])[which.ravel()]
+
+    def with_conjuncts(self, output: ProgramOutput, limit: int) -> "BackwardPass":
+        """Return the pass with conjuncts chosen, where conjunctions keep it from a solution.
+
+        Parameters
+        ----------
+        output : of the program that went back without choices
+        limit : how many choices are tried for a sample
+        """
+        rows = self._rows_to_choose(output)
+        if not len(rows):
+            return self
+        targets, reached = rows_of(self.targets, rows), rows_of(self.reached, rows)
+        actual = None if self.actual is None else rows_of(self.actual.inputs, rows)
+        found, unfinished = choose_conjuncts(self.program, targets, reached, actual, limit)
+        exhausted = self.exhausted.copy()
+        exhausted[rows] = unfinished
+        choices = {row: c for row, c in zip(rows.tolist(), found, strict=True) if c is not None}
+        inputs = self._lowered(choices) if choices else self.inputs
+        return replace(self, inputs=inputs, choices=choices, exhausted=exhausted)
+
+    def _rows_to_choose(self, output: ProgramOutput) -> npt.NDArray[np.intp]:
+        """Return the samples whose inputs are normalised and leave a conjunction too possible."""
+        bounds = self.program.upper_bounds(output)
+        if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
+            return np.empty(0, dtype=np.intp)
+        above = list(self.program.exceeding(bounds, self._forward).values())
+        return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
+
+    def _lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
+        """Return the inputs, with those that choices give in the place of the others."""
+        rows = list(choices)
+        switches = switches_of(self.program, list(choices.values()))
+        output = self.program.choose(rows_of(self.targets, rows), switches)
+        inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
+        for a in self.program.reversal.inputs:
+            inputs[a.name][rows] = output.degrees(a)
+        return inputs
+
+    @cached_property
+    def traced(self) -> TracedSample:
+        """The first sample, with every degree on the way."""
+        back, choice = self.program.reversal, self.choices.get(0, {})
+        target = rows_of(self.targets, slice(0, 1))
+        output = self.program.choose(target, switches_of(self.program, [choice]), trace=True)
+        used = {n: system_of(s, output.first(back.sources[n])) for n, s in back.sets.items()}
+        given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
+        return TracedSample(back, {**used, **given}, used, output, choice)
+
+
+def backward_pass(
+    program: BackwardProgram, targets: Arrays, actual: ActualSample | None, limit: int
+) -> BackwardPass:
+    """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts."""
+    output = program.backward(targets)
+    inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
+    exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
+    one = BackwardPass(program, targets, inputs, actual, exhausted)
+    return one.with_conjuncts(output, limit)

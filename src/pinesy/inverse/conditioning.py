@@ -1,0 +1,251 @@
+"""The most possible inputs, given what is believed of them and what the rules should infer."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.names import column_slices, name_of
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.engine.code import Code
+from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.program import run
+from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
+from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
+from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target, named_targets
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.transforms import antipignistic_inverse
+
+#: Where there are loops, samples are swept for this many degrees of theirs at a time.
+CHUNK_NUMBERS = 1 << 22
+
+Targets = Mapping[str, Target]
+#: The compatibility, and the degrees of each attribute that is wanted.
+Joint = tuple[FloatArray, dict[str, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior(Mapping[str, Possibility]):
+    """Distributions conditioned on targets, by attribute name or attribute.
+
+    Attributes
+    ----------
+    joint : the distributions before they are rescaled: the projections of the joint distribution,
+        or upper bounds of them where `exact` is False
+    compatibility : how possible it is that evidence, rules and targets hold together: the largest
+        degree of the joint (or an upper bound); 0 is a contradiction, of which no distribution
+        is left: all degrees are 0, and `best` means nothing
+    exact : whether the graph of rules has no loop, so that the above are exact
+    """
+
+    joint: Mapping[str, Possibility]
+    compatibility: Any
+    exact: bool
+
+    def __getitem__(self, key: str | Attribute) -> Possibility:
+        name = name_of(key)
+        if name not in self.joint:
+            raise UnknownAttributeError(
+                f"{name!r} is not among the attributes{suggestion(name, self.joint)}"
+            )
+        return self._rescaled[name]
+
+    @cached_property
+    def _rescaled(self) -> dict[str, Possibility]:
+        return {name: self._rescale(pi) for name, pi in self.joint.items()}
+
+    def _rescale(self, pi: Possibility) -> Possibility:
+        top = np.asarray(self.compatibility)[..., None]
+        degrees = np.divide(pi.degrees, top, out=np.zeros_like(pi.degrees), where=top > 0.0)
+        return Possibility(pi.attribute, degrees)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.joint)
+
+    def __len__(self) -> int:
+        return len(self.joint)
+
+    def probabilities(self) -> dict[str, FloatArray]:
+        """Return the distributions as probabilities: soft labels for a network to learn from.
+
+        The inverse of the antipignistic transformation [subsec:antipignistic], row by row. Samples
+        that contradict have none: leave the rows with `compatibility` 0 out first.
+        """
+        if np.any(self.compatibility == 0.0):
+            where = ""
+            if np.ndim(self.compatibility):
+                where = f"row {int(np.argmin(self.compatibility))}: "
+            raise DegreeError(
+                f"{where}evidence, rules and targets contradict each other (compatibility 0), so "
+                "there are no probabilities; leave out the samples where compatibility is 0"
+            )
+        return {name: antipignistic_inverse(self[name].degrees) for name in self}
+
+    def __repr__(self) -> str:
+        kind = "exact" if self.exact else "upper bounds"
+        names = ", ".join(list(self)[:4]) + ", ..." * (len(self) > 4)
+        if np.ndim(self.compatibility):
+            lost = int(np.count_nonzero(self.compatibility == 0.0))
+            kind += f", {lost} of compatibility 0 (contradictions)" * (lost > 0)
+            return f"Posterior({len(self.compatibility)} samples of {names}; {kind})"
+        if self.compatibility == 0.0:
+            return f"Posterior({names}; compatibility 0: a contradiction, no distribution is left)"
+        return f"Posterior({names}; compatibility {self.compatibility:.4g}, {kind})"
+
+
+def posterior(
+    rules: RuleSet | Cascade,
+    evidence: Evidence,
+    targets: Any,
+    attributes: Iterable[str | Attribute] | None = None,
+) -> Posterior:
+    """Return the most possible distributions that fit the targets, given the current inputs.
+
+    The joint distribution of all attributes is the min of three things: the input distributions,
+    what each rule set says of its output for crisp inputs, and the targets,
+
+    ``c(x) = min(min_i pi_i(x_i), min_sets pi*(x_b | x_inputs), min_b target_b(x_b))``.
+
+    An attribute's distribution is the projection of `c` by max, divided by the largest degree of
+    `c`. Messages of max and min pass along the graph of attributes and rule sets: two sweeps give
+    the exact result if it is a forest, as in Addition; where there are loops, sweeps go on until
+    nothing changes, which gives an upper bound of every projection (docs/changes.md).
+
+    Parameters
+    ----------
+    rules : a rule set or a cascade
+    evidence : the input distributions of one sample or a batch, as `Cascade.infer` takes them
+    targets : what should be inferred, for any attributes that rules use: a value or a
+        distribution; for a batch one value or distribution a sample (see `Target.of`). That of an
+        only output may come alone.
+    attributes : those wanted, by default the inputs of the cascade
+
+    Notes
+    -----
+    The messages of both sweeps are compiled into one program of min and max, once for each set of
+    target names, that runs on blocks of samples as inference does.
+
+    Examples
+    --------
+    >>> from pinesy import antipignistic
+    >>> from pinesy.problems import addition
+    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
+    >>> given = posterior(addition(1), sees, {"y_0": 1, "y_1": 2})  # their sum is 12
+    >>> given
+    Posterior(a_1, a_2; compatibility 0.4, exact)
+    >>> given["a_1"], given["a_2"]
+    (Possibility(a_1, {8: 1, 3: 0.5, ...}), Possibility(a_2, {4: 1, 9: 0.5, ...}))
+    """
+    cascade = as_cascade(rules)
+    graph, rows = factor_graph(cascade), evidence_rows(cascade, evidence)
+    wanted = _names(graph, cascade.inputs if attributes is None else attributes)
+    only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
+    project = _projections if graph.is_forest else _bounds
+    compatibility, joint = project(graph, rows, _read_targets(graph, only, targets, rows), wanted)
+    distributions = {n: Possibility(graph.attributes[n], _one(d, rows)) for n, d in joint.items()}
+    return Posterior(distributions, _one(compatibility, rows), graph.is_forest)
+
+
+def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[str]:
+    """Return the names of attributes that rules use."""
+    if isinstance(attributes, str | Attribute):
+        raise DataError(f"attributes is {attributes!r}; give a list of attributes or names")
+    names = []
+    for key in attributes:
+        name = name_of(key)
+        known = graph.attributes.get(name) if isinstance(name, str) else None
+        if known is None:
+            near = suggestion(name, graph.attributes)
+            raise UnknownAttributeError(f"attributes: no rule uses {name!r}{near}")
+        if isinstance(key, Attribute) and key != known:
+            raise UnknownAttributeError(f"attributes: the rules use {known!r}, not {key!r}")
+        names.append(str(name))
+    return names
+
+
+def _read_targets(
+    graph: FactorGraph, only: Attribute | None, targets: Any, rows: Rows
+) -> dict[str, Target]:
+    read = {}
+    for name, content in named_targets(targets, graph.attributes, only, optional=True).items():
+        read[name] = Target.of(content, graph.attributes[name], is_batch=rows.is_batch)
+        if len(read[name]) != rows.n:
+            raise DataError(
+                f"the target of {name!r} has {len(read[name])} samples but the inputs have "
+                f"{rows.n}; give one value or one distribution for each sample"
+            )
+    return read
+
+
+def _projections(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
+    """Run the program of a graph without loops, which is stored on the graph."""
+    key = (tuple(targets), tuple(wanted))
+    if key not in graph.programs:
+        graph.programs[key] = forest_program(graph, rows.attributes, *key)
+    code = graph.programs[key]
+    arrays = [*rows.arrays, *(target.distributions for target in targets.values())]
+    out = run(code, Rows(code.inputs, arrays, rows.n, rows.is_batch))
+    return out[0], _split(out[1:].T, [graph.attributes[name] for name in wanted])
+
+
+def _bounds(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
+    """Sweep until nothing falls; it ends, for degrees are copies of finitely many numbers."""
+    _check_degrees(rows)
+    if () not in graph.programs:
+        graph.programs[()] = sweep_program(graph)
+    code = graph.programs[()]
+    compatibility = np.empty(rows.n)
+    joint = {name: np.empty((rows.n, len(graph.attributes[name].domain))) for name in wanted}
+    width = max(1, CHUNK_NUMBERS // code.n_inputs)
+    for start in range(0, rows.n, width):
+        part = slice(start, min(start + width, rows.n))
+        degrees = _settled(code, _start(graph, rows, targets, part))
+        split = _split(degrees, graph.attributes.values())
+        compatibility[part] = np.min([d.max(axis=1) for d in split.values()], axis=0)
+        for name, out in joint.items():
+            np.minimum(split[name], compatibility[part, None], out=out[part])
+    return compatibility, joint
+
+
+def _settled(code: Code, degrees: FloatArray) -> FloatArray:
+    """Sweep until no degree falls."""
+    while True:
+        lower = run(code, Rows(code.inputs, [degrees], len(degrees), True)).T
+        if np.array_equal(lower, degrees):
+            return degrees
+        degrees = np.ascontiguousarray(lower)
+
+
+def _start(graph: FactorGraph, rows: Rows, targets: Targets, part: slice) -> FloatArray:
+    """Return what is known of each attribute by itself: its evidence, its target, else all 1."""
+    slices = column_slices(graph.attributes.values())
+    degrees = np.ones((part.stop - part.start, max(s.stop for s in slices.values())))
+    given = [*_split(rows.block(part.start, part.stop), rows.attributes).items()]
+    given += [(name, target[part].distributions) for name, target in targets.items()]
+    for name, known in given:
+        np.minimum(degrees[:, slices[name]], known, out=degrees[:, slices[name]])
+    return degrees
+
+
+def _check_degrees(rows: Rows) -> None:
+    good = np.ones(rows.n, dtype=np.bool_)
+    for degrees in _split(rows.block(0, rows.n), rows.attributes).values():
+        good &= ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1) & (degrees.max(axis=1) == 1.0)
+    if not good.all():
+        rows.refuse(int(np.argmin(good)))
+
+
+def _split(columns: FloatArray, attributes: Iterable[Attribute]) -> dict[str, FloatArray]:
+    """Return the columns of each attribute."""
+    return {name: columns[:, span] for name, span in column_slices(attributes).items()}
+
+
+def _one(array: FloatArray, rows: Rows) -> Any:
+    """Return the array of a batch; of one sample its only row, or number."""
+    content = array if rows.is_batch else array[0]
+    return content if np.ndim(content) else float(content)

@@ -1,0 +1,343 @@
+"""Why a target is not reached: the attributes, bounds and rules that conflict.
+
+The paper assumes that rules leave no conflicting conditions ([subsub:backpropagation], the remark);
+here they are named, as docs/backpropagation.md says.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.masks import positions
+from pinesy._common.validation import FloatArray
+from pinesy.inverse.backward_program import ProgramOutput
+from pinesy.inverse.conjuncts import ConjunctChoice
+from pinesy.inverse.reversal import Bound, Reversal, RuleKey
+from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rules.attributes import Premise, Proposition
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import show_value
+
+#: Rules, and propositions of a rule, that a text shows.
+SHOWN = 4
+
+
+@dataclass(frozen=True)
+class ConflictingRule:
+    """A rule in a conflict: its output, its number counted from 1, and its texts.
+
+    Texts are made once: one rule may be in hundreds of conflicts, with hundreds of propositions.
+    """
+
+    output: str
+    number: int
+    rule: Rule
+
+    @cached_property
+    def text(self) -> str:
+        """The whole rule."""
+        return str(self.rule)
+
+    @cached_property
+    def short(self) -> str:
+        """The rule in one line; of a long premise its beginning, and how many more there are."""
+        parts = self.rule.premise.propositions
+        if len(parts) <= SHOWN:
+            return " ".join(self.text.split())
+        first = Rule(Premise(parts[:1]), self.rule.conclusion, self.rule.s, self.rule.r)
+        rest = " ".join(str(first).split()).removeprefix(f"if {parts[0]} ")
+        shown = " and ".join(map(str, parts[:SHOWN]))
+        return f"if {shown} and {len(parts) - SHOWN} more propositions {rest}"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Something that keeps the target inputs from giving a target.
+
+    Attributes
+    ----------
+    kind : ``"target"``: no premise degrees at all give the target; ``"height"``: the bounds of the
+        rules leave no value of `attribute` at 1, though inputs outside of them may give the target;
+        ``"lower"``: a premise degree must be higher than the rules let it be; ``"reach"``: the
+        greatest inputs give `attribute` more than its target; ``"conjunction"``: no proposition
+        that was tried lowers the premise of a rule; ``"targets"``: the targets of two attributes,
+        one inferred from the other, contradict
+    attribute : the name of the attribute that the conflict is on
+    conflicting : the rules that conflict
+    distance : how far it is from what the target needs
+    message : all of it in words
+    row : the sample, for a batch
+    """
+
+    kind: str
+    attribute: str
+    conflicting: tuple[ConflictingRule, ...] = field(repr=False)
+    distance: float
+    message: str
+    row: int | None = None
+
+    @cached_property
+    def rules(self) -> tuple[tuple[str, int, str], ...]:
+        """The rules that conflict, in words: output, number counted from 1, whole text."""
+        return tuple((c.output, c.number, c.text) for c in self.conflicting)
+
+    def at(self, row: int) -> "Conflict":
+        """Return the conflict as one of a sample of a batch."""
+        return replace(self, row=row)
+
+    def __str__(self) -> str:
+        where = "" if self.row is None else f"row {self.row}: "
+        lines = [f"  rule {c.number} on {c.output}: {c.short}" for c in self.conflicting[:SHOWN]]
+        left = len(self.conflicting) - len(lines)
+        more = [f"  and {left} more rules"] * (left > 0)
+        return "\n".join([f"{where}{self.message}", *lines, *more])
+
+
+@dataclass(frozen=True)
+class TracedSample:
+    """One sample, with every degree on the way back and forward.
+
+    Attributes
+    ----------
+    back : the reversed rules
+    systems, used : the system [eq:sysOmega] of each rule set; `used` has the repaired targets
+    output : the traced output of the program
+    choice : the conjuncts that were lowered
+    """
+
+    back: Reversal
+    systems: Mapping[str, PremiseSystem]
+    used: Mapping[str, PremiseSystem]
+    output: ProgramOutput
+    choice: ConjunctChoice
+
+    def target(self, name: str) -> FloatArray:
+        """Return the distribution that bounds are taken from."""
+        return self.output.first(self.back.sources[name])
+
+    def inferred(self, name: str) -> FloatArray:
+        """Return what is inferred from the target inputs."""
+        return self.output.first(self.back.inferred[name])
+
+    def possibility(self, part: Proposition) -> float:
+        """Return how possible a proposition is by the target inputs."""
+        attribute = self.back.inferred.get(part.attribute.name, part.attribute)
+        return _possibility(self.output.first(attribute), part)
+
+    def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """Return ``lambda`` and ``rho`` of the rules on an attribute, by the target inputs."""
+        lambdas, rhos = self.output.premises(self.back.inferred[name])
+        return lambdas[0], rhos[0]
+
+    def conflict(
+        self, kind: str, name: str, rules: Iterable[RuleKey], distance: float, message: str
+    ) -> Conflict:
+        """Return a conflict on an attribute, of some rules, each named once."""
+        known = _conflicting_rules(self.back)
+        conflicting = tuple(known[key] for key in dict.fromkeys(rules))
+        return Conflict(kind, name, conflicting, distance, message)
+
+    def targets_below(self, parts: Iterable[Proposition], degree: float) -> list[str]:
+        """Return the targets that leave one of some propositions below a degree."""
+        given = [p for p in parts if p.attribute.name in self.back.targets]
+        low = [p for p in given if _possibility(self.target(p.attribute.name), p) < degree]
+        return list(dict.fromkeys(p.attribute.name for p in low))
+
+    def binding_rules(self, name: str, values: Iterable[int]) -> list[RuleKey]:
+        """Return, for each value of an attribute, the first rule that bounds it most."""
+        bounds = self.back.bounds.get(name, [])
+        found = []
+        for value in values:
+            limits = [self._limit(bound, value) for bound in bounds]
+            if limits and min(limits) < 1.0:
+                bound = bounds[int(np.argmin(limits))]
+                found.append((bound.output, bound.number))
+        return list(dict.fromkeys(found))
+
+    def _limit(self, bound: Bound, value: int) -> float:
+        uppers = self.used[bound.output].greatest_solution
+        key, place = (bound.output, bound.number), 2 * (bound.number - 1)
+        is_chosen = key in self.choice and self.back.conjuncts[key][self.choice[key]] is bound
+        return bound.at_most(value, uppers[place], uppers[place + 1], is_chosen)
+
+
+@cached_on_owner
+def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
+    """Return all rules as conflicts name them, once, as their texts are long."""
+    return {
+        (name, number): ConflictingRule(name, number, rule)
+        for name, rule_set in back.sets.items()
+        for number, rule in enumerate(rule_set.rules, 1)
+    }
+
+
+def find_conflicts(traced: TracedSample) -> list[Conflict]:
+    """Return the conflicts of one sample, those that come first on the way back first."""
+    found = [*_targets(traced), *_heights(traced)]
+    if not any(c.kind == "height" for c in found):
+        found += [*_lower(traced), *_upper(traced), *_reach(traced)]
+    return found
+
+
+def _targets(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the targets that no premise degrees give."""
+    for name in traced.back.targets:
+        system = traced.systems[name]
+        if not system.is_consistent:
+            cell = int(np.argmax(system.reached - system.target))
+            domain = traced.back.sets[name].output.domain
+            value = domain[int(np.argmax(system.partition.cell_of == cell))]
+            yield traced.conflict(
+                "target",
+                name,
+                [(name, j + 1) for j in _to_blame(system, cell)],
+                system.distance,
+                f"the target of {name!r} cannot be inferred from any premise degrees: its "
+                f"distance from those that can be is {system.distance:g}; {show_value(value)} "
+                f"cannot be below {system.reached[cell]:g}, the target is {system.target[cell]:g}",
+            )
+
+
+def _to_blame(system: PremiseSystem, cell: int) -> list[int]:
+    """Return the rules whose own parameter alone keeps a cell above its target.
+
+    If there are none, the premises do it, and these are the rules that leave it lowest.
+    """
+    signs, up, wanted = system.partition.signs[cell], system.greatest_solution, system.target[cell]
+    parameters = np.where(signs, system.inside, system.outside)
+    uppers = np.where(signs, up[0::2], up[1::2])
+    blamed = np.flatnonzero((parameters > wanted) & (uppers <= wanted))
+    if not len(blamed):
+        blamed = np.flatnonzero(np.maximum(parameters, uppers) == system.reached[cell])
+    return [int(j) for j in blamed]
+
+
+def _heights(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the attributes that the rules leave without a value at 1."""
+    for attribute in (*traced.back.between, *traced.back.inputs):
+        pi = traced.output.first(attribute)
+        if pi.max() < 1.0:
+            yield traced.conflict(
+                "height",
+                attribute.name,
+                traced.binding_rules(attribute.name, range(len(pi))),
+                1.0 - float(pi.max()),
+                f"the rules leave no value of {attribute.name!r} possible at 1 (at most "
+                f"{pi.max():g}): their bounds (F^up) cannot all be kept; other inputs may still "
+                "give the target",
+            )
+
+
+def _lower(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the premise degrees that stay below ``F^down`` [lem:coEDOMEGA]."""
+    for name, system in traced.used.items():
+        lowest = system.lowest_solution
+        for side, degrees in enumerate(traced.premises(name)):
+            for j in np.flatnonzero(degrees < lowest[side::2]).tolist():
+                yield _too_low(traced, name, j, side, float(lowest[2 * j + side]), degrees[j])
+
+
+def _too_low(
+    traced: TracedSample, name: str, j: int, side: int, wanted: float, have: float
+) -> Conflict:
+    parts = [p if side == 0 else ~p for p in traced.back.sets[name].rules[j].premise.propositions]
+    low = [p for p in parts if traced.possibility(p) < wanted]
+    targets = traced.targets_below(low, wanted)
+    others = dict.fromkeys(
+        key for p in low for key in traced.binding_rules(p.attribute.name, positions(p.mask))
+    )
+    others.pop((name, j + 1), None)
+    who = [f"the target of {given!r}" for given in targets] + ["other rules"] * bool(others)
+    leaves = "leaves" if len(who) == len(targets) == 1 else "leave"
+    text = f"{' and '.join(who)} {leaves}" if who else "the target inputs leave"
+    what = "its premise" if side == 0 else "the negation of its premise"
+    return traced.conflict(
+        "targets" if targets else "lower",
+        name,
+        [(name, j + 1), *others],
+        wanted - float(have),
+        f"rule {j + 1} on {name!r} needs {what} possible at {wanted:g}; {text} {have:g}",
+    )
+
+
+def _upper(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the premise degrees that stay above their bounds, but for what `_reach` yields.
+
+    These are ``max(s, lambda_up)`` and ``max(r, rho_up)``.
+    """
+    back = traced.back
+    for name, system in traced.used.items():
+        up = system.greatest_solution
+        limits = np.maximum(system.inside, up[0::2]), np.maximum(system.outside, up[1::2])
+        for side, (degrees, bounds) in enumerate(zip(traced.premises(name), limits, strict=True)):
+            for j in np.flatnonzero(degrees > bounds).tolist():
+                parts = back.sets[name].rules[j].premise.propositions
+                given = [p.attribute.name for p in parts if p.attribute.name in back.targets]
+                if given or (side == 0 and (name, j + 1) in back.conjuncts):
+                    yield _too_high(traced, name, j, given, float(bounds[j]), float(degrees[j]))
+
+
+def _too_high(
+    traced: TracedSample, name: str, j: int, given: list[str], upper: float, have: float
+) -> Conflict:
+    if given:
+        kind = "targets"
+        text = f"allows {upper:g}, but the target of {given[0]!r} makes it {have:g}"
+    else:
+        kind = "conjunction"
+        text = (
+            f"needs one proposition of its premise possible at most at {upper:g}, and no choice "
+            f"that was tried reaches the target (it is {have:g})"
+        )
+    message = f"rule {j + 1} on {name!r} {text}"
+    return traced.conflict(kind, name, [(name, j + 1)], have - upper, message)
+
+
+def _reach(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the attributes on the way that come out higher than their targets.
+
+    Where the rules on an attribute could give its target, what is behind them is to blame, and is
+    named instead.
+    """
+    for attribute in traced.back.between:
+        name = attribute.name
+        wanted, have, system = traced.target(name), traced.inferred(name), traced.used[name]
+        own = system.reached[system.partition.cell_of] > wanted  # no rule need tell values apart
+        above = np.where(own, have - wanted, 0.0)
+        worst = int(np.argmax(above))
+        if above[worst] > 0.0:
+            cell = int(system.partition.cell_of[worst])
+            yield traced.conflict(
+                "reach",
+                name,
+                [*traced.binding_rules(name, [worst]), *_leaving(traced, name, worst)],
+                float(above[worst]),
+                f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
+                f"possibility {have[worst]:g}, more than its target {wanted[worst]:g}; "
+                f"{_way_out(name, bool(system.reached[cell] == system.target[cell]))}",
+            )
+
+
+def _leaving(traced: TracedSample, name: str, value: int) -> list[RuleKey]:
+    """Return the rules that conclude on a value and leave it no more possible than all do."""
+    system = traced.used[name]
+    signs = system.partition.signs[system.partition.cell_of[value]]
+    sides = np.maximum(system.inside, traced.premises(name)[0])
+    tied = np.flatnonzero(signs & (sides == traced.inferred(name)[value]))
+    return [(name, j + 1) for j in tied.tolist()]
+
+
+def _way_out(name: str, cell_is_reached: bool) -> str:
+    if cell_is_reached:
+        return f"no rule on {name!r} tells it from values whose target is higher"
+    return (
+        "more specific inputs may give it: belief in the actual inputs chooses some, see "
+        "pinesy.posterior (--belief)"
+    )
+
+
+def _possibility(pi: FloatArray, part: Proposition) -> float:
+    return float(pi[positions(part.mask)].max(initial=0.0))

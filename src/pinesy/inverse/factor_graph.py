@@ -1,0 +1,193 @@
+"""The factor graph of a cascade, and the messages of max and min that pass along it, as programs.
+
+Min is idempotent, so an attribute may have one degree for each value that every message lowers,
+rather than a message for each factor. At any time it is an upper bound of the projection of the
+joint; after a sweep towards the roots and one back it is the projection itself, if there is no
+loop (docs/changes.md).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.names import column_slices
+from pinesy.engine.circuit import ColumnCircuit
+from pinesy.engine.code import Code
+from pinesy.engine.linker import circuit_code
+from pinesy.inverse.factors import Factor, Values, factors_of
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+
+#: The most sets of values that the check for coherence holds at a time.
+MAX_SETS = 1 << 12
+
+#: For each attribute the degrees of its values, as expressions.
+Degrees = dict[str, Values]
+
+
+@dataclass(frozen=True)
+class GraphStep:
+    """A factor, and the place of the attribute that it was reached from (the nearest the root)."""
+
+    factor: Factor
+    parent: int
+
+    @property
+    def children(self) -> list[int]:
+        """The places of the other attributes."""
+        return [i for i in range(len(self.factor.names)) if i != self.parent]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorGraph:
+    """The attributes and factors of a cascade.
+
+    Attributes
+    ----------
+    attributes : those that rules use, by name
+    steps : the factors, each after the one that it is reached from
+    is_forest : whether there is no loop: no two ways from one attribute to another
+    programs : those compiled for it, by the names of targets and of what is wanted
+    """
+
+    attributes: Mapping[str, Attribute]
+    steps: tuple[GraphStep, ...]
+    is_forest: bool
+    programs: dict[tuple[Any, ...], Code] = field(default_factory=dict)
+
+    @property
+    def roots(self) -> list[str]:
+        """The attributes that no factor is left by: one for each tree of a forest."""
+        below = {step.factor.names[i] for step in self.steps for i in step.children}
+        return [name for name in self.attributes if name not in below]
+
+    @cached_property
+    def coherent(self) -> frozenset[str]:
+        """The outputs of rule sets that are known to leave some value at 1 for all crisp inputs.
+
+        Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
+        """
+        factors: dict[str, list[Factor]] = {}
+        for step in self.steps:
+            factors.setdefault(step.factor.names[0], []).append(step.factor)
+        return frozenset(name for name, parts in factors.items() if _leave_a_value(parts))
+
+
+def _leave_a_value(factors: Iterable[Factor]) -> bool:
+    """Tell whether some output value is at degree 1 in all factors, whatever the crisp inputs.
+
+    Factors of one set share no input (or are taken as if they did not, which asks for more), so
+    every combination of what they leave occurs.
+    """
+    left = {-1}
+    for factor in factors:
+        left = {one & other for one in left for other in factor.conclusions}
+        if 0 in left or len(left) > MAX_SETS:
+            return False
+    return True
+
+
+@cached_on_owner
+def factor_graph(cascade: Cascade) -> FactorGraph:
+    """Return the graph of a cascade, made once.
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition, sudoku
+    >>> factor_graph(addition(3)).is_forest, factor_graph(sudoku(4)).is_forest
+    (True, False)
+    """
+    attributes = {a.name: a for s in cascade.order for a in (*s.inputs, s.output)}
+    factors = [factor for rule_set in cascade.order for factor in factors_of(rule_set)]
+    steps, is_forest = _walk(attributes, factors)
+    return FactorGraph(attributes, tuple(steps), is_forest)
+
+
+def _walk(
+    attributes: Mapping[str, Attribute], factors: list[Factor]
+) -> tuple[list[GraphStep], bool]:
+    """Go breadth first from a root of each tree; return the factors, and if no loop was seen."""
+    at: dict[str, list[Factor]] = {name: [] for name in attributes}
+    for factor in factors:
+        for name in factor.names:
+            at[name].append(factor)
+    steps: list[GraphStep] = []
+    passed: set[int] = set()
+    reached: set[str] = set()
+    no_loop = True
+    for root in reversed(list(attributes)):  # outputs are the last
+        queue = [] if root in reached else [root]
+        reached.add(root)
+        for name in queue:  # grows on the way
+            for factor in (f for f in at[name] if id(f) not in passed):
+                passed.add(id(factor))
+                steps.append(GraphStep(factor, factor.names.index(name)))
+                others = [n for n in factor.names if n != name]
+                no_loop = no_loop and reached.isdisjoint(others)
+                queue += [n for n in others if n not in reached]
+                reached.update(others)
+    return steps, no_loop
+
+
+def forest_program(
+    graph: FactorGraph, inputs: Sequence[Attribute], targets: Sequence[str], wanted: Sequence[str]
+) -> Code:
+    """Return the program of a graph without loops.
+
+    Its columns are the inputs and then the targets; it gives the compatibility first, then the
+    projections of the joint on the attributes `wanted`.
+    """
+    given = [*inputs, *(graph.attributes[name] for name in targets)]
+    circuit = ColumnCircuit(sum(len(a.domain) for a in given))
+    degrees: Degrees = {}
+    first = 0
+    for a in given:  # an input may have a target too
+        columns = circuit.columns[first : first + len(a.domain)]
+        known = degrees.get(a.name, columns)
+        degrees[a.name] = [circuit.meet(pair) for pair in zip(known, columns, strict=True)]
+        first += len(a.domain)
+    for name, attribute in graph.attributes.items():
+        degrees.setdefault(name, [circuit.constant(1.0)] * len(attribute.domain))
+    _sweep_up(graph, circuit, degrees)
+    compatibility = circuit.meet(circuit.join(degrees[root]) for root in graph.roots)
+    _sweep_down(graph, circuit, degrees)
+    if len(graph.roots) > 1:  # a tree that fits badly bounds the others too
+        for name in wanted:
+            degrees[name] = [circuit.meet([d, compatibility]) for d in degrees[name]]
+    least = [1.0] * len(inputs) + [0.0] * len(targets)
+    return circuit_code(
+        circuit, given, least, [compatibility, *(d for n in wanted for d in degrees[n])]
+    )
+
+
+def sweep_program(graph: FactorGraph) -> Code:
+    """Return the program of one sweep there and back: from all degrees to all degrees."""
+    given = list(graph.attributes.values())
+    circuit = ColumnCircuit(sum(len(a.domain) for a in given))
+    degrees = {name: circuit.columns[span] for name, span in column_slices(given).items()}
+    _sweep_up(graph, circuit, degrees)
+    _sweep_down(graph, circuit, degrees)
+    return circuit_code(
+        circuit, given, [0.0] * len(given), [d for a in given for d in degrees[a.name]]
+    )
+
+
+def _sweep_up(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees) -> None:
+    for step in reversed(graph.steps):
+        _lower(step, [step.parent], circuit, degrees)
+
+
+def _sweep_down(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees) -> None:
+    for step in graph.steps:
+        _lower(step, step.children, circuit, degrees)
+
+
+def _lower(step: GraphStep, places: list[int], circuit: ColumnCircuit, degrees: Degrees) -> None:
+    """Let a factor lower the degrees of some of its attributes."""
+    names = step.factor.names
+    messages = step.factor.messages(circuit, [degrees[name] for name in names], places)
+    for place, message in zip(places, messages, strict=True):
+        own = degrees[names[place]]
+        degrees[names[place]] = [circuit.meet(pair) for pair in zip(own, message, strict=True)]

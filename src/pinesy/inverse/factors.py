@@ -1,0 +1,300 @@
+"""Factors: what the crisp values of some attributes say of each other, by max and min.
+
+For crisp inputs `x` a rule set says of each value of its output
+
+``pi*(b | x) = min_j (max(s_j, [x |= p_j]) if b in Q_j else max(r_j, [x |/= p_j]))``,
+
+which is [eq:redFP] for crisp inputs. Rules that share no input attribute meet in the output alone,
+so a set is the min of several factors: one for each group of attributes that premises tie together
+(docs/changes.md). Values that no rule of a factor tells apart form a class, and factors work on
+classes. Messages are expressions: the degrees are columns of samples yet to come.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from itertools import accumulate
+from math import prod
+
+import numpy as np
+
+from pinesy._common.masks import contains, mask_of, mask_table
+from pinesy._common.validation import FloatArray
+from pinesy.engine.circuit import ColumnCircuit
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import BoolArray
+from pinesy.rules.rule import Rule
+
+#: The most entries of a table over the classes of a factor's attributes. Rules that would need a
+#: larger one become a factor each, which makes what is computed from them an upper bound.
+MAX_TABLE = 1 << 14
+
+#: ColumnCircuit of the degrees of values or classes.
+Values = list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class ValueClasses:
+    """A partition of a domain into classes of values.
+
+    Attributes
+    ----------
+    of : the class of each value
+    count : the number of classes; some may have no value
+    """
+
+    of: tuple[int, ...]
+    count: int
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """For each class the positions of its values."""
+        members: list[list[int]] = [[] for _ in range(self.count)]
+        for i, c in enumerate(self.of):
+            members[c].append(i)
+        return members
+
+    def reduce(self, circuit: ColumnCircuit, degrees: Values) -> Values:
+        """Return the largest degree of each class, 0 where it is empty."""
+        return [circuit.join(degrees[i] for i in places) for places in self.members]
+
+    def expand(self, degrees: Values) -> Values:
+        """Return the degree of each value, that of its class."""
+        return [degrees[c] for c in self.of]
+
+    def mask(self, chosen: BoolArray) -> int:
+        """Return the values of the chosen classes: bit `i` stands for value `i`."""
+        return mask_of(i for i, c in enumerate(self.of) if chosen[c])
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """What some rules say of their output and inputs.
+
+    Attributes
+    ----------
+    names : the attributes, the output first
+    classes : the classes of each attribute's values
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[ValueClasses, ...]
+
+    def messages(
+        self, circuit: ColumnCircuit, degrees: Sequence[Values], wanted: Iterable[int]
+    ) -> list[Values]:
+        """Return ``max {min(factor, degrees of the other attributes)}`` for each value.
+
+        Parameters
+        ----------
+        circuit : where expressions are built
+        degrees : for each attribute the degrees of its values
+        wanted : the attributes that messages are wanted for, as places in `names`
+        """
+        wanted = list(wanted)
+        pairs = zip(self.classes, degrees, strict=True)
+        messages = self._messages(circuit, [c.reduce(circuit, d) for c, d in pairs], wanted)
+        return [self.classes[i].expand(m) for i, m in zip(wanted, messages, strict=True)]
+
+    def _messages(
+        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+    ) -> list[Values]:
+        raise NotImplementedError
+
+    @property
+    def conclusions(self) -> frozenset[int]:
+        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class TableFactor(Factor):
+    """A factor listed for all classes of its attributes: `entries`, the output's axis first."""
+
+    entries: FloatArray
+
+    def _messages(
+        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+    ) -> list[Values]:
+        return [self._message(circuit, degrees, i) for i in wanted]
+
+    def _message(self, circuit: ColumnCircuit, degrees: list[Values], i: int) -> Values:
+        """Take the other attributes out one after the other, the last one first."""
+        entries = np.moveaxis(self.entries, i, 0)
+        flat = [circuit.constant(number) for number in entries.ravel().tolist()]
+        for other in reversed([d for k, d in enumerate(degrees) if k != i]):
+            n = len(other)
+            flat = [
+                circuit.join(
+                    circuit.meet(pair) for pair in zip(flat[j : j + n], other, strict=True)
+                )
+                for j in range(0, len(flat), n)
+            ]
+        return flat
+
+    @property
+    def conclusions(self) -> frozenset[int]:
+        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        ones = (self.entries == 1.0).reshape(len(self.entries), -1)
+        return frozenset(self.classes[0].mask(column) for column in np.unique(ones.T, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class ConjunctionFactor(Factor):
+    """One rule on any number of attributes, in closed form; class 1 of each is inside.
+
+    With ``T_i, F_i`` the best degrees inside and outside ``P_i`` and ``A_i = max(T_i, F_i)``, the
+    premise holds at best with ``min T_i`` and fails with ``min(max F_i, min A_i)``.
+    """
+
+    s: float
+    r: float
+
+    def _messages(
+        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+    ) -> list[Values]:
+        output, *inputs = degrees
+        to_inputs = self._to_inputs(circuit, output, inputs) if wanted != [0] else []
+        return [to_inputs[i - 1] if i else self._to_output(circuit, inputs) for i in wanted]
+
+    def _to_output(self, circuit: ColumnCircuit, inputs: list[Values]) -> Values:
+        known = circuit.meet(circuit.join(pair) for pair in inputs)
+        holds = circuit.join(
+            [circuit.constant(self.s), circuit.meet(inside for _, inside in inputs)]
+        )
+        fails = circuit.join([circuit.constant(self.r), *(outside for outside, _ in inputs)])
+        return [circuit.meet([fails, known]), circuit.meet([holds, known])]
+
+    def _to_inputs(
+        self, circuit: ColumnCircuit, output: Values, inputs: list[Values]
+    ) -> list[Values]:
+        """Return the messages to all inputs: every proposition but their own at its best."""
+        s, r = circuit.constant(self.s), circuit.constant(self.r)
+        not_q, q = output
+        false = circuit.join([circuit.meet([q, s]), not_q])
+        known = _of_others(circuit.meet, [circuit.join(pair) for pair in inputs])
+        holds = _of_others(circuit.meet, [inside for _, inside in inputs])
+        fails = _of_others(circuit.join, [outside for outside, _ in inputs])
+        messages = []
+        for k, h, f in zip(known, holds, fails, strict=True):
+            true = circuit.join(
+                [
+                    circuit.meet([q, circuit.join([s, h])]),
+                    circuit.meet([not_q, circuit.join([r, f])]),
+                ]
+            )
+            messages.append([circuit.meet([false, k]), circuit.meet([true, k])])
+        return messages
+
+    @property
+    def conclusions(self) -> frozenset[int]:
+        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        can_hold = all(len(c.members[1]) for c in self.classes[1:])
+        can_fail = any(len(c.members[0]) for c in self.classes[1:])
+        sides = [[self.r == 1.0, True]] * can_hold + [[True, self.s == 1.0]] * can_fail
+        return frozenset(self.classes[0].mask(np.array(side)) for side in sides)
+
+
+def _of_others(combine: Callable[[Iterable[int]], int], values: Values) -> Values:
+    """Return for each value the min or max of all others: of those before and those after it."""
+    before = list(accumulate(values, lambda a, b: combine([a, b]), initial=combine([])))
+    after = list(accumulate(values[::-1], lambda a, b: combine([a, b]), initial=combine([])))
+    n = len(values)
+    return [combine([before[i], after[n - 1 - i]]) for i in range(n)]
+
+
+def factors_of(rule_set: RuleSet) -> list[Factor]:
+    """Return the factors whose min is the rule set.
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition
+    >>> [factor.names for factor in factors_of(addition(2)["c_1"])]
+    [('c_1', 'a_1'), ('c_1', 'a_3'), ('c_1', 'w_2')]
+    """
+    attributes = {a.name: a for a in (*rule_set.inputs, rule_set.output)}
+    factors: list[Factor] = []
+    for rules in _tied(rule_set.rules):
+        premises = [_inside(rule) for rule in rules]
+        names = tuple(dict.fromkeys(name for masks in premises for name in masks))
+        parts = [rule_set.output, *(attributes[name] for name in names)]
+        if len(rules) == 1 and len(names) > 1:
+            factors.append(_conjunction(rules[0], parts))
+        elif (table := _table(rules, parts)) is not None:
+            factors.append(table)
+        else:
+            factors += [
+                _conjunction(rule, [parts[0], *(attributes[name] for name in masks)])
+                for rule, masks in zip(rules, premises, strict=True)
+            ]
+    return factors
+
+
+def _inside(rule: Rule) -> dict[str, int]:
+    """Return the subset of each attribute that a premise names, as a mask."""
+    masks: dict[str, int] = {}
+    for p in rule.premise.propositions:
+        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
+    return masks
+
+
+def _tied(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Group the rules whose premises share attributes, directly or through others."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for rule in rules:
+        first, *others = _inside(rule)
+        for name in others:
+            leader[find(name)] = find(first)
+    groups: dict[str, list[Rule]] = {}
+    for rule in rules:
+        groups.setdefault(find(next(iter(_inside(rule)))), []).append(rule)
+    return list(groups.values())
+
+
+def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
+    masks = [rule.conclusion.mask, *_inside(rule).values()]
+    classes = (
+        ValueClasses(tuple(int(contains(mask, i)) for i in range(len(a.domain))), 2)
+        for mask, a in zip(masks, parts, strict=True)
+    )
+    return ConjunctionFactor(tuple(a.name for a in parts), tuple(classes), rule.s, rule.r)
+
+
+def _table(rules: Sequence[Rule], parts: Sequence[Attribute]) -> TableFactor | None:
+    """Return the table of some rules, or None where it would be too large."""
+    premises = [_inside(rule) for rule in rules]
+    masks = [tuple(rule.conclusion.mask for rule in rules)]
+    masks += [tuple(p.get(a.name, a.full) & a.full for p in premises) for a in parts[1:]]
+    pairs = [_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
+    if prod(classes.count for classes, _ in pairs) > MAX_TABLE:
+        return None
+    entries = _entries(rules, [signs for _, signs in pairs])
+    return TableFactor(
+        tuple(a.name for a in parts), tuple(classes for classes, _ in pairs), entries
+    )
+
+
+@lru_cache(maxsize=1024)
+def _classes(size: int, masks: tuple[int, ...]) -> tuple[ValueClasses, BoolArray]:
+    """Return the classes of values that the masks tell apart, and which class is in which mask."""
+    distinct, of = np.unique(mask_table(size, masks), axis=0, return_inverse=True)
+    return ValueClasses(tuple(of.ravel().tolist()), len(distinct)), distinct
+
+
+def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
+    """Return ``pi*(b | x)`` for all classes: `signs` tell which class is in which rule's set."""
+    entries = np.ones([len(s) for s in signs])
+    for j, rule in enumerate(rules):
+        axes = np.eye(len(signs), dtype=np.intp) * -2 + 1  # each along its own axis: -1, else 1
+        inside, *held = (s[:, j].reshape(axis) for s, axis in zip(signs, axes, strict=True))
+        premise = reduce(np.logical_and, held)
+        bound = np.where(inside, np.maximum(premise, rule.s), np.maximum(~premise, rule.r))
+        np.minimum(entries, bound, out=entries)
+    return entries
