@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
-from pinesy.engine.circuit import ONE, ZERO, Circuit
+from pinesy.engine.circuit import ONE, Circuit
 from pinesy.rules.partition import Partition, partition_of
 
 BoolArray = npt.NDArray[np.bool_]
@@ -59,20 +59,19 @@ class KindCircuit(Circuit):
     def __init__(self, kind: Kind) -> None:
         super().__init__([(1 << size) - 1 for size in kind.sizes], kind.normalised)
         self.kind = kind
-        # lambda_i = min_j pi(p_j), rho_i = max_j pi(not p_j)  [eq:pinegpiformulae]
-        self.lambdas = [self.meet(self.facet(a, m) for a, m in p) for p in kind.premises]
-        self.rhos = [
-            self.join(self.facet(a, self.full[a] & ~m) for a, m in p) for p in kind.premises
-        ]
+        degrees = [self.premise(propositions) for propositions in kind.premises]
+        self.lambdas, self.rhos = map(list, zip(*degrees, strict=True))
         # alpha_i = max(s_i, lambda_i), beta_i = max(r_i, rho_i)  [eq:alphabeta]
         self.alphas = [self._with_parameter(2 * j, d) for j, d in enumerate(self.lambdas)]
         self.betas = [self._with_parameter(2 * j + 1, d) for j, d in enumerate(self.rhos)]
         self._best: dict[tuple[int, bytes], int] = {}
 
     def _with_parameter(self, index: int, degree: int) -> int:
+        """Return the maximum of a parameter and a degree."""
         known = self.kind.parameters[index]
-        parameter = self.parameter(index) if known is None else (ZERO, ONE)[known]
-        return self.join([parameter, degree])
+        if known is None:
+            return self.join([self.parameter(index), degree])
+        return ONE if known else degree
 
     @cached_property
     def _blocks(self) -> "tuple[list[list[int]], npt.NDArray[np.intp]]":
@@ -93,10 +92,8 @@ class KindCircuit(Circuit):
         nodes = []
         for pattern in patterns.tolist():
             sides = zip(rules, pattern, strict=True)
-            value = ONE
-            for term in self.lowest(self.alphas[j] if sign else self.betas[j] for j, sign in sides):
-                value = self.meet([value, term])
-            nodes.append(value)
+            terms = [self.alphas[j] if sign else self.betas[j] for j, sign in sides]
+            nodes.append(self.chained_meet(terms))
         return nodes
 
     def _maximum(self, table: BoolArray) -> int:
@@ -110,7 +107,7 @@ class KindCircuit(Circuit):
         if key not in self._best:
             values = self._blocks[0][depth - 1]
             if depth == 1:
-                self._best[key] = self.join(_chosen(values, table))
+                self._best[key] = self.unions(values, table[:, None])[0]
             else:
                 self._best[key] = self._last_block(table, values)
         return self._best[key]
@@ -123,8 +120,10 @@ class KindCircuit(Circuit):
     ) -> int:
         """Return the max over slices of the min of the slice's own part and the rest's value."""
         return self.join(
-            self.meet([self.join(values[y] for y in group), rest_value(rest)])
-            for rest, group in slices
+            [
+                self.meet([self.join([values[y] for y in group]), rest_value(rest)])
+                for rest, group in slices
+            ]
         )
 
     @cached_property
@@ -169,7 +168,7 @@ class KindCircuit(Circuit):
         kept = [i for i, member in enumerate(members) if member.any()]
         shape = tables[0].shape
         atoms = [self._maximum((atom_of.ravel() == i).reshape(shape)) for i in kept]
-        return unions(self, atoms, members[kept])
+        return self.unions(atoms, members[kept])
 
 
 def _slices(table: BoolArray) -> Slices:
@@ -180,35 +179,6 @@ def _slices(table: BoolArray) -> Slices:
         if rest.any():
             groups.setdefault(rest.tobytes(), (rest, []))[1].append(y)
     return list(groups.values())
-
-
-def unions(circuit: Circuit, atoms: Sequence[int], members: BoolArray) -> list[int]:
-    """Return the max of the atoms in each column of `members` (atoms x subsets).
-
-    Subsets that leave out just one atom are joined from prefix and suffix maxima: ``3n`` steps
-    for all of them in place of ``n^2``.
-    """
-    counts = members.sum(axis=0)
-    if int((counts == len(atoms) - 1).sum()) < 3:
-        return [circuit.join(_chosen(atoms, member)) for member in members.T]
-    prefix, suffix = [ZERO], [ZERO]
-    for atom in atoms:
-        prefix.append(circuit.join([prefix[-1], atom]))
-    for atom in reversed(atoms):
-        suffix.append(circuit.join([suffix[-1], atom]))
-    suffix.reverse()
-    nodes = []
-    for count, member in zip(counts, members.T, strict=True):
-        if count == len(atoms) - 1:
-            gap = int(np.argmin(member))
-            nodes.append(circuit.join([prefix[gap], suffix[gap + 1]]))
-        else:
-            nodes.append(circuit.join(_chosen(atoms, member)))
-    return nodes
-
-
-def _chosen(atoms: Sequence[int], member: BoolArray) -> list[int]:
-    return [atom for atom, inside in zip(atoms, member, strict=True) if inside]
 
 
 def independent_blocks(signs: BoolArray) -> list[list[int]]:

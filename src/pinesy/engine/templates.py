@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
-from pinesy.engine.kinds import Kind, circuit_of, unions
+from pinesy.engine.kinds import Kind, circuit_of
 
 # Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
 MAXMIN, MINMAX, STORE = 2, 3, 4
@@ -67,11 +67,11 @@ def column_template(size: int, masks: tuple[int, ...]) -> Template:
     The leaves are the `size` values, in order (as parameters, so that they are not united).
     """
     circuit = Circuit([], [])
-    columns = [circuit.parameter(i) for i in range(size)]
+    columns = circuit.parameters(size)
     atoms, atom_of = np.unique(mask_table(size, masks), axis=0, return_inverse=True)
-    kept = [i for i, atom in enumerate(atoms) if atom.any()]
-    nodes = [circuit.join(columns[u] for u in np.flatnonzero(atom_of.ravel() == i)) for i in kept]
-    return emit(circuit, unions(circuit, nodes, atoms[kept]), leaves=columns)
+    kept = np.flatnonzero(atoms.any(axis=1))
+    nodes = circuit.unions(columns, atom_of.reshape(-1, 1) == kept)
+    return emit(circuit, circuit.unions(nodes, atoms[kept]), leaves=columns)
 
 
 def emit(circuit: Circuit, outputs: Sequence[int], leaves: Sequence[int] = ()) -> Template:

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from pinesy._common.masks import mask_of, positions
+from pinesy._common.masks import positions
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
@@ -128,7 +128,10 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
-        return mask_of(map(self.position, values))
+        mask = 0
+        for value in values:
+            mask |= 1 << self.position(value)
+        return mask
 
     def position(self, value: Hashable) -> int:
         """Return the place of `value` in the domain; raise `DomainError` if it is not there."""
