@@ -1,27 +1,24 @@
 """Tables as in the paper's appendices: what learning found, and what it changes."""
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
-from reproduction.groups import Group, figure
+import pandas as pd
+
+from reproduction.groups import Group
 from reproduction.published import Figure, Learning, paper_learning
-from reproduction.records import Record
-from reproduction.result_tables import NOTHING, Row, Table, figure_text, number_text, problem_name
-
-LEARNING: Final = (
-    "experiment",
-    "setting",
-    "method",
-    "group",
-    "threshold",
-    "reliable samples, min / mean / max",
-    "of",
-    "largest parameter",
-    "distance of the stacked systems",
-    "paper: threshold",
-    "paper: reliable samples",
-    "paper: mean s, mean r",
+from reproduction.records import seconds_table
+from reproduction.result_tables import (
+    NOTHING,
+    Cells,
+    Table,
+    figure_text,
+    number_text,
+    percent_text,
+    problem_name,
 )
+
+ENVIRONMENT: Final = ["commit", "pinesy", "torch", "numpy", "python", "machine", "cores", "threads"]
 
 
 def learning_table(groups: Iterable[Group]) -> Table:
@@ -30,67 +27,55 @@ def learning_table(groups: Iterable[Group]) -> Table:
     The minimum and maximum are over all rule sets of a group and all runs, the mean is the mean
     over the sets, averaged over the runs.
     """
-    rows = [row for g in groups for row in _learning_rows(g)]
-    return Table("Thresholds, reliable samples and learned parameters", LEARNING, tuple(rows))
+    rows = [
+        _learning_row(group, name, theirs.get(name))
+        for group in groups
+        for theirs in [_published_learning(group)]
+        for name in sorted({name for reliable in group.runs["reliable"] for name in reliable})
+    ]
+    return Table.of("Thresholds, reliable samples and learned parameters", rows)
 
 
-def _learning_rows(group: Group) -> list[Row]:
-    names = sorted({n for r in group.records for n in r.content["reliable"]})
-    theirs = {} if group.scale else paper_learning(*group.records[0].place)
-    return [_learning_row(group, name, theirs.get(name)) for name in names]
+def _published_learning(group: Group) -> Mapping[str, Learning]:
+    place = group.problem, group.size, group.setting, group.transform
+    return {} if group.scale else paper_learning(*place)
 
 
-def _learning_row(group: Group, name: str, theirs: Learning | None) -> Row:
-    place = problem_name(group.problem, group.size), group.setting, group.method, name
-    threshold = group.mean(lambda r: r.content["thresholds"].get(name))
-    samples = sorted({r.content["samples"]["train"] for r in group.records})
-    found = _constant_text(threshold), _reliable_text(group, name), _counts_text(samples)
-    worst = _largest(group, "largest_parameter"), _largest(group, "distance")
-    return Row((*place, *found, *worst, *_paper_texts(theirs)))
-
-
-def _counts_text(counts: Sequence[int]) -> str:
-    return " or ".join(f"{n:,}" for n in counts)
+def _learning_row(group: Group, name: str, theirs: Learning | None) -> Cells:
+    counts = sorted({samples["train"] for samples in group.runs["samples"]})
+    thresholds = [thresholds.get(name) for thresholds in group.runs["thresholds"]]
+    return {
+        "experiment": problem_name(group.problem, group.size),
+        "setting": group.setting,
+        "method": group.method,
+        "group": name,
+        "threshold": _constant_text(group.figure_of(thresholds)),
+        "reliable samples, min / mean / max": _reliable_text(group, name),
+        "of": " or ".join(f"{n:,}" for n in counts),
+        "largest parameter": _largest_text(group, "largest_parameter"),
+        "distance of the stacked systems": _largest_text(group, "distance"),
+        "paper: threshold": _constant_text(theirs.threshold) if theirs else NOTHING,
+        "paper: reliable samples": figure_text(theirs.reliable) if theirs else NOTHING,
+        "paper: mean s, mean r": (
+            f"{number_text(theirs.s.mean)}, {number_text(theirs.r.mean)}" if theirs else NOTHING
+        ),
+    }
 
 
 def _reliable_text(group: Group, name: str) -> str:
-    found = [r.content["reliable"][name] for r in group.records if name in r.content["reliable"]]
-    low, mean, high = (list(column) for column in zip(*found, strict=True))
-    average = figure([float(m) for m in mean]).mean
-    return f"{min(low):,} / {average:,.1f} / {max(high):,}"
+    triples = [reliable[name] for reliable in group.runs["reliable"] if name in reliable]
+    counts = pd.DataFrame(triples, columns=["low", "mean", "high"])
+    return f"{counts.low.min():,} / {counts['mean'].mean():,.1f} / {counts.high.max():,}"
 
 
-def _largest(group: Group, field: str) -> str:
-    values = group.values(lambda r: r.content[field])
-    return number_text(max(values)) if values else NOTHING
+def _largest_text(group: Group, column: str) -> str:
+    values = group.runs[column].dropna()
+    return number_text(float(values.max()) if len(values) else None)
 
 
-def _constant_text(found: Figure | None) -> str:
+def _constant_text(figure: Figure | None) -> str:
     """Return a figure, without the deviation if that is 0."""
-    if found is not None and not found.deviation:
-        return number_text(found.mean)
-    return figure_text(found)
-
-
-def _paper_texts(theirs: Learning | None) -> tuple[str, str, str]:
-    if theirs is None:
-        return NOTHING, NOTHING, NOTHING
-    parameters = f"{number_text(theirs.s.mean)}, {number_text(theirs.r.mean)}"
-    return _constant_text(theirs.threshold), figure_text(theirs.reliable), parameters
-
-
-ANSWERS: Final = (
-    "experiment",
-    "setting",
-    "run",
-    "accuracy, %",
-    "digit accuracy, %",
-    "reading",
-    "starts: right answers for validation, %",
-    "labels that answers corrected, %",
-    "labels right after that, %",
-    "training, s",
-)
+    return number_text(figure.mean) if figure and not figure.deviation else figure_text(figure)
 
 
 def answers_table(groups: Iterable[Group]) -> Table:
@@ -98,96 +83,97 @@ def answers_table(groups: Iterable[Group]) -> Table:
 
     Of runs that differ in the transformation only, the first.
     """
-    rows: dict[tuple[object, ...], Row] = {}
-    for r in (r for g in groups for r in g.records if "start" in r.content["network"]):
-        rows.setdefault((*r.place[:3], r.run), _answers_row(r))
-    left = frozenset({"experiment", "setting", "reading"})
-    return Table("Networks that learned from answers alone", ANSWERS, tuple(rows.values()), left)
+    rows: dict[tuple[Any, ...], Cells] = {}
+    for group in groups:
+        for run in group.runs.to_dict("records"):
+            if "start" in run["network"]:
+                place = group.problem, group.size, group.setting, run["run"]
+                rows.setdefault(place, _answers_row(group, run))
+    return Table.of("Networks that learned from answers alone", rows.values())
 
 
-def _answers_row(record: Record) -> Row:
-    content, start = record.content, record.content["network"]["start"]
-    problem, size, setting, _ = record.place
-    scores = ", ".join(f"{100.0 * score:.1f}" for score in start["scores"].values())
-    accuracies = (f"{100.0 * content[name]:.2f}" for name in ("accuracy", "digit_accuracy"))
-    what = problem_name(problem, size), setting, str(record.run), *accuracies
+def _answers_row(group: Group, run: Mapping[str, Any]) -> Cells:
+    start = run["network"]["start"]
     right = start.get("labels_right")
-    labels = f"{100.0 * start['corrected']:.2f}", _word(right and f"{100.0 * right:.2f}")
-    end = *labels, number_text(record.seconds["training"])
-    return Row((*what, content["reading"], scores, *end))
-
-
-ABLATION: Final = (
-    "experiment",
-    "method",
-    "with learning, %",
-    "all parameters zero, %",
-    "runs in both",
-    "equal?",
-)
+    training = seconds_table([run["seconds"]])["training"].item()
+    return {
+        "experiment": problem_name(group.problem, group.size),
+        "setting": group.setting,
+        "run": str(run["run"]),
+        "accuracy, %": f"{run['accuracy']:.2f}",
+        "digit accuracy, %": f"{run['digit_accuracy']:.2f}",
+        "reading": run["reading"],
+        "starts: right answers for validation, %": ", ".join(
+            f"{100.0 * score:.1f}" for score in start["scores"].values()
+        ),
+        "labels that answers corrected, %": f"{100.0 * start['corrected']:.2f}",
+        "labels right after that, %": f"{100.0 * right:.2f}" if right else _word(right),
+        "training, s": number_text(training),
+    }
 
 
 def ablation_table(groups: Sequence[Group]) -> Table:
     """Return the accuracy with and without possibilistic learning, run by run."""
-    rows = []
-    for zero in (g for g in groups if g.setting == "ablation"):
-        place = zero.problem, zero.size, "normal", zero.transform
-        learned = [g for g in groups if g.records[0].place == place]
-        rows.append(_ablation_row(zero, learned[0] if learned else None))
-    return Table("Ablation: possibilistic learning or none", ABLATION, tuple(rows))
+    normal = {(g.problem, g.size, g.transform): g for g in groups if g.setting == "normal"}
+    rows = [
+        _ablation_row(zero, normal.get((zero.problem, zero.size, zero.transform)))
+        for zero in groups
+        if zero.setting == "ablation"
+    ]
+    return Table.of("Ablation: possibilistic learning or none", rows)
 
 
-def _ablation_row(zero: Group, learned: Group | None) -> Row:
-    name = problem_name(zero.problem, zero.size), zero.method
-    if learned is None:
-        return Row((*name, NOTHING, figure_text(zero.accuracy, places=2), "0", NOTHING))
-    with_learning = {r.run: r for r in learned.records}
-    pairs = [(with_learning[r.run], r) for r in zero.records if r.run in with_learning]
-    accuracies = [figure_text(g.accuracy, places=2) for g in (learned, zero)]
-    return Row((*name, *accuracies, str(len(pairs)), _equal_text(pairs)))
+def _ablation_row(zero: Group, learned: Group | None) -> Cells:
+    columns = ["run", "right", "accuracy"]
+    learned_runs = learned.runs if learned else zero.runs[:0]
+    both = zero.runs[columns].merge(learned_runs[columns], on="run", suffixes=("", "_learned"))
+    return {
+        "experiment": problem_name(zero.problem, zero.size),
+        "method": zero.method,
+        "with learning, %": percent_text(learned.accuracy if learned else None),
+        "all parameters zero, %": percent_text(zero.accuracy),
+        "runs in both": str(len(both)),
+        "equal?": _equal_text(both),
+    }
 
 
-def _equal_text(pairs: Sequence[tuple[Record, Record]]) -> str:
-    if not pairs:
+def _equal_text(both: pd.DataFrame) -> str:
+    if both.empty:
         return NOTHING
-    differ = [(a, b) for a, b in pairs if a.content["right"] != b.content["right"]]
-    if not differ:
+    differ = both[both["right"] != both["right_learned"]]
+    if differ.empty:
         return "yes, in every run"
-    most = max(abs(a.content["accuracy"] - b.content["accuracy"]) for a, b in differ)
-    runs = ", ".join(str(a.run) for a, _ in differ)
-    return f"no: runs {runs} differ, by up to {100.0 * most:.2f} points"
+    most = (differ["accuracy"] - differ["accuracy_learned"]).abs().max()
+    return f"no: runs {', '.join(map(str, differ['run']))} differ, by up to {most:.2f} points"
 
 
-ENVIRONMENT: Final = ("commit", "pinesy", "torch", "numpy", "python", "machine", "cores", "threads")
-
-
-def environment_table(records: Iterable[Record]) -> Table:
+def environment_table(records: pd.DataFrame) -> Table:
     """Return where the records were made, and how many at each place."""
-    counts: dict[tuple[str, ...], int] = {}
-    for r in records:
-        known = r.content["environment"]
-        place = tuple(_word(known.get(name)) for name in ENVIRONMENT)
-        counts[place] = counts.get(place, 0) + 1
-    rows = tuple(Row((*place, str(n))) for place, n in sorted(counts.items()))
-    left = frozenset({*ENVIRONMENT[:6]})
-    return Table("Where the records were made", (*ENVIRONMENT, "records"), rows, left)
+    rows = [{name: _word(e.get(name)) for name in ENVIRONMENT} for e in records["environment"]]
+    places = pd.DataFrame(rows).groupby(ENVIRONMENT).size().rename("records").reset_index()
+    return Table.of("Where the records were made", places.astype(str).to_dict("records"))
 
 
-NETWORK: Final = ("architecture", "recipe", "epochs")
-
-
-def network_table(records: Iterable[Record]) -> Table:
+def network_table(records: pd.DataFrame) -> Table:
     """Return the networks: how they were trained, and how many of each kind there are."""
-    kinds: dict[tuple[str, ...], set[str]] = {}
-    for r in records:
-        network = r.content["network"]
-        recipe = _recipe_text(network.get("recipe"))
-        made = _word(network.get("architecture")), recipe, _word(network.get("epochs"))
-        kind = r.place[0], r.place[2], *made, _word(network.get("best_of"))
-        kinds.setdefault(kind, set()).add(_word(network.get("fingerprint")))
-    rows = tuple(Row((*kind, str(len(found)))) for kind, found in sorted(kinds.items()))
-    columns = "problem", "setting", *NETWORK, "best of", "networks"
-    return Table("The networks", columns, rows, frozenset(columns[:4]))
+    rows = [_network_row(record) for record in records.to_dict("records")]
+    table = pd.DataFrame(rows)
+    kinds = [column for column in table if column != "networks"]
+    counts = table.groupby(kinds)["networks"].nunique().reset_index()
+    return Table.of("The networks", counts.astype(str).to_dict("records"))
+
+
+def _network_row(record: Mapping[str, Any]) -> dict[str, str]:
+    network = record["network"]
+    return {
+        "problem": record["problem"],
+        "setting": str(record["setting"]),
+        "architecture": _word(network.get("architecture")),
+        "recipe": _recipe_text(network.get("recipe")),
+        "epochs": _word(network.get("epochs")),
+        "best of": _word(network.get("best_of")),
+        "networks": _word(network.get("fingerprint")),
+    }
 
 
 def _recipe_text(recipe: object) -> str:

@@ -17,9 +17,8 @@ from pinesy.learning.tolerances.tolerance_groups import members
 from pinesy.nets import Reading, reading
 from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade
-from reproduction.environment import Stopwatch, environment, peak_memory
+from reproduction.environment import TIMED, Stopwatch, environment, peak_memory
 from reproduction.experiments import Experiment
-from reproduction.records import TIMED
 from reproduction.scales import Images, Scale
 from reproduction.tasks import PARTS, Task, task_of
 from reproduction.trained_networks import Networks, Seen

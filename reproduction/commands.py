@@ -280,8 +280,8 @@ def report(
 ) -> None:
     """Print or write the report of all records in a directory."""
     # Here, because other commands need not wait for it.
-    from reproduction.html import page
-    from reproduction.report import markdown, print_report, read_report
+    from reproduction.rendering import markdown, page, print_report
+    from reproduction.report import read_report
     from reproduction.store import Store
 
     chosen = form or _form_of(output)

@@ -11,9 +11,13 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import pinesy
+
+#: The parts of an experiment's time that are symbolic, and all of them.
+SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
+TIMED: Final = ("training", "prediction", "samples", *SYMBOLIC)
 
 
 class Stopwatch:

@@ -1,18 +1,21 @@
 """Runs of one experiment taken together: means, deviations, shares, and the paper beside them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from statistics import fmean, pstdev
+from typing import Any, Final
 
+import pandas as pd
+
+from reproduction.environment import SYMBOLIC
 from reproduction.published import PI_NESY, Figure, Result, paper_result
-from reproduction.records import TIMED, Record
+from reproduction.records import PLACE, seconds_table
 
 #: How many of the paper's deviations a mean may lie from the paper's.
-WIDTH = 2.0
+WIDTH: Final = 2.0
 
 
-def figure(values: Sequence[float]) -> Figure:
+def figure(values: Iterable[float]) -> Figure:
     """Return mean and standard deviation, of the population (``ddof=0``) as in the paper.
 
     Of one value the deviation is unknown.
@@ -22,7 +25,8 @@ def figure(values: Sequence[float]) -> Figure:
     >>> figure([1.0, 3.0])
     Figure(mean=2.0, deviation=1.0, rounding=0.0)
     """
-    return Figure(fmean(values), pstdev(values) if len(values) > 1 else None)
+    numbers = list(values)
+    return Figure(fmean(numbers), pstdev(numbers) if len(numbers) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -54,36 +58,23 @@ class Verdict:
         return cls(difference, difference / deviation, within, rounded)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """The runs of one experiment.
 
     Attributes
     ----------
-    records : one a run
+    scale : empty, or what the trial is called
+    problem, size, setting, transform : what the runs have in common
+    runs : their rows of the records
     """
 
-    records: tuple[Record, ...]
-
-    @property
-    def problem(self) -> str:
-        """Addition or Sudoku."""
-        return self.records[0].place[0]
-
-    @property
-    def size(self) -> int:
-        """The number of digits k, or the side of the puzzle."""
-        return self.records[0].place[1]
-
-    @property
-    def setting(self) -> str:
-        """The setting."""
-        return self.records[0].place[2]
-
-    @property
-    def transform(self) -> str:
-        """The probability-possibility transformation."""
-        return self.records[0].place[3]
+    scale: str
+    problem: str
+    size: int
+    setting: str
+    transform: str
+    runs: pd.DataFrame
 
     @property
     def method(self) -> str:
@@ -91,57 +82,51 @@ class Group:
         return PI_NESY[self.transform]
 
     @property
-    def scale(self) -> str:
-        """Empty, or what the trial is called."""
-        return self.records[0].scale
-
-    @property
     def supervision(self) -> str:
         """What was learned from."""
-        return "; ".join(sorted({r.content["supervision"] for r in self.records}))
+        return "; ".join(sorted(set(self.runs["supervision"])))
 
-    def values(self, value: Callable[[Record], float | None]) -> list[float]:
-        """Return a value of each run, without those that are unknown."""
-        return [v for v in map(value, self.records) if v is not None]
+    def figure(self, column: str) -> Figure | None:
+        """Return the figure of a column, or None unless all runs have it."""
+        return self.figure_of(self.runs[column])
 
-    def mean(self, value: Callable[[Record], float | None]) -> Figure | None:
-        """Return the figure of a value, or None unless all runs have it."""
-        values = self.values(value)
-        return figure(values) if len(values) == len(self.records) else None
+    def seconds(self, part: str) -> Figure:
+        """Return the figure of the seconds of one of `TIMED`."""
+        return figure(seconds_table(self.runs["seconds"])[part])
+
+    @staticmethod
+    def figure_of(values: Iterable[Any]) -> Figure | None:
+        """Return the figure of values, or None if some are unknown."""
+        series = pd.Series(list(values), dtype=float)
+        return None if series.isna().any() else figure(series)
 
     @property
     def accuracy(self) -> Figure:
         """The accuracy in %."""
-        return figure([100.0 * r.content["accuracy"] for r in self.records])
-
-    @property
-    def digits(self) -> Figure | None:
-        """The accuracy of the network on the test images, in %."""
-        return self.mean(_digits)
-
-    @property
-    def learning(self) -> Figure:
-        """Seconds of all learning, the network's training included, as the paper counts."""
-        return figure([sum(r.seconds.values()) - r.seconds["inference"] for r in self.records])
-
-    @property
-    def inference_ms(self) -> Figure:
-        """Milliseconds of inference, for one sample."""
-        tests = [r.content["samples"]["test"] for r in self.records]
-        seconds = [r.seconds["inference"] for r in self.records]
-        return figure([1000.0 * s / n for s, n in zip(seconds, tests, strict=True)])
+        return figure(self.runs["accuracy"])
 
     @property
     def shares(self) -> dict[str, float]:
         """What part of the time each of `TIMED` took, all runs together."""
-        sums = {part: sum(r.seconds[part] for r in self.records) for part in TIMED}
-        whole = sum(sums.values())
-        return {part: s / whole if whole else 0.0 for part, s in sums.items()}
+        sums = seconds_table(self.runs["seconds"]).sum()
+        return dict(sums / (sums.sum() or 1.0))
+
+    @property
+    def symbolic_share(self) -> float | None:
+        """Which part of the time was symbolic, each run with its network's training.
+
+        None if no training time is known: then the share would be that of an experiment whose
+        network came from elsewhere.
+        """
+        if (seconds_table(self.runs["seconds"])["training"] <= 0.0).any():
+            return None
+        return sum(self.shares[part] for part in SYMBOLIC)
 
     @property
     def paper(self) -> Result | None:
         """The paper's result in this setting, if there is one to compare with."""
-        return None if self.scale else paper_result(*self.records[0].place)
+        place = self.problem, self.size, self.setting, self.transform
+        return None if self.scale else paper_result(*place)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -152,40 +137,10 @@ class Group:
         return Verdict.of(self.accuracy.mean, theirs)
 
 
-def _digits(record: Record) -> float | None:
-    found = record.content["digit_accuracy"]
-    return None if found is None else 100.0 * float(found)
-
-
-def grouped(records: Iterable[Record]) -> list[Group]:
+def grouped(records: pd.DataFrame) -> list[Group]:
     """Return sorted records as groups of the same experiment; trials are groups of their own."""
-    by = groupby(records, key=lambda r: (r.scale, r.place))
-    return [Group(tuple(runs)) for _, runs in by]
-
-
-def symbolic_share(records: Sequence[Record]) -> float | None:
-    """Return which part of the time was symbolic, each run with its network's training.
-
-    None if no training time is known: then the share would be that of an experiment whose network
-    came from elsewhere.
-    """
-    if not all(r.seconds["training"] > 0.0 for r in records):
-        return None
-    symbolic = sum(r.symbolic_seconds for r in records)
-    return symbolic / sum(sum(r.seconds.values()) for r in records)
-
-
-def whole_seconds(records: Sequence[Record]) -> tuple[float, float]:
-    """Return the symbolic seconds of all records, and all seconds they took.
-
-    One network serves many experiments: its training and prediction are counted once.
-    """
-    networks: dict[str, tuple[float, float]] = {}
-    for r in records:
-        key = str(r.content["network"].get("fingerprint") or r.content["network"].get("file"))
-        before = networks.get(key, (0.0, 0.0))
-        now = r.seconds["training"], r.seconds["prediction"]
-        networks[key] = max(before[0], now[0]), max(before[1], now[1])
-    symbolic = sum(r.symbolic_seconds for r in records)
-    samples = sum(r.seconds["samples"] for r in records)
-    return symbolic, symbolic + samples + sum(map(sum, networks.values()))
+    groups = records.groupby(PLACE, sort=False, observed=True)
+    return [
+        Group(scale, problem, int(size), setting, transform, runs)
+        for (scale, problem, size, setting, transform), runs in groups
+    ]

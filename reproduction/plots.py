@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from reproduction.environment import SYMBOLIC, TIMED
 from reproduction.groups import Group
 from reproduction.published import Result, published_beside
-from reproduction.records import SYMBOLIC, TIMED, Record
-from reproduction.result_tables import problem_name
+from reproduction.result_tables import our_name, problem_name, size_name, their_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def make_plots(groups: Sequence[Group]) -> list[Plot]:
     shown = dict.fromkeys((g.problem, g.setting) for g in groups if g.setting != "ablation")
     for problem, setting in shown:
         plots.append(_accuracy(problem, setting, groups, len(plots)))
-    if any(g.digits for g in groups):
+    if any(g.figure("digit_accuracy") for g in groups):
         plots.append(_digits(groups, len(plots)))
     plots.append(_shares(groups, len(plots)))
     return plots
@@ -118,8 +118,7 @@ def _accuracy(problem: str, setting: str, groups: Sequence[Group], number: int) 
             axes.errorbar(
                 x, y, bars, color=colour, marker=marker, label=name, ls="none", ms=5, elinewidth=1
             )
-        names = [f"k = {s}" if problem == "addition" else f"{s}x{s}" for s in sizes]
-        axes.set_xticks(range(len(sizes)), names)
+        axes.set_xticks(range(len(sizes)), [size_name(problem, s) for s in sizes])
         axes.set_ylabel("accuracy, %")
         _spread(axes, [y for *_, points in series for _, y, _ in points])
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -160,13 +159,13 @@ def _series(ours: Sequence[Group], theirs: Sequence[Result]) -> list[tuple[str, 
     """Return name, colour, marker and points (size, mean, deviation) of each method."""
     found: dict[str, tuple[str, str, Points]] = {}
     for g in ours:
-        points = found.setdefault(f"{g.method}, ours", (OURS[g.method], "o", []))[2]
+        points = found.setdefault(our_name(g), (OURS[g.method], "o", []))[2]
         points.append((g.size, g.accuracy.mean, g.accuracy.deviation or 0.0))
     markers = iter("vs^<>pP*Xdh")
     for r in sorted(theirs, key=lambda r: not r.is_paper):
         if r.accuracy is None:
             continue
-        name = f"{r.method}, paper" if r.is_paper else r.method
+        name = their_name(r)
         if name not in found:
             marker = "D" if r.is_paper else next(markers)
             found[name] = OURS.get(r.method, OTHERS), marker, []
@@ -180,10 +179,9 @@ def _digits(groups: Sequence[Group], number: int) -> Plot:
     for g in groups:
         if g.setting == "ablation":
             continue  # it has the networks of the normal setting
-        for r in g.records:
-            name = _network_name(r)
-            if r.content["digit_accuracy"] is not None:
-                found.setdefault(name, {})[r.run] = 100.0 * r.content["digit_accuracy"]
+        for run in g.runs.dropna(subset=["digit_accuracy"]).to_dict("records"):
+            name = _network_name(g, is_shared="start" not in run["network"])
+            found.setdefault(name, {})[run["run"]] = run["digit_accuracy"]
 
     def draw(axes: "Axes") -> None:
         for i, (name, runs) in enumerate(found.items()):
@@ -204,14 +202,14 @@ def _digits(groups: Sequence[Group], number: int) -> Plot:
     return Plot(title, _drawn(draw, number, alt, 3.2))
 
 
-def _network_name(record: Record) -> str:
-    """Return what the networks of a record's runs have in common.
+def _network_name(group: Group, is_shared: bool) -> str:
+    """Return what the networks of runs have in common.
 
     That of Addition serves every k, but where it learned from the sums of one k.
     """
-    problem, size, setting, _ = record.place
-    is_shared = problem == "addition" and "start" not in record.content["network"]
-    return f"{problem.title() if is_shared else problem_name(problem, size)} {setting}"
+    shared = is_shared and group.problem == "addition"
+    name = group.problem.title() if shared else problem_name(group.problem, group.size)
+    return f"{name} {group.setting}"
 
 
 def _mark(number: int) -> tuple[str, str]:

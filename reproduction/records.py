@@ -1,72 +1,27 @@
-"""Records of experiments, read for the report: checked, sorted, each with the file it is in."""
+"""Records of experiments, read for the report: checked, sorted, a row of a table for each."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import pandas as pd
+
 from pinesy.exceptions import DataError
+from reproduction.environment import SYMBOLIC, TIMED
 from reproduction.experiments import SETTINGS
 from reproduction.store import CURE, read_record
 
-#: The parts of an experiment's time that are symbolic, and all of them.
-SYMBOLIC: Final = ("transform", "thresholds", "learning", "inference")
-TIMED: Final = ("training", "prediction", "samples", *SYMBOLIC)
+#: What the runs of one experiment have in common; records are sorted by it, and by the run.
+PLACE: Final = ["scale", "problem", "size", "setting", "transform"]
 HOW: Final = "make records with python -m reproduction, or say with --results where they are"
 
 
-@dataclass(frozen=True)
-class Record:
-    """One run of one experiment.
+def read_records(directory: Path) -> pd.DataFrame:
+    """Return the records under a directory: a row for each, sorted.
 
-    Attributes
-    ----------
-    path : the file it is from
-    content : what the file says
-    """
-
-    path: Path
-    content: Mapping[str, Any]
-
-    @property
-    def place(self) -> tuple[str, int, str, str]:
-        """Problem, size, setting and transformation."""
-        c = self.content
-        return c["problem"], c["size"], c["setting"], c["transform"]
-
-    @property
-    def run(self) -> int:
-        """The number of the run."""
-        return int(self.content["run"])
-
-    @property
-    def scale(self) -> str:
-        """Empty for an experiment as large as the paper's; else what the trial is called."""
-        name = str(self.content.get("scale") or "")
-        marked = self.content.get("quick") or self.content.get("trial")
-        return name or ("trial" if marked else "")
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """The seconds of each of `TIMED`; what was not done took none."""
-        found = self.content["seconds"]
-        return {part: float(found.get(part) or 0.0) for part in TIMED}
-
-    @property
-    def symbolic_seconds(self) -> float:
-        """The seconds of transformation, thresholds, learning and inference."""
-        return sum(self.seconds[part] for part in SYMBOLIC)
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        """What records are sorted by."""
-        problem, size, setting, transform = self.place
-        return self.scale, problem, size, SETTINGS.index(setting), transform, self.run
-
-
-def read_records(directory: Path) -> list[Record]:
-    """Return the records under a directory, in order.
+    Columns are what records say, and ``path``; ``scale`` is empty for an experiment as large as the
+    paper's, else what the trial is called; ``accuracy`` and ``digit_accuracy`` are in %, and
+    ``seconds``, ``all_learning_s`` and ``inference_ms`` (of one sample) are times.
 
     Raises
     ------
@@ -77,18 +32,48 @@ def read_records(directory: Path) -> list[Record]:
         raise DataError(f"{directory}: there is no such directory; {HOW}")
     # Where a file is tells what it is of, also if the directory is called "." or "..".
     paths = sorted(directory.resolve().rglob("run-*.json"))
-    records = sorted(map(_read, paths), key=lambda r: r.order)
-    if not records:
+    if not paths:
         raise DataError(f"{directory}: no records of experiments are there; {HOW}")
-    for first, second in pairwise(records):
-        if first.order == second.order:
-            raise DataError(
-                f"{first.path} and {second.path} are records of the same run; keep one of them"
-            )
-    return records
+    table = pd.DataFrame([{**_read(path), "path": path} for path in paths])
+    table["scale"] = [_scale(content) for content in table.to_dict("records")]
+    table["setting"] = pd.Categorical(table["setting"], SETTINGS, ordered=True)
+    table = table.sort_values([*PLACE, "run"], ignore_index=True)
+    twice = table.loc[table.duplicated([*PLACE, "run"], keep=False), "path"].tolist()
+    if twice:
+        raise DataError(f"{twice[0]} and {twice[1]} are records of the same run; keep one of them")
+    times = seconds_table(table["seconds"])
+    tests = table["samples"].map(lambda samples: samples["test"])
+    return table.assign(
+        accuracy=100.0 * table["accuracy"],
+        digit_accuracy=100.0 * table["digit_accuracy"].astype(float),
+        all_learning_s=times.sum(axis=1) - times["inference"],
+        inference_ms=1000.0 * times["inference"] / tests,
+    )
 
 
-def _read(path: Path) -> Record:
+def _scale(content: Mapping[str, Any]) -> str:
+    marked = content.get("quick") is True or content.get("trial") is True
+    return str(content.get("scale") or ("trial" if marked else ""))
+
+
+def seconds_table(seconds: Iterable[Mapping[str, float]]) -> pd.DataFrame:
+    """Return the seconds of each of `TIMED`, a row for each record; what was not done took none."""
+    return pd.DataFrame(list(seconds), columns=list(TIMED)).astype(float).fillna(0.0)
+
+
+def whole_seconds(records: pd.DataFrame) -> tuple[float, float]:
+    """Return the symbolic seconds of all records, and all seconds they took.
+
+    One network serves many experiments: its training and prediction are counted once.
+    """
+    times = seconds_table(records["seconds"])
+    networks = [str(n.get("fingerprint") or n.get("file")) for n in records["network"]]
+    once = times.groupby(networks)[["training", "prediction"]].max()
+    symbolic = float(times[list(SYMBOLIC)].to_numpy().sum())
+    return symbolic, symbolic + float(times["samples"].sum() + once.to_numpy().sum())
+
+
+def _read(path: Path) -> dict[str, Any]:
     content = read_record(path)
     for name, kinds in _FIELDS.items():
         if name not in content:
@@ -99,7 +84,7 @@ def _read(path: Path) -> Record:
     _check_parts(path, content)
     _check_start(path, content)
     _check_counts(path, content)
-    return Record(path, content)
+    return content
 
 
 _NUMBER: Final = (int, float)

@@ -1,14 +1,11 @@
-"""The report of the experiments: its sections, for the terminal, and as Markdown."""
+"""The report of the experiments: its sections, of paragraphs and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
+import pandas as pd
 
 from reproduction.appendix import (
     ablation_table,
@@ -17,8 +14,8 @@ from reproduction.appendix import (
     learning_table,
     network_table,
 )
-from reproduction.groups import Group, grouped, whole_seconds
-from reproduction.records import Record, read_records
+from reproduction.groups import Group, grouped
+from reproduction.records import read_records, whole_seconds
 from reproduction.result_tables import (
     Table,
     accuracy_table,
@@ -93,10 +90,11 @@ def read_report(directory: Path) -> Report:
     return make_report(read_records(directory))
 
 
-def make_report(records: Sequence[Record]) -> Report:
+def make_report(records: pd.DataFrame) -> Report:
     """Return the report of sorted records."""
-    real = [r for r in records if not r.scale]
-    groups, trials = grouped(real), grouped(r for r in records if r.scale)
+    is_trial = records["scale"] != ""
+    real, trials = records[~is_trial], grouped(records[is_trial])
+    groups = grouped(real)
     sections = [Section("How to read this", (*READING, *_share_note(real)))]
     for problem in sorted({g.problem for g in groups}):
         sections += _problem_sections(problem, groups)
@@ -108,7 +106,7 @@ def make_report(records: Sequence[Record]) -> Report:
     return Report(tuple(sections), tuple(groups))
 
 
-def _share_note(records: Sequence[Record]) -> list[str]:
+def _share_note(records: pd.DataFrame) -> list[str]:
     """Return the sentence about the share of all experiments together."""
     symbolic, whole = whole_seconds(records)
     if not whole:
@@ -136,57 +134,4 @@ def _learning_sections(groups: Sequence[Group]) -> list[Section]:
     titles = "Learning from answers alone", "What learning found", "What learning changes"
     texts = FROM_ANSWERS, APPENDIX, ()
     parts = zip(titles, texts, found, strict=True)
-    return [Section(title, text, (table,)) for title, text, table in parts if table.rows]
-
-
-def markdown(report: Report) -> str:
-    """Return the report as Markdown; where others are beside us, our names are in bold."""
-    parts = [f"# {report.title}"]
-    for section in report.sections:
-        parts += [f"## {section.title}", *map(_escaped, section.paragraphs)]
-        parts += map(_markdown_table, section.tables)
-    return "\n\n".join(parts) + "\n"
-
-
-def _markdown_table(table: Table) -> str:
-    rules = ["---" if column in table.left else "---:" for column in table.columns]
-    lines = [_line(map(_escaped, table.columns)), _line(rules)]
-    for row in table.rows:
-        cells = [_escaped(cell) for cell in row.cells]
-        if row.ours and table.is_mixed:
-            at = table.columns.index("method")
-            cells[at] = f"**{cells[at]}**"
-        lines.append(_line(cells))
-    return f"{_escaped(table.caption)}\n\n" + "\n".join(lines)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    """Return text in which Markdown sees no marks."""
-    return "".join(f"\\{c}" if c in "\\`*_|<" else c for c in text)
-
-
-def print_report(report: Report, console: Console) -> None:
-    """Print the report to a terminal."""
-    for section in report.sections:
-        console.rule(Text(section.title, style="bold"), align="left")
-        for paragraph in section.paragraphs:
-            console.print(Text(paragraph))
-        for table in section.tables:
-            console.print(_rich_table(table))
-
-
-def _rich_table(table: Table) -> RichTable:
-    made = RichTable(
-        title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False
-    )
-    for column in table.columns:
-        made.add_column(
-            column, overflow="fold", justify="left" if column in table.left else "right"
-        )
-    for row in table.rows:
-        made.add_row(*map(Text, row.cells), style="bold" if row.ours and table.is_mixed else "")
-    return made
+    return [Section(title, text, (table,)) for title, text, table in parts if table.ours]

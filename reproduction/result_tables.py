@@ -1,49 +1,67 @@
 """Tables of results: ours beside the paper's and beside those of others."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from reproduction.groups import Group, Verdict, symbolic_share
+import pandas as pd
+
+from reproduction.groups import Group, Verdict
 from reproduction.published import Figure, Result, published_beside
 
 NOTHING: Final = "–"
 OURS: Final = "this library"
+WITHIN: Final = "within two deviations of the paper"
+#: The titles of columns of words; the others are of numbers.
+LEFT: Final = (
+    *("problem", "experiment", "setting", "method", "supervision", "source", "group", "equal?"),
+    *("trial", "reading", "architecture", "recipe"),
+    *("commit", "pinesy", "torch", "numpy", "python", "machine"),
+)
+Cells = Mapping[str, str | bool | None]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of a table; `ours` if it is about records, not about what others published."""
-
-    cells: tuple[str, ...]
-    ours: bool = True
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A table of texts.
 
     Attributes
     ----------
     caption : what it shows
-    columns : their titles
-    rows : as many cells each
-    left : the titles of columns of words; the others are of numbers
+    cells : the texts, with their titles
+    ours : for each row, whether it is about records, not about what others published
     """
 
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    left: frozenset[str] = field(
-        default=frozenset(
-            {"experiment", "setting", "method", "supervision", "source", "group", "equal?", "trial"}
-        )
-    )
+    cells: pd.DataFrame
+    ours: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, caption: str, rows: Iterable[Cells]) -> "Table":
+        """Return the table of some rows; those with ``ours=False`` are about others.
+
+        The row with the most cells sets the columns; what another one lacks is unknown.
+        """
+        given = [dict(row) for row in rows]
+        ours = tuple(bool(row.pop("ours", True)) for row in given)
+        columns: list[str] = max(map(list, given), key=len, default=[])
+        return cls(caption, pd.DataFrame(given, columns=columns).fillna(NOTHING), ours)
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether others are beside us, so that it must be plain which rows are ours."""
-        return any(not row.ours for row in self.rows)
+    def columns(self) -> list[str]:
+        """The titles."""
+        return list(self.cells.columns)
+
+    @property
+    def heading(self) -> str:
+        """The title of the column that names a row: that of the method, if there is one."""
+        return "method" if "method" in self.cells else self.columns[0]
+
+    def rows(self) -> Iterator[tuple[bool, dict[str, str]]]:
+        """Yield whether a row is ours, among those of others, and its cells by title."""
+        mixed = not all(self.ours)
+        for ours, row in zip(self.ours, self.cells.to_dict("records"), strict=True):
+            yield ours and mixed, {str(title): cell for title, cell in row.items()}
 
 
 def problem_name(problem: str, size: int) -> str:
@@ -51,33 +69,43 @@ def problem_name(problem: str, size: int) -> str:
     return f"Addition-{size}" if problem == "addition" else f"Sudoku {size}x{size}"
 
 
-def number_text(number: float, digits: int = 3) -> str:
-    """Return a number with so many digits, or all before the point.
+def size_name(problem: str, size: int) -> str:
+    """Return how a size is called: ``k = 4`` or ``9x9``."""
+    return f"k = {size}" if problem == "addition" else f"{size}x{size}"
+
+
+def number_text(number: float | None, digits: int = 3) -> str:
+    """Return a number with so many digits, or all before the point; a dash if it is unknown.
 
     Examples
     --------
-    >>> [number_text(x) for x in (0.0, 0.00123456, 12.3456, 1845.62)]
-    ['0', '0.00123', '12.3', '1,846']
+    >>> [number_text(x) for x in (0.0, 0.00123456, 12.3456, 1845.62, None)]
+    ['0', '0.00123', '12.3', '1,846', '–']
     """
+    if number is None:
+        return NOTHING
     return f"{number:,.0f}" if abs(number) >= 10.0**digits else f"{number:.{digits}g}"
 
 
-def figure_text(figure: Figure | None, places: int | None = None) -> str:
+def figure_text(figure: Figure | None) -> str:
     """Return a mean with its deviation, if that is known, or a dash."""
+    if figure is None or figure.deviation is None:
+        return number_text(figure.mean if figure else None)
+    return f"{number_text(figure.mean)} ± {number_text(figure.deviation, 2)}"
+
+
+def percent_text(figure: Figure | None) -> str:
+    """Return a mean with its deviation, each with two digits after the point, or a dash."""
     if figure is None:
         return NOTHING
-    if figure.deviation is None:
-        return _text(figure.mean, places, 3)
-    deviation = _text(figure.deviation, places, 2)
-    return f"{_text(figure.mean, places, 3)} ± {deviation}"
+    deviation = "" if figure.deviation is None else f" ± {figure.deviation:.2f}"
+    return f"{figure.mean:.2f}{deviation}"
 
 
-def _text(number: float, places: int | None, digits: int) -> str:
-    return number_text(number, digits) if places is None else f"{number:.{places}f}"
-
-
-def _percent(figure: Figure | None) -> str:
-    return figure_text(figure, places=2)
+def share_text(group: Group) -> str:
+    """Return the symbolic share of a group in %."""
+    share = group.symbolic_share
+    return number_text(None if share is None else 100.0 * share)
 
 
 def _printed(text: str) -> str:
@@ -93,22 +121,14 @@ def _verdict_text(verdict: Verdict | None) -> str:
     return f"no ({by})" + ", but by rounding" * verdict.rounded
 
 
-def _published(problem: str, size: int, setting: str) -> list[Result]:
-    """Return the results of others in a setting, the paper's own first; each is shown once."""
-    return [r for r in published_beside(problem, setting) if (r.size, r.setting) == (size, setting)]
-
-
-def _our_name(group: Group) -> str:
+def our_name(group: Group) -> str:
+    """Return how our results with a method are called."""
     return f"{group.method}, ours"
 
 
-def _their_name(result: Result) -> str:
+def their_name(result: Result) -> str:
+    """Return how published results with a method are called."""
     return f"{result.method}, paper" if result.is_paper else result.method
-
-
-def _settings(groups: Iterable[Group]) -> list[str]:
-    """Return the settings to show: those there are records of, and the normal one."""
-    return list(dict.fromkeys(["normal", *(g.setting for g in groups)]))
 
 
 def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table:
@@ -116,124 +136,118 @@ def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
     theirs = published_beside(problem, setting)
     sizes = sorted({g.size for g in ours} | {r.size for r in theirs})
-    cells: dict[tuple[str, str, bool], dict[int, str]] = {}
+    rows: dict[tuple[str, str, bool], dict[str, str | bool]] = {}
+
+    def add(name: str, supervision: str, is_ours: bool, size: int, text: str) -> None:
+        new: dict[str, str | bool] = {"method": name, "supervision": supervision, "ours": is_ours}
+        empty = dict.fromkeys((size_name(problem, s) for s in sizes), NOTHING)
+        row = rows.setdefault((name, supervision, is_ours), {**new, **empty})
+        row[size_name(problem, size)] = text
+
     for g in ours:
-        text = f"{_percent(g.accuracy)} ({len(g.records)})"
-        cells.setdefault((_our_name(g), g.supervision, True), {})[g.size] = text
+        text = f"{percent_text(g.accuracy)} ({len(g.runs)})"
+        add(our_name(g), g.supervision, True, g.size, text)
     for r in theirs:
-        cells.setdefault((_their_name(r), r.supervision, False), {})[r.size] = _printed(r.printed)
-    rows = tuple(
-        Row((name, supervision, *(found.get(size, NOTHING) for size in sizes)), is_ours)
-        for (name, supervision, is_ours), found in cells.items()
-    )
-    titles = [f"k = {s}" if problem == "addition" else f"{s}x{s}" for s in sizes]
+        add(their_name(r), r.supervision, False, r.size, _printed(r.printed))
     caption = f"{problem.title()}, setting {setting}: accuracy in % (of ours: number of runs)"
-    return Table(caption, ("method", "supervision", *titles), rows)
+    return Table.of(caption, rows.values())
 
 
-ACCURACY: Final = (
-    "setting",
-    "method",
-    "accuracy, %",
-    "runs",
-    "supervision",
-    "digit accuracy, %",
-    "within two deviations of the paper",
-    "source",
-)
+def _beside(
+    problem: str, size: int, groups: Sequence[Group]
+) -> Iterator[tuple[list[Group], list[Result]]]:
+    """Yield ours and those of others on one problem, for each setting that there are some of."""
+    here = [g for g in groups if (g.problem, g.size) == (problem, size)]
+    for setting in dict.fromkeys(["normal", *(g.setting for g in here)]):
+        published = published_beside(problem, setting)
+        theirs = [r for r in published if (r.size, r.setting) == (size, setting)]
+        yield [g for g in here if g.setting == setting], theirs
 
 
 def accuracy_table(problem: str, size: int, groups: Sequence[Group]) -> Table:
     """Return how good each method is on one problem, and how ours lies to the paper's."""
-    here = [g for g in groups if (g.problem, g.size) == (problem, size)]
-    rows = []
-    for setting in _settings(here):
-        rows += [_our_accuracy(g) for g in here if g.setting == setting]
-        rows += [_their_accuracy(r) for r in _published(problem, size, setting)]
-    return Table(f"{problem_name(problem, size)}: accuracy", ACCURACY, tuple(rows))
+    rows: list[Cells] = []
+    for ours, theirs in _beside(problem, size, groups):
+        rows += [*map(_our_accuracy, ours), *map(_their_accuracy, theirs)]
+    return Table.of(f"{problem_name(problem, size)}: accuracy", rows)
 
 
-def _our_accuracy(group: Group) -> Row:
-    name, runs = _our_name(group), str(len(group.records))
-    texts = _percent(group.accuracy), runs, group.supervision, _percent(group.digits)
-    return Row((group.setting, name, *texts, _verdict_text(group.verdict), OURS))
+def _our_accuracy(group: Group) -> Cells:
+    return {
+        "setting": group.setting,
+        "method": our_name(group),
+        "accuracy, %": percent_text(group.accuracy),
+        "runs": str(len(group.runs)),
+        "supervision": group.supervision,
+        "digit accuracy, %": percent_text(group.figure("digit_accuracy")),
+        WITHIN: _verdict_text(group.verdict),
+        "source": OURS,
+    }
 
 
-def _their_accuracy(result: Result) -> Row:
-    runs = str(result.runs) if result.accuracy and result.runs else NOTHING
-    texts = _printed(result.printed), runs, result.supervision, _percent(result.digits)
-    cells = (result.setting, _their_name(result), *texts, NOTHING, result.source)
-    return Row(cells, ours=False)
-
-
-COST: Final = (
-    "setting",
-    "method",
-    "training, s",
-    "prediction, s",
-    "thresholds, s",
-    "learning, s",
-    "all learning, s",
-    "inference per sample, ms",
-    "peak memory, MB",
-    "symbolic share, %",
-)
+def _their_accuracy(result: Result) -> Cells:
+    return {
+        "setting": result.setting,
+        "method": their_name(result),
+        "accuracy, %": _printed(result.printed),
+        "runs": str(result.runs) if result.accuracy and result.runs else NOTHING,
+        "supervision": result.supervision,
+        "digit accuracy, %": percent_text(result.digits),
+        WITHIN: NOTHING,
+        "source": result.source,
+        "ours": False,
+    }
 
 
 def cost_table(problem: str, size: int, groups: Sequence[Group]) -> Table:
     """Return what our experiments cost, and the paper's."""
-    here = [g for g in groups if (g.problem, g.size) == (problem, size)]
-    rows = []
-    for setting in _settings(here):
-        rows += [_our_cost(g) for g in here if g.setting == setting]
-        theirs = _published(problem, size, setting)
-        rows += [_their_cost(r) for r in theirs if r.is_paper]
-    return Table(f"{problem_name(problem, size)}: time and memory", COST, tuple(rows))
+    rows: list[Cells] = []
+    for ours, theirs in _beside(problem, size, groups):
+        rows += [*map(_our_cost, ours), *(_their_cost(r) for r in theirs if r.is_paper)]
+    return Table.of(f"{problem_name(problem, size)}: time and memory", rows)
 
 
-def _our_cost(group: Group) -> Row:
-    parts = [
-        figure_text(group.mean(lambda r, part=part: r.seconds[part]))  # type: ignore[misc]
-        for part in ("training", "prediction", "thresholds", "learning")
-    ]
-    memory = group.mean(lambda r: r.content["memory_mb"])
-    after = figure_text(group.inference_ms), figure_text(memory), share_text(group)
-    return Row((group.setting, _our_name(group), *parts, figure_text(group.learning), *after))
+def _our_cost(group: Group) -> Cells:
+    parts = ("training", "prediction", "thresholds", "learning")
+    return {
+        "setting": group.setting,
+        "method": our_name(group),
+        **{f"{part}, s": figure_text(group.seconds(part)) for part in parts},
+        "all learning, s": figure_text(group.figure("all_learning_s")),
+        "inference per sample, ms": figure_text(group.figure("inference_ms")),
+        "peak memory, MB": figure_text(group.figure("memory_mb")),
+        "symbolic share, %": share_text(group),
+    }
 
 
-def share_text(group: Group) -> str:
-    """Return the symbolic share of a group in %."""
-    share = symbolic_share(group.records)
-    return NOTHING if share is None else number_text(100.0 * share)
-
-
-def _their_cost(result: Result) -> Row:
-    times = NOTHING, NOTHING, NOTHING, NOTHING, figure_text(result.learning)
-    inference = NOTHING if result.inference is None else number_text(1e3 * result.inference.mean)
-    cells = (result.setting, _their_name(result), *times, inference, figure_text(result.peak))
-    return Row((*cells, NOTHING), ours=False)
-
-
-TRIAL: Final = (
-    "trial",
-    "experiment",
-    "setting",
-    "method",
-    "accuracy, %",
-    "runs",
-    "digit accuracy, %",
-    "all learning, s",
-    "inference per sample, ms",
-    "symbolic share, %",
-)
+def _their_cost(result: Result) -> Cells:
+    seconds = result.inference.mean if result.inference else None
+    return {
+        "setting": result.setting,
+        "method": their_name(result),
+        "all learning, s": figure_text(result.learning),
+        "inference per sample, ms": number_text(None if seconds is None else 1e3 * seconds),
+        "peak memory, MB": figure_text(result.peak),
+        "ours": False,
+    }
 
 
 def trial_table(groups: Iterable[Group]) -> Table:
     """Return the results of quick runs and trials, which nothing is compared with."""
-    rows = []
-    for g in groups:
-        name = g.scale, problem_name(g.problem, g.size), g.setting, g.method
-        texts = _percent(g.accuracy), str(len(g.records)), _percent(g.digits)
-        times = figure_text(g.learning), figure_text(g.inference_ms), share_text(g)
-        rows.append(Row((*name, *texts, *times)))
-    return Table("Quick runs and trials: not comparable with anything above", TRIAL, tuple(rows))
+    caption = "Quick runs and trials: not comparable with anything above"
+    return Table.of(caption, map(_trial, groups))
+
+
+def _trial(group: Group) -> Cells:
+    return {
+        "trial": group.scale,
+        "experiment": problem_name(group.problem, group.size),
+        "setting": group.setting,
+        "method": group.method,
+        "accuracy, %": percent_text(group.accuracy),
+        "runs": str(len(group.runs)),
+        "digit accuracy, %": percent_text(group.figure("digit_accuracy")),
+        "all learning, s": figure_text(group.figure("all_learning_s")),
+        "inference per sample, ms": figure_text(group.figure("inference_ms")),
+        "symbolic share, %": share_text(group),
+    }

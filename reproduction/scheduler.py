@@ -12,9 +12,8 @@ from pinesy.exceptions import DataError
 from pinesy.nets.networks import using_threads
 from pinesy.problems import cache_directory
 from reproduction.bench import Bench
+from reproduction.environment import SYMBOLIC
 from reproduction.experiments import Experiment
-from reproduction.groups import whole_seconds
-from reproduction.records import SYMBOLIC, Record
 from reproduction.scales import PAPER, Scale
 from reproduction.store import BusyError, Store
 from reproduction.trained_networks import Networks
@@ -42,7 +41,11 @@ class Outcome:
 
         Each network's training counts once, though it serves several experiments.
         """
-        symbolic, whole = whole_seconds([Record(Path(), r) for r in self.records])
+        import pandas as pd  # not at the top: experiments need it in the end only
+
+        from reproduction.records import whole_seconds
+
+        symbolic, whole = whole_seconds(pd.DataFrame(self.records))
         return symbolic / whole if whole else 0.0
 
 

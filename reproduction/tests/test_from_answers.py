@@ -120,8 +120,8 @@ def test_ours_stands_beside_those_that_have_sums_only_too(tmp_path: Path) -> Non
     network = {**a_record()["network"], "start": START}
     keep(tmp_path, 20, setting="answers", reading="right", supervision="sum only", network=network)
     table = section(read_report(tmp_path), "Addition")[0]
-    assert {r.cells[1] for r in table.rows} == {"sum only"}
-    names = [r.cells[0] for r in table.rows]
+    assert set(table.cells["supervision"]) == {"sum only"}
+    names = table.cells["method"].tolist()
     assert names[0] == "Pi-NeSy-1, ours"
     assert {"DeepSoftLog", "DeepProofLog"} <= set(names)
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from messages import raises_saying
 from pinesy.exceptions import DataError
-from reproduction import html
+from reproduction import rendering
 from reproduction.commands import app
 from reproduction.records import read_records
 from reproduction.tests.synthetic import SECONDS, a_record, keep
@@ -64,7 +64,7 @@ def test_directories_may_be_called_by_points(
     path = keep(tmp_path)
     monkeypatch.chdir(tmp_path / place)
     for name in (".", "..") if place.startswith("addition-1/") else (".",):
-        assert [record.path for record in read_records(Path(name))] == [path.resolve()]
+        assert read_records(Path(name))["path"].tolist() == [path.resolve()]
 
 
 def test_a_stray_file_in_a_directory_with_a_short_name(
@@ -148,7 +148,7 @@ def test_what_a_process_leaves_behind_is_no_record(tmp_path: Path) -> None:
     path = keep(tmp_path)
     path.with_name(".run-01.json.0badf00d.tmp").write_text("{")
     path.with_name(".run-01.lock").write_text("")
-    assert [record.path for record in read_records(tmp_path)] == [path]
+    assert read_records(tmp_path)["path"].tolist() == [path]
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_what_a_process_leaves_behind_is_no_record(tmp_path: Path) -> None:
 @pytest.fixture
 def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages have no plots, which take long."""
-    monkeypatch.setattr(html, "can_plot", lambda: False)
+    monkeypatch.setattr(rendering, "can_plot", lambda: False)
 
 
 def run(*arguments: object) -> Any:

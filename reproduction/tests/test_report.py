@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from reproduction.groups import figure
-from reproduction.report import Report, markdown, print_report, read_report
+from reproduction.rendering import markdown, print_report
+from reproduction.report import Report, read_report
 from reproduction.result_tables import Table
 from reproduction.tests.synthetic import SECONDS, a_record, keep, keep_all
 
@@ -18,7 +19,7 @@ def section(report: Report, title: str) -> list[Table]:
 
 
 def rows(table: Table) -> list[dict[str, str]]:
-    return [dict(zip(table.columns, row.cells, strict=True)) for row in table.rows]
+    return [cells for _, cells in table.rows()]
 
 
 def row(table: Table, **wanted: str) -> dict[str, str]:
@@ -102,7 +103,7 @@ def test_others_stand_beside_us(tmp_path: Path) -> None:
     assert (stopped["accuracy, %"], stopped["runs"]) == ("overflow", "–")
     paper = row(accuracy, method="Pi-NeSy-2, paper")
     assert (paper["accuracy, %"], paper["runs"]) == ("35.8 ± 5.5", "10")
-    assert [r.ours for r in accuracy.rows] == [True] + [False] * (len(accuracy.rows) - 1)
+    assert list(accuracy.ours) == [True] + [False] * (len(accuracy.ours) - 1)
     theirs = row(cost, method="Pi-NeSy-1, paper")
     assert theirs["all learning, s"] == "1,212 ± 19"
     assert theirs["inference per sample, ms"] == "181"
@@ -143,7 +144,7 @@ def test_overview(tmp_path: Path) -> None:
     keep(tmp_path, 96, size=4)
     keep(tmp_path, 98, size=4, run=1)
     table = section(read_report(tmp_path), "Addition")[0]
-    assert table.columns[2:] == ("k = 1", "k = 2", "k = 4", "k = 15", "k = 100")
+    assert table.columns[2:] == ["k = 1", "k = 2", "k = 4", "k = 15", "k = 100"]
     assert row(table, method="Pi-NeSy-1, ours")["k = 4"] == "97.00 ± 1.00 (2)"
     assert row(table, method="Pi-NeSy-1, ours")["k = 1"] == "–"
     assert row(table, method="DeepStochLog")["k = 15"] == "timeout"
