@@ -10,7 +10,7 @@ import pytest
 import pinesy as library
 from cli import weather
 from cli.weather import RULES, TRAIN, told
-from pinesy.cli import found as found_module
+from pinesy.cli import backprop_command, output
 from pinesy.inverse import backpropagate, posterior
 from pinesy.rules.possibility import Possibility
 
@@ -175,9 +175,9 @@ def test_the_table_of_beliefs(pinesy: Run) -> None:
 def test_long_tables_are_shortened_unless_all_is_wanted(
     pinesy: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(found_module, "SAMPLES", 4)
-    monkeypatch.setattr(found_module, "PAGE", 3)
-    monkeypatch.setattr(found_module, "INPUTS", 1)
+    monkeypatch.setattr(output, "SHOWN", 4)
+    monkeypatch.setattr(backprop_command, "PAGE", 3)
+    monkeypatch.setattr(backprop_command, "INPUTS", 1)
     shown = pinesy("backprop", RULES, TRAIN, "--format", "table").stdout
     assert "... and 6 more samples; --all shows them" in shown
     assert "... 1 more (--all)" in shown

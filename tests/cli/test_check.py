@@ -41,7 +41,7 @@ UNUSABLE = {
     "cut.json": ('{"format": "pinesy cascade", "ver', "cut.json: not whole JSON"),
     "newer.json": ('{"format": "pinesy cascade", "version": 9}', "update pinesy to read it"),
     "long.rules": ("attribute a in {" + "1" * 10**6, "characters; the limit is 500,000"),
-    "rules.txt": ("", "rules are kept in .rules or .json files"),
+    "rules.txt": ("", "rules are saved as .rules or .json files"),
     "empty.rules": ("attribute a in {0, 1}", "there are no rules in this text"),
 }
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy.cli import app as app_module
-from pinesy.cli import image_demo
+from pinesy.cli import demo_command, image_demo
 from pinesy.cli.image_demo import side_by_side
 from pinesy.problems import digits
 
@@ -88,7 +87,7 @@ def test_a_network_is_really_trained(
 
 
 def test_without_pytorch_there_is_a_tour(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app_module, "find_spec", lambda name: name != "torch")
+    monkeypatch.setattr(demo_command, "find_spec", lambda name: name != "torch")
     result = pinesy("demo")
     assert "The images need torch: pip install 'pinesy[nn,data]'." in result.stdout
     assert "Best sum: 73." in result.stdout

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 
 import pinesy as library
-from pinesy.cli import output as output_module
-from pinesy.cli import results as results_module
+from pinesy._common import console
+from pinesy.cli import infer_command, output
+from pinesy.samples import Batch
 
 Run = Callable[..., Any]
 
@@ -188,7 +190,7 @@ def test_a_table_says_what_it_leaves_out(
 def test_a_long_table_comes_in_pages(
     pinesy: Run, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results_module, "PAGE", 10)
+    monkeypatch.setattr(infer_command, "PAGE", 10)
     told = pinesy("infer", rules, data, "--format", "table", "--all").stdout
     assert told.count("certainty") == 3
     assert sum(" total " in line for line in told.splitlines()) == SAMPLES
@@ -261,7 +263,7 @@ def test_a_pipe_stays_a_pipe(pinesy: Run, rules: Path, tmp_path: Path) -> None:
 def test_wrong_usage(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
     result = pinesy("infer", rules, data, "-o", tmp_path / "out.txt")
     assert result.exit_code == 2
-    assert "ends in neither .jsonl nor .csv" in " ".join(result.stderr.replace("│", "").split())
+    assert "ends in none of .jsonl, .csv" in " ".join(result.stderr.replace("│", "").split())
     assert pinesy("infer", rules, data, "--batch", 0).exit_code == 2
     result = pinesy("infer", rules, data, "--format", "xml")
     assert result.exit_code == 2
@@ -287,22 +289,25 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("patience", "wanted", "stream", "drawn"),
+    ("patience", "name", "stream", "drawn"),
     [
-        (-1.0, True, Terminal(), True),
-        (60.0, True, Terminal(), False),
-        (-1.0, False, Terminal(), False),
-        (-1.0, True, io.StringIO(), False),
+        (0.0, "data.csv", Terminal(), True),
+        (60.0, "data.csv", Terminal(), False),
+        (0.0, "", Terminal(), False),
+        (0.0, "data.csv", io.StringIO(), False),
     ],
 )
 def test_a_bar_only_if_it_takes_long_on_a_terminal(
-    patience: float, wanted: bool, stream: io.StringIO, drawn: bool, monkeypatch: pytest.MonkeyPatch
+    patience: float, name: str, stream: io.StringIO, drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_module, "PATIENCE", patience)
+    monkeypatch.setattr(console, "BAR_AFTER", patience)
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    with output_module.progress(100, wanted) as advance:
-        advance(1000, 40)
-        advance(1000, 80)
-    assert ("2,000 samples" in stream.getvalue()) == drawn
+    batches = [Batch(np.ones((1000, 1)), range(1000), position) for position in (40, 80)]
+    with output.watched(batches, name, 100) as seen:
+        for _ in seen:
+            deadline = time.monotonic() + (30.0 if drawn else 0.1)
+            while not stream.getvalue() and time.monotonic() < deadline:
+                time.sleep(0.01)
+    assert ("data.csv: 2,000 samples" in stream.getvalue()) == drawn
     assert drawn or stream.getvalue() == ""

@@ -10,7 +10,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.cli import training as training_module
+from pinesy.cli import training_files
 from pinesy.learning import learn, learn_batches
 
 Run = Callable[..., Any]
@@ -110,14 +110,14 @@ def test_batches_and_memory_change_no_byte(
     pinesy("learn", weather.RULES, data, "-o", output, "--tolerance", 0.6)
     whole = output.read_bytes()
     output.unlink()
-    monkeypatch.setattr(training_module, "HELD_BYTES", held)
+    monkeypatch.setattr(training_files, "HELD_BYTES", held)
     seen = []
 
     def spy(cascade: Any, batches: Any, **options: Any) -> Any:
         seen.append(isinstance(batches, list))
         return learn_batches(cascade, batches, **options)
 
-    monkeypatch.setattr(training_module, "learn_batches", spy)
+    monkeypatch.setattr(training_files, "learn_batches", spy)
     pinesy("learn", weather.RULES, data, "-o", output, "--tolerance", 0.6, "--batch", batch)
     assert seen == [held > 0]
     assert output.read_bytes() == whole

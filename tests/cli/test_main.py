@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import pinesy as library
-from pinesy.cli import app as app_module
-from pinesy.cli import demo as demo_module
+from pinesy.cli import demo_command
 
 Run = Callable[..., Any]
 
@@ -58,8 +57,8 @@ def test_the_demo_computes_what_it_says(pinesy: Run) -> None:
     result = pinesy("demo", "--tour")
     assert result.exit_code == 0
     told = result.stdout
-    same = library.parse(demo_module.SAME_DIGIT)
-    found = same.infer({n: library.antipignistic(p) for n, p in demo_module.BITS.items()})["c"]
+    same = library.parse(demo_command.SAME_DIGIT)
+    found = same.infer({n: library.antipignistic(p) for n, p in demo_command.BITS.items()})["c"]
     assert f"c in {{different}} with certainty {found.necessity({'different'}):.6g}." in told
     assert "(-1, 2, -3, 4)" in told
     assert "[  1 r_1 s_2   1   1 r_3 s_4   1]" in told
@@ -69,8 +68,8 @@ def test_the_demo_computes_what_it_says(pinesy: Run) -> None:
 
 
 def test_the_demo_depends_on_its_numbers(pinesy: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(demo_module.DIGITS, "a_2", {9: 1.0})
-    monkeypatch.setattr(demo_module, "SAMPLES", 100)
+    monkeypatch.setitem(demo_command.DIGITS, "a_2", {9: 1.0})
+    monkeypatch.setattr(demo_command, "SAMPLES", 100)
     told = pinesy("demo", "--tour").stdout
     assert "Best sum: 74." in told
     assert "on 100 random samples" in told
@@ -80,7 +79,7 @@ def test_an_interrupt_is_an_exit_code(pinesy: Run, monkeypatch: pytest.MonkeyPat
     def interrupt(_console: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app_module, "run_demo", interrupt)
+    monkeypatch.setattr(demo_command, "run_tour", interrupt)
     result = pinesy("demo", "--tour")
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 

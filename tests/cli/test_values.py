@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pinesy import Attribute, DomainError
-from pinesy.cli.values import find_value
+from pinesy.cli.options import find_value
 
 ODD = Attribute("odd", [1, 2.5, -3, True is None, "long sleep", "wet", (1, 2), ("a", 0), None, "2"])
 

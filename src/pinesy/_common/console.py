@@ -28,12 +28,14 @@ class Bar:
         self._closed = False
         self._drawn: tuple[Progress, TaskID] | None = None
 
-    def advance(self, n: float = 1) -> None:
-        """Count `n` more as done."""
+    def advance(self, n: float = 1, label: str = "") -> None:
+        """Count `n` more as done, and change the label if one is given."""
         with self._lock:
             self._done += n
+            self._label = label or self._label
             if self._drawn:
-                self._drawn[0].update(self._drawn[1], completed=self._done)
+                drawn, task = self._drawn
+                drawn.update(task, completed=self._done, description=self._label)
 
     def show(self) -> None:
         """Draw the bar, unless the work is over or another bar is on the screen."""

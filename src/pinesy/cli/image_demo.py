@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pinesy._common.files import writing
 from pinesy.cli.demo_page import COLUMNS, demo_page
-from pinesy.cli.show import new_table
+from pinesy.cli.output import new_table
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import (
     ExplainedSum,

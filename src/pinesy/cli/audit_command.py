@@ -1,0 +1,119 @@
+"""The command ``pinesy audit``."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+import pinesy
+from pinesy.cli.options import (
+    OutputFile,
+    ReadSize,
+    RulesFile,
+    SamplesFile,
+    TargetNames,
+    TransformName,
+    TransformOption,
+    check_output,
+)
+from pinesy.cli.output import (
+    CsvWriter,
+    JsonLinesWriter,
+    JsonWriter,
+    ResultRow,
+    RowWriter,
+    Screen,
+    TableWriter,
+    WriterMaker,
+    open_output,
+    shortened_note,
+)
+from pinesy.cli.training_files import TrainingFiles, plain
+from pinesy.learning import Audit
+from pinesy.model.storage import load_rules
+
+WRITERS: dict[str, WriterMaker] = {
+    ".csv": CsvWriter,
+    ".json": JsonWriter,
+    ".jsonl": JsonLinesWriter,
+}
+COLUMNS = ("line", "nabla", "set", "label", "repaired", "contradiction")
+Worst = Annotated[int, typer.Option(min=0, help="Samples to print.")]
+
+
+def audit(
+    rules: RulesFile,
+    data: SamplesFile,
+    output: OutputFile = None,
+    worst: Worst = 20,
+    target: TargetNames = None,
+    transform: TransformOption = TransformName.NONE,
+    batch: ReadSize = 10_000,
+) -> None:
+    """Rank the samples of a file by how badly they contradict the rules.
+
+    Data is as for pinesy learn. For each sample the distance nabla of its target
+    to the nearest one that the rules allow, which rule stands against it, and
+    what the repaired target says. A wrong label is near the top.
+
+    The worst samples are printed; -o writes all of them, worst first, to a .csv,
+    .json or .jsonl file.
+
+    [bold]Examples[/bold]
+      pinesy audit sum.rules train.csv
+      pinesy audit model.json train.csv --worst 50 -o audit.csv
+    """
+    if output is not None:
+        check_output(output, list(WRITERS), [rules, data])
+    files = TrainingFiles(load_rules(rules), target or (), transform, batch)
+    inputs, targets, lines = files.whole(data)
+    result = pinesy.audit(files.cascade, inputs, targets)
+    _print(result, lines, worst)
+    if output is not None:
+        with open_output(output) as stream:
+            _write(WRITERS[output.suffix](stream), _rows(result, lines))
+
+
+def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
+    """Print the worst samples, with what they contradict."""
+    screen = Screen()
+    screen.print(Text(plain(repr(result))))
+    rows = [row for row in _rows(result, lines, worst) if row.content["reason"]]
+    if not rows:
+        return
+    _write(TableWriter(sys.stdout, COLUMNS, sections=False), rows)
+    count = int((result.worst > 0.0).sum())
+    if count > len(rows):
+        screen.print(shortened_note(count - len(rows), "sample", f"--worst {count}"))
+
+
+def _rows(result: Audit, lines: Sequence[int], worst: int | None = None) -> Iterator["AuditRow"]:
+    return (AuditRow(lines[row["sample"]], row) for row in result.rows(worst))
+
+
+def _write(writer: RowWriter, rows: Iterable["AuditRow"]) -> None:
+    for row in rows:
+        writer.add(row)
+    writer.finish()
+
+
+@dataclass(frozen=True)
+class AuditRow(ResultRow):
+    """What is against a sample, which stands in a line of the file."""
+
+    line: int
+    content: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that the audit has on the sample."""
+        return {"line": self.line, **self.content}
+
+    def lines(self) -> Iterator[tuple[str, ...]]:
+        """Yield one line."""
+        row = self.content
+        repaired = row["repaired"] or "ambiguous"
+        nabla = f"{row['nabla']:.4g}"
+        yield str(self.line), nabla, row["set"], row["label"], repaired, row["reason"]

@@ -1,0 +1,344 @@
+"""The command ``pinesy backprop``."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pinesy._common.names import column_slices
+from pinesy._common.validation import suggestion
+from pinesy.cli.options import (
+    All,
+    BatchSize,
+    DataFile,
+    OutputFile,
+    RulesFile,
+    TransformName,
+    TransformOption,
+    check_output,
+    find_value,
+    read_data,
+)
+from pinesy.cli.output import (
+    JsonLinesWriter,
+    ResultRow,
+    TableWriter,
+    degree_text,
+    degrees_by_name,
+    write_rows,
+)
+from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.inverse import Backpropagation, Conflict, Posterior, backpropagate, posterior
+from pinesy.model.storage import load_rules
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.samples import Batch
+
+#: What a table shows unless all is wanted: inputs of a sample, degrees of an input, conflicts of a
+#: sample, characters of a rule.
+INPUTS, DEGREES, CONFLICTS, TEXT = 8, 4, 3, 160
+#: Samples that one table holds, so that memory stays bounded.
+PAGE = 200
+COLUMNS = ("line", "outcome", "input", "should be")
+#: The figures of each sample.
+FIGURES = (
+    "reproduced",
+    "distance",
+    "normalised",
+    "solved",
+    "exhausted",
+    "matches",
+    "output_distance",
+)
+#: The figures of each input of a sample.
+MEASURES = ("input_distance", "input_excess")
+
+
+class BackpropFormat(StrEnum):
+    """How target inputs are written; json and jsonl are both JSON Lines."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+TargetValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="NAME[=VALUE]",
+        help="Use this attribute's targets of the file, or this value for all samples "
+        "(repeatable). By default all targets of the file.",
+    ),
+]
+Belief = Annotated[
+    bool, typer.Option("--belief", help="Condition what is believed of the inputs on the targets.")
+]
+FORMAT_HELP = "By default table on a terminal, or json (JSON Lines)."
+Form = Annotated[BackpropFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+
+
+def backprop(
+    rules: RulesFile,
+    data: DataFile,
+    target: TargetValues = None,
+    transform: TransformOption = TransformName.NONE,
+    belief: Belief = False,
+    form: Form = None,
+    output: OutputFile = None,
+    batch: BatchSize = 10_000,
+    everything: All = False,
+) -> None:
+    """Find what the inputs should have been, from what should have been inferred.
+
+    Data is as for pinesy learn: inputs, and targets for attributes that rules
+    conclude on. --target NAME=VALUE sets a target for all samples instead.
+
+    For each sample: the least specific inputs that give the target; whether they
+    reproduce it, bit for bit, or at which distance they miss it, and which rules
+    are in conflict; and how far the degrees of the actual inputs are from them
+    (distance), or above them (excess: at 0 they are within). With --belief: the
+    most possible inputs that fit the target, given the actual ones.
+
+    [bold]Results[/bold]
+    json   JSON Lines, an object a sample; degrees of 0 are left out, and rules
+           of more than 160 characters are shortened (--all: not)
+    table  for reading: six digits, the first 20 samples (--all: all)
+
+    [bold]Examples[/bold]
+      pinesy backprop examples/weather.rules examples/weather_train.jsonl
+      pinesy backprop sum.rules digits.jsonl --target total=12
+      pinesy backprop sum.rules train.jsonl --target total --belief -o fit.jsonl
+    """
+    on_screen = output is None and sys.stdout.isatty()
+    form = form or (BackpropFormat.TABLE if on_screen else BackpropFormat.JSON)
+    if output is not None:
+        check_output(output, [output.suffix], [rules, data])
+    cascade = load_rules(rules)
+    chosen = TargetChoice.of(cascade, target or ())
+    inputs = column_slices(cascade.inputs)
+
+    def rows(samples: Batch) -> Iterator[BackpropRow]:
+        evidence = {name: samples.evidence[:, part] for name, part in inputs.items()}
+        targets = chosen.of_batch(samples, data)
+        if belief:
+            return _belief_rows(posterior(cascade, evidence, targets), samples.lines, everything)
+        return _rows(backpropagate(cascade, evidence, targets), samples.lines, everything)
+
+    columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
+    table = partial(TableWriter, columns=columns, everything=everything, page=PAGE)
+    batches = read_data(data, cascade, cascade.inputs, transform, batch, chosen.in_file)
+    make_writer = table if form is BackpropFormat.TABLE else JsonLinesWriter
+    write_rows(batches, rows, make_writer, data, output)
+
+
+@dataclass(frozen=True)
+class TargetChoice:
+    """What should be inferred: values for all samples, or what a file gives for each.
+
+    Attributes
+    ----------
+    fixed : the values for all samples, by their positions in the domains
+    names : the attributes whose targets in the file count, as the command line names them
+    """
+
+    cascade: Cascade
+    fixed: Mapping[str, int]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, cascade: Cascade, texts: Sequence[str]) -> "TargetChoice":
+        """Read ``NAME`` and ``NAME=VALUE`` as the command line gives them."""
+        known = {s.output.name: s.output for s in cascade.order}
+        fixed: dict[str, int] = {}
+        names: list[str] = []
+        for text in texts:
+            name, value = _split(text, known)
+            if name in fixed or name in names:
+                raise typer.BadParameter(f"{name} has one already", param_hint="--target")
+            if value is None:
+                names.append(name)
+            else:
+                fixed[name] = known[name].position(find_value(known[name], value))
+        return cls(cascade, fixed, names)
+
+    @property
+    def in_file(self) -> list[Attribute]:
+        """The attributes whose targets are read from the file."""
+        if self.fixed and not self.names:
+            return []
+        outputs = [s.output for s in self.cascade.order]
+        return [a for a in outputs if not self.names or a.name in self.names]
+
+    def of_batch(self, samples: Batch, data: Path) -> dict[str, Target]:
+        """Return the targets of the file and those for all samples."""
+        missing = [name for name in self.names if name not in samples.targets]
+        if missing:
+            raise DataError(
+                f"{data}: no targets for {missing[0]} in it, as --target asks; give one for all "
+                f"samples: --target {missing[0]}=VALUE"
+            )
+        if not samples.targets and not self.fixed:
+            name = self.cascade.outputs[0].name
+            raise DataError(f"{data}: no targets in it; give some: --target {name}=VALUE")
+        return samples.targets | {
+            name: Target.at(np.full(len(samples), position), self.cascade[name].output)
+            for name, position in self.fixed.items()
+        }
+
+
+def _split(text: str, known: Mapping[str, Attribute]) -> tuple[str, str | None]:
+    """Return the name of an attribute and a value, if there is one; both may hold ``=``."""
+    if text in known:
+        return text, None
+    for name in sorted(known, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text.removeprefix(f"{name}=")
+    name = text.partition("=")[0]
+    raise UnknownAttributeError(
+        f"--target: no rule set concludes on {name!r}{suggestion(name, known)}"
+    )
+
+
+@dataclass(frozen=True)
+class BackpropRow(ResultRow):
+    """The target inputs of one sample.
+
+    Attributes
+    ----------
+    line : where the sample stands
+    inputs : the distributions that the inputs should have
+    outcome : how well they do, in words
+    figures : what JSON has besides
+    everything : whether nothing is shortened
+    find_conflicts : finds what keeps the targets from being reached, only when it is looked at;
+        None where conflicts are not looked for
+    """
+
+    line: int
+    inputs: dict[str, Possibility]
+    outcome: str
+    figures: dict[str, Any]
+    everything: bool
+    find_conflicts: Callable[[], Sequence[Conflict]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data; degrees of 0 are left out, long rules are shortened."""
+        inputs = {name: degrees_by_name(pi) for name, pi in self.inputs.items()}
+        content = {"line": self.line, "inputs": inputs, **self.figures}
+        if self.find_conflicts is not None:
+            content["conflicts"] = [self._conflict(c) for c in self.find_conflicts()]
+        return content
+
+    def _conflict(self, conflict: Conflict) -> dict[str, Any]:
+        return {
+            "kind": conflict.kind,
+            "attribute": conflict.attribute,
+            "distance": conflict.distance,
+            "message": conflict.message,
+            "rules": [
+                {"attribute": output, "rule": number, "text": _rule_text(text, self.everything)}
+                for output, number, text in conflict.rules
+            ],
+        }
+
+    def lines(self) -> Iterator[tuple[str, ...]]:
+        """Yield a line for each input."""
+        first = str(self.line), self.outcome
+        measures = [self.figures[key] for key in MEASURES if key in self.figures]
+        shown, left = self._cut(list(self.inputs), INPUTS)
+        for name in shown:
+            far = [degree_text(measure[name]) for measure in measures]
+            yield *first, name, self._distribution(self.inputs[name]), *far
+            first = "", ""
+        if left:
+            yield "", "", f"... {left} more (--all)", "", *[""] * len(measures)
+
+    def _distribution(self, pi: Possibility) -> str:
+        """Return the degrees above 0, the highest first."""
+        degrees = sorted(degrees_by_name(pi).items(), key=lambda item: -item[1])
+        if len(degrees) == len(pi.degrees) and all(d == 1.0 for _, d in degrees):
+            return "any value"
+        shown, left = self._cut(degrees, DEGREES)
+        parts = [f"{text} {degree_text(degree)}" for text, degree in shown]
+        return ", ".join(parts + [f"... {left} more"] * (left > 0)) or "none within the bounds"
+
+    def remarks(self) -> Iterator[str]:
+        """Yield the conflicts, and the rules in them."""
+        shown, left = self._cut(self.find_conflicts() if self.find_conflicts else (), CONFLICTS)
+        for conflict in shown:
+            yield f"line {self.line}: {conflict.message}"
+            rules, more = self._cut(conflict.rules, CONFLICTS)
+            for output, number, text in rules:
+                yield f"  rule {number} on {output}: {_rule_text(text, self.everything)}"
+            if more:
+                yield f"  and {more} more rules (--all)"
+        if left:
+            yield f"line {self.line}: and {left} more conflicts (--all)"
+
+    def _cut(self, items: Sequence[Any], limit: int) -> tuple[Sequence[Any], int]:
+        """Return the first items, or all, and how many are left out."""
+        shown = items if self.everything else items[:limit]
+        return shown, len(items) - len(shown)
+
+
+@lru_cache(maxsize=256)  # one long rule may be in hundreds of conflicts
+def _rule_text(text: str, everything: bool) -> str:
+    """Return a rule in one line; if it is long its beginning, unless all is wanted."""
+    text = " ".join(text.split())
+    if everything or len(text) <= TEXT:
+        return text
+    return f"{text[:TEXT]} ... {len(text) - TEXT:,} more characters (--all)"
+
+
+def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> Iterator[BackpropRow]:
+    """Yield the target inputs of each sample of a batch."""
+    columns = {name: getattr(result, name).tolist() for name in FIGURES}
+    measures = {
+        name: {one: array.tolist() for one, array in getattr(result, name).items()}
+        for name in MEASURES
+    }
+    for row, line in enumerate(lines):
+        figures: dict[str, Any] = {name: column[row] for name, column in columns.items()}
+        for name, lists in measures.items():
+            figures[name] = {one: numbers[row] for one, numbers in lists.items()}
+        inputs = {name: pi.sample(row) for name, pi in result.inputs.items()}
+        conflicts = tuple if figures["reproduced"] else partial(_conflicts, result, row)
+        yield BackpropRow(line, inputs, _outcome(figures), figures, everything, conflicts)
+
+
+def _conflicts(result: Backpropagation, row: int) -> Sequence[Conflict]:
+    return result.sample(row).conflicts
+
+
+def _outcome(figures: Mapping[str, Any]) -> str:
+    parts = ["reproduced"]
+    if not figures["reproduced"]:
+        parts = [f"not reproduced, distance {degree_text(figures['distance'])}"]
+        parts += ["not normalised"] * (not figures["normalised"])
+        parts += ["the search ended at its limit"] * figures["exhausted"]
+    parts += ["the actual inputs give the target"] * (figures["output_distance"] == 0.0)
+    return "; ".join(parts)
+
+
+def _belief_rows(
+    beliefs: Posterior, lines: Sequence[int], everything: bool
+) -> Iterator[BackpropRow]:
+    """Yield the conditioned distributions of each sample of a batch."""
+    at_most = "" if beliefs.exact else "at most "
+    for row, line in enumerate(lines):
+        compatibility = float(beliefs.compatibility[row])
+        outcome = f"compatibility {at_most}{degree_text(compatibility)}"
+        if compatibility == 0.0:
+            outcome = "contradiction: compatibility 0"
+        inputs = {name: pi.sample(row) for name, pi in beliefs.items()}
+        figures = {"compatibility": compatibility, "exact": beliefs.exact}
+        yield BackpropRow(line, inputs, outcome, figures, everything)

@@ -1,0 +1,206 @@
+"""The command ``pinesy infer``."""
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from itertools import count
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from pinesy.cli.options import (
+    All,
+    BatchSize,
+    DataFile,
+    OutputFile,
+    RulesFile,
+    TransformName,
+    TransformOption,
+    format_of,
+    read_data,
+)
+from pinesy.cli.output import (
+    CsvWriter,
+    JsonLinesWriter,
+    ResultRow,
+    TableWriter,
+    WriterMaker,
+    degree_text,
+    write_rows,
+)
+from pinesy.model.storage import load_rules
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
+from pinesy.samples import Batch, value_texts
+
+#: Samples that one table holds; more go into further tables, so that memory stays bounded.
+PAGE = 1000
+#: Truth values as CSV files have them.
+FLAGS = ("false", "true")
+
+
+class InferFormat(StrEnum):
+    """How inferences are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+SUFFIXES = {".jsonl": InferFormat.JSONL, ".csv": InferFormat.CSV}
+FORMAT_HELP = "By default what the output file is called; else table on a terminal, or jsonl."
+Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
+Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
+
+
+def infer(
+    rules: RulesFile,
+    data: DataFile,
+    output: OutputFile = None,
+    form: Form = None,
+    transform: TransformOption = TransformName.NONE,
+    outputs: Outputs = None,
+    batch: BatchSize = 10_000,
+    everything: All = False,
+) -> None:
+    """Infer the outputs of rules for every sample of a data file.
+
+    [bold]Data[/bold]
+    JSON Lines, one sample a line; for each input the degrees of its values
+    (those left out have degree 0), a list of degrees in domain order, or one
+    value that is certain:
+      {"left": {"3": 1.0, "8": 0.4}, "right": 5}
+    CSV; columns input=value hold degrees (those left out have degree 0), columns
+    input hold values that are certain:
+      left=3,left=8,right
+      1.0,0.4,5
+    Parquet (needs pyarrow) has the columns of CSV, or lists of degrees.
+    Degrees are possibilities, or with --transform probabilities.
+
+    [bold]Results[/bold]
+    jsonl  an object a sample; "possibility" leaves out values of degree 0
+    csv    a row a sample: of each output best value, certainty, flags, degrees
+    table  for reading: six digits, the first 20 samples (--all: all)
+    A result is ambiguous if several values are most possible; the best one is
+    the first of them. It is not normalised if no value is fully possible, here
+    or on the way: then the rules contradict each other for that sample.
+
+    [bold]Examples[/bold]
+      pinesy infer sum.rules digits.jsonl
+      pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
+      cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
+    """
+    default = InferFormat.TABLE if sys.stdout.isatty() else InferFormat.JSONL
+    form = form or format_of(output, SUFFIXES, default)
+    cascade = load_rules(rules)
+    program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
+    table = partial(
+        TableWriter,
+        columns=("sample", "output", "best", "certainty", "flags"),
+        right=("sample",),
+        everything=everything,
+        page=PAGE,
+        sections=len(program.outputs) > 1,
+    )
+    writers: dict[InferFormat, WriterMaker] = {
+        InferFormat.TABLE: table,
+        InferFormat.JSONL: JsonLinesWriter,
+        InferFormat.CSV: CsvWriter,
+    }
+    numbers = count(1)
+
+    def rows(samples: Batch) -> Iterator[InferenceRow]:
+        inference = program.infer(samples.evidence)
+        parts = [_results(inference[a.name]) for a in program.outputs]
+        return map(InferenceRow, zip(*parts, strict=True), numbers)
+
+    batches = read_data(data, cascade, program.inputs, transform, batch)
+    write_rows(batches, rows, writers[form], data, output)
+
+
+class OutputResult(NamedTuple):
+    """What is inferred for one output of one sample, in plain Python values."""
+
+    attribute: Attribute
+    texts: list[str]
+    best: Any
+    certainty: float
+    ambiguous: bool
+    normalised: bool
+    degrees: list[float]
+
+
+def _results(possibility: Possibility) -> Iterator[OutputResult]:
+    """Yield the results of each sample."""
+    attribute = possibility.attribute
+    return map(
+        partial(OutputResult, attribute, value_texts(attribute)),
+        possibility.best.tolist(),
+        possibility.certainty.tolist(),
+        possibility.ambiguous.tolist(),
+        possibility.normalised.tolist(),
+        possibility.degrees.tolist(),
+    )
+
+
+@dataclass
+class InferenceRow(ResultRow):
+    """What is inferred for one sample; `number` counts the samples from 1."""
+
+    results: tuple[OutputResult, ...]
+    number: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outputs by name; degrees of 0 are left out."""
+        return {
+            one.attribute.name: {
+                "best": _json_value(one.best),
+                "possibility": {
+                    t: d for t, d in zip(one.texts, one.degrees, strict=True) if d > 0.0
+                },
+                "certainty": one.certainty,
+                "ambiguous": one.ambiguous,
+                "normalised": one.normalised,
+            }
+            for one in self.results
+        }
+
+    def titles(self) -> list[str]:
+        """Return four titles and one for each value, of each output."""
+        titles = []
+        for one in self.results:
+            name = one.attribute.name
+            titles += [name, f"{name} certainty", f"{name} ambiguous", f"{name} normalised"]
+            titles += [f"{name}={text}" for text in one.texts]
+        return titles
+
+    def cells(self) -> list[str | float]:
+        """Return the best value, its certainty, flags and all degrees, of each output."""
+        cells: list[str | float] = []
+        for one in self.results:
+            best = one.texts[one.attribute.position(one.best)]
+            cells += [best, one.certainty, FLAGS[one.ambiguous], FLAGS[one.normalised]]
+            cells += one.degrees
+        return cells
+
+    def lines(self) -> Iterator[tuple[str, ...]]:
+        """Yield a line for each output."""
+        number = f"{self.number:,}"
+        for one in self.results:
+            flags = ["ambiguous"] * one.ambiguous + ["not normalised"] * (not one.normalised)
+            best, certainty = show_value(one.best), degree_text(one.certainty)
+            yield number, one.attribute.name, best, certainty, ", ".join(flags)
+            number = ""
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON has, or else its text."""
+    plain = value is None or isinstance(value, str | int)
+    if plain or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return show_value(value)

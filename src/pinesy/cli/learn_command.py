@@ -1,0 +1,203 @@
+"""The command ``pinesy learn``."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from math import nan
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+import pinesy
+from pinesy.cli.options import (
+    ReadSize,
+    RulesFile,
+    SamplesFile,
+    TargetNames,
+    TransformName,
+    TransformOption,
+    check_output,
+)
+from pinesy.cli.training_files import TrainingFiles, learned_text, plain, provenance
+from pinesy.exceptions import DataError
+from pinesy.learning import LearnedRules
+from pinesy.model.storage import load_rules
+
+
+class SearchMethod(StrEnum):
+    """How tolerances are searched for."""
+
+    PAPER = "paper"
+    EXHAUSTIVE = "exhaustive"
+
+
+ModelFile = Annotated[
+    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
+]
+Tolerances = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[GROUP=]NUMBER",
+        help="Leave out samples at this distance or more: for all rule sets, or for those that a "
+        "name or pattern fits (repeatable).",
+    ),
+]
+Validation = Annotated[
+    Path | None,
+    typer.Option(metavar="DATA", help="Search the tolerances that predict these samples best."),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--group",
+        metavar="GROUP",
+        help="With --validation: a name or pattern of rule sets that share a tolerance "
+        "(repeatable). By default all share one.",
+    ),
+]
+Search = Annotated[
+    SearchMethod | None,
+    typer.Option(
+        help="With --validation: search as the paper does (by default), or try all combinations."
+    ),
+]
+More = Annotated[bool, typer.Option("--more", help="Add samples to a model, given as RULES.")]
+Earlier = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DATA",
+        help="With --more: a file that the model was learned from (repeatable). Only sometimes "
+        "needed; an error then says so.",
+    ),
+]
+
+
+def learn(
+    rules: RulesFile,
+    data: SamplesFile,
+    output: ModelFile,
+    tolerance: Tolerances = None,
+    target: TargetNames = None,
+    transform: TransformOption = TransformName.NONE,
+    validation: Validation = None,
+    group: Groups = None,
+    search: Search = None,
+    more: More = False,
+    earlier: Earlier = None,
+    batch: ReadSize = 10_000,
+) -> None:
+    """Learn the parameters of rules from a file of samples, and write a model.
+
+    A sample gives the inputs and, in the same way, targets: what should be
+    inferred for attributes that rules conclude on (see pinesy infer --help):
+      {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
+    Rules on attributes without targets keep their parameters. Samples that
+    contradict the rules by the tolerance or more are left out (by default none
+    is); with --validation the tolerances are searched for.
+
+    The model is a .json file of rules that every command takes, with the data's
+    fingerprint, the tolerances, and what is needed to add samples later: --more
+    takes a model in the place of RULES, and DATA as samples to add.
+
+    [bold]Examples[/bold]
+      pinesy learn sum.rules train.csv -o model.json
+      pinesy learn sum.rules train.parquet -o model.json --tolerance "c_*=0.05"
+      pinesy learn sum.rules train.csv -o model.json --validation valid.csv
+      pinesy learn model.json new.csv -o model.json --more --earlier train.csv
+    """
+    _check_together(tolerance, validation, group, search, more, earlier)
+    check_output(output, [".json"], [data, validation, *(earlier or ())])
+    tolerances = read_tolerances(tolerance or ())
+    model = _learned(rules) if more else None
+    files = TrainingFiles(
+        model.cascade if model else load_rules(rules), target or (), transform, batch
+    )
+    notes = provenance(rules, transform, model)
+    new = files.fingerprint(data)
+    if model:
+        result = files.extended(model, data, earlier or ())
+    elif validation:
+        searched = files.searched(data, validation, group or (), search or SearchMethod.PAPER)
+        typer.echo(f"tolerances: {plain(searched)}\n")
+        result = searched.result
+        judged = {"search": searched.method, "metric": searched.metric}
+        notes["validation"] = files.fingerprint(validation) | judged
+    else:
+        result = files.learned(data, tolerances)
+    before = model.result.samples if model else 0
+    notes["data"].append(new | {"samples": result.samples - before})
+    pinesy.save(result, output, notes)
+    typer.echo(f"{learned_text(result)}\nwritten to {output}")
+
+
+def _learned(path: Path) -> LearnedRules:
+    """Read a file that ``pinesy learn`` wrote."""
+    model = pinesy.load(path)
+    if not isinstance(model, LearnedRules):
+        raise DataError(
+            f"{path}: the file holds rules, but not how they were learned; give one that pinesy "
+            "learn wrote"
+        )
+    return model
+
+
+def _check_together(
+    tolerance: object,
+    validation: object,
+    group: object,
+    search: object,
+    more: bool,
+    earlier: object,
+) -> None:
+    """Refuse options that do not go together, or would change nothing."""
+    keeps = "with --more a model keeps the tolerances it has"
+    alone = "it tells of the search that --validation asks for, and that is not given"
+    for wrong, option, why in (
+        (more and validation, "--validation", keeps),
+        (more and tolerance, "--tolerance", keeps),
+        (validation and tolerance, "--tolerance", "--validation finds the tolerances itself"),
+        (group and not validation, "--group", alone),
+        (search and not validation, "--search", alone),
+        (earlier and not more, "--earlier", "only --more reads files again, and is not given"),
+    ):
+        if wrong:
+            raise typer.BadParameter(why, param_hint=option)
+
+
+def read_tolerances(texts: Sequence[str]) -> Any:
+    """Read tolerances as the command line takes them: ``0.05``, or ``c_*=0.05`` several times.
+
+    Examples
+    --------
+    >>> read_tolerances(["c_*=0.05", "y_*=none"])
+    {'c_*': 0.05, 'y_*': None}
+    """
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _tolerance(texts[0], texts[0])
+    tolerances: dict[str, float | None] = {}
+    for text in texts:
+        group, _, number = text.rpartition("=")
+        if not group:
+            _refuse_tolerance(
+                f"{text!r}: with several, write each as GROUP=NUMBER, such as c_*=0.05"
+            )
+        if group in tolerances:
+            _refuse_tolerance(f"{text!r}: {group} has one already; give each once")
+        tolerances[group] = _tolerance(number, text)
+    return tolerances or None
+
+
+def _tolerance(number: str, text: str) -> float | None:
+    if number.strip().lower() == "none":
+        return None
+    try:
+        tolerance = float(number)
+    except ValueError:
+        tolerance = nan
+    if not tolerance > 0.0:
+        _refuse_tolerance(f"{text!r}: it must be a number > 0, or none to keep every sample")
+    return tolerance
+
+
+def _refuse_tolerance(why: str) -> NoReturn:
+    raise typer.BadParameter(why, param_hint="--tolerance")
