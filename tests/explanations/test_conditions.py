@@ -31,7 +31,7 @@ COMPARISONS: dict[Any, Any] = {
     "<": np.less,
     "<=": np.less_equal,
 }
-THRESHOLDS = sorted({*GRID, 0.1, 0.45, 0.9})
+LEVELS = sorted({*GRID, 0.1, 0.45, 0.9})
 
 
 @given(small_rule_sets(), st.data())
@@ -40,9 +40,9 @@ def test_of_rule_sets_on_all_evidence(rules: RuleSet, data: st.DataObject) -> No
     samples = every_sample(rules)
     found = rules.infer(samples)
     asked = data.draw(make.propositions(rules.output))
-    for (comparison, truth), threshold in itertools.product(COMPARISONS.items(), THRESHOLDS):
-        formula = conditions(rules, asked, comparison, threshold)
-        expected = truth(found.possibility(asked), threshold)
+    for (comparison, truth), level in itertools.product(COMPARISONS.items(), LEVELS):
+        formula = conditions(rules, asked, comparison, level)
+        expected = truth(found.possibility(asked), level)
         assert formula.holds(samples).tolist() == expected.tolist()
         if formula.always or formula.never:
             assert len(formula.clauses) == 1
@@ -54,13 +54,13 @@ def test_of_cascades(case: make.BatchCase, data: st.DataObject) -> None:
     output = data.draw(st.sampled_from(case.cascade.rule_sets)).output
     asked = data.draw(make.propositions(output))
     comparison = data.draw(st.sampled_from(list(COMPARISONS)))
-    threshold = data.draw(make.DEGREES)
-    formula = conditions(case.cascade, asked, comparison, threshold)
+    level = data.draw(make.DEGREES)
+    formula = conditions(case.cascade, asked, comparison, level)
     degrees = case.cascade.trace(case.evidence)[output.name].possibility(asked)
-    expected = COMPARISONS[comparison](degrees, threshold)
+    expected = COMPARISONS[comparison](degrees, level)
     assert formula.holds(case.evidence).tolist() == expected.tolist()
     assert formula.holds(case.row(7)) is bool(expected[7])
-    assert all(a.comparison == comparison and a.threshold == threshold for a in formula.atoms)
+    assert all(a.comparison == comparison and a.level == level for a in formula.atoms)
 
 
 def small_cascade() -> Cascade:
@@ -90,9 +90,9 @@ def test_of_a_cascade_on_all_evidence() -> None:
     ]
     samples = np.array([sum(row, ()) for row in itertools.product(*parts)])
     found = cascade.infer(samples)["d"]
-    for value, comparison, threshold in itertools.product((0, 1, 2), COMPARISONS, THRESHOLDS):
-        formula = conditions(cascade, value, comparison, threshold)
-        expected = COMPARISONS[comparison](found[value], threshold)
+    for value, comparison, level in itertools.product((0, 1, 2), COMPARISONS, LEVELS):
+        formula = conditions(cascade, value, comparison, level)
+        expected = COMPARISONS[comparison](found[value], level)
         assert formula.holds(samples).tolist() == expected.tolist()
 
 
@@ -161,7 +161,7 @@ def test_texts() -> None:
     )
 
 
-def test_thresholds_are_written_in_full() -> None:
+def test_levels_are_written_in_full() -> None:
     nearly = conditions(ONE, "yes", ">", 0.99999)
     assert str(nearly) == "Pi(a in {3}) > 0.99999"
     assert nearly.about == "Pi(b in {yes}) > 0.99999"
@@ -202,7 +202,7 @@ def test_data() -> None:
 def test_bad_questions() -> None:
     with raises_saying(DomainError, "comparison is '=='", "one of >, >=, <, <="):
         conditions(ONE, "yes", "==", 0.5)  # type: ignore[arg-type]
-    with raises_saying(DegreeError, "the threshold is 1.5", "[0, 1]"):
+    with raises_saying(DegreeError, "the level is 1.5", "[0, 1]"):
         conditions(ONE, "yes", ">", 1.5)
     with raises_saying(DomainError, "attribute 'b' has no value 'maybe'"):
         conditions(ONE, "maybe", ">", 0.5)

@@ -1,14 +1,12 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
-from pinesy.explanations.clauses import AllOf, AnyOf, Atom
-from pinesy.explanations.conditions import conditions
 from pinesy.explanations.counterfactuals.decision import is_coherent
 from pinesy.explanations.counterfactuals.margins import input_margins, margin
 from pinesy.explanations.counterfactuals.restraints import LimitingDegree, Restraint
 from pinesy.explanations.counterfactuals.smallest_change import Change, smallest_change
 from pinesy.explanations.counterfactuals.why_not import WhyNot, why_not
 from pinesy.explanations.explain import Explanation, explain
-from pinesy.explanations.formula import Formula
+from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
 from pinesy.explanations.json_form import schema
 from pinesy.explanations.justification import (
     ExplanationNode,
@@ -18,6 +16,7 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import Label
+from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
 
 __all__ = [

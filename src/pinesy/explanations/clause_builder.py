@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
-from pinesy.explanations.clauses import AllOf, AnyOf, Atom, Clause, Comparison
+from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Clause, Comparison
 from pinesy.rules.attributes import Attribute, Proposition
 
 #: Parts of a conjunction up to which each is compared with each.
@@ -13,8 +13,8 @@ MAX_COMPARED = 50
 LEVELS = 4
 
 
-class Clauses:
-    """Clauses over atoms ``Pi(a in P) > t`` of one comparison (``>`` or ``>=``) and threshold.
+class ClauseBuilder:
+    """Clauses over atoms ``Pi(a in P) > t`` of one comparison (``>`` or ``>=``) and level.
 
     Inputs are normalised, so ``Pi(D) = 1``. Simplified are: true and false, duplicates, nested
     clauses of one kind, atoms of one attribute (of those that must all hold the smallest sets
@@ -24,12 +24,12 @@ class Clauses:
     Parameters
     ----------
     comparison : ``">"`` or ``">="``
-    threshold : `t`
+    level : `t`
     max_size : the number of parts after which `is_full`
     """
 
-    def __init__(self, comparison: Comparison, threshold: float, max_size: int | None) -> None:
-        self.comparison, self.threshold, self.max_size = comparison, threshold, max_size
+    def __init__(self, comparison: Comparison, level: float, max_size: int | None) -> None:
+        self.comparison, self.level, self.max_size = comparison, level, max_size
         self.true, self.false = AllOf(()), AnyOf(())
         self._atoms: dict[tuple[str, int], Clause] = {}
         self._made: dict[tuple[bool, frozenset[int]], Clause] = {}
@@ -42,7 +42,7 @@ class Clauses:
 
     def hits(self, degree: float) -> bool:
         """Tell whether a known degree meets the comparison."""
-        return degree > self.threshold if self.comparison == ">" else degree >= self.threshold
+        return degree > self.level if self.comparison == ">" else degree >= self.level
 
     def constant(self, degree: float) -> Clause:
         """Return the clause of a known degree: true or false."""
@@ -57,7 +57,7 @@ class Clauses:
         key = (attribute.name, mask)
         if key not in self._atoms:
             proposition = Proposition(attribute, mask)
-            self._atoms[key] = Atom(proposition, self.comparison, self.threshold)
+            self._atoms[key] = Atom(proposition, self.comparison, self.level)
             self._size += 1
         return self._atoms[key]
 
@@ -67,7 +67,7 @@ class Clauses:
         if any(part is self.false for part in others):
             return self.false
         kept = [atom for group in _by_attribute(atoms) for atom in _smallest(group)]
-        rest = [o for o in others if not any(_implied(p, kept) for p in _parts(o, AnyOf))]
+        rest = [o for o in others if not any(_within(k, p) for p in _parts(o, AnyOf) for k in kept)]
         return self._intern(AllOf, [*kept, *_strongest(rest)])
 
     def any_of(self, parts: Iterable[Clause]) -> Clause:
@@ -79,7 +79,7 @@ class Clauses:
         if any(clause is self.true for clause in joined):
             return self.true
         kept = [a for a in joined if isinstance(a, Atom)]
-        rest = [o for o in others if not any(_implies(p, kept) for p in _parts(o, AllOf))]
+        rest = [o for o in others if not any(_within(p, k) for p in _parts(o, AllOf) for k in kept)]
         merged = self._merged(self._merged(rest, -1), 0)
         if len(merged) < len(rest):  # some may be atoms now
             return self.any_of([*kept, *merged])
@@ -161,16 +161,6 @@ def _smallest(atoms: list[Atom]) -> list[Atom]:
     return kept
 
 
-def _implied(clause: Clause, atoms: list[Atom]) -> bool:
-    """Tell whether a clause is an atom that follows from one of the atoms."""
-    return isinstance(clause, Atom) and any(_within(atom, clause) for atom in atoms)
-
-
-def _implies(clause: Clause, atoms: list[Atom]) -> bool:
-    """Tell whether a clause is an atom from which one of the atoms follows."""
-    return isinstance(clause, Atom) and any(_within(clause, atom) for atom in atoms)
-
-
 def _strongest(clauses: list[Clause]) -> list[Clause]:
     """Drop clauses that follow from another one, where few enough are to be compared."""
     if len(clauses) > MAX_COMPARED:
@@ -184,10 +174,8 @@ def _strongest(clauses: list[Clause]) -> list[Clause]:
 
 def _entails(one: Clause, other: Clause, depth: int) -> bool:
     """Tell whether it is plain, looking some levels down, that one implies the other."""
-    if one is other:
+    if one is other or _within(one, other):
         return True
-    if isinstance(one, Atom) and isinstance(other, Atom):
-        return _within(one, other)
     if depth == 0:
         return False
     if isinstance(one, AnyOf):
@@ -199,7 +187,9 @@ def _entails(one: Clause, other: Clause, depth: int) -> bool:
     return any(_entails(one, p, depth - 1) for p in _parts(other, AnyOf))
 
 
-def _within(one: Atom, other: Atom) -> bool:
-    """Tell whether the set of one lies in that of the other, so that one implies the other."""
+def _within(one: Clause, other: Clause) -> bool:
+    """Tell whether both are atoms and the set of one lies in that of the other, so implies it."""
+    if not (isinstance(one, Atom) and isinstance(other, Atom)):
+        return False
     p, q = one.proposition, other.proposition
     return p.attribute.name == q.attribute.name and p.mask & ~q.mask == 0

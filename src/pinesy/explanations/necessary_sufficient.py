@@ -2,15 +2,15 @@
 
 from collections.abc import Hashable, Iterable
 
+from pinesy._common.masks import contains, positions
 from pinesy._common.validation import check_degree, check_limit
 from pinesy.exceptions import CascadeError, DomainError
-from pinesy.explanations.building import Clauses
-from pinesy.explanations.clauses import Clause, Comparison, negated
-from pinesy.explanations.formula import Formula
-from pinesy.explanations.formula_text import threshold_text
+from pinesy.explanations.clause_builder import ClauseBuilder
+from pinesy.explanations.formulas import Clause, Comparison, Formula, level_text, negated
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.rule import Rule
 
 #: For each comparison: the one to build, and whether to negate what was built.
 _BUILT: dict[str, tuple[Comparison, bool]] = {
@@ -23,9 +23,9 @@ _BUILT: dict[str, tuple[Comparison, bool]] = {
 
 def conditions(
     rules: Cascade | RuleSet,
-    what: Proposition | Hashable,
+    proposition: Proposition | Hashable,
     comparison: Comparison,
-    threshold: float,
+    level: float,
     *,
     max_size: int | None = 200_000,
 ) -> Formula:
@@ -39,9 +39,9 @@ def conditions(
     Parameters
     ----------
     rules : Cascade or RuleSet
-    what : a proposition, or a value of the only output
+    proposition : or a value of the only output
     comparison : ``">"``, ``">="``, ``"<"`` or ``"<="``
-    threshold : `t`
+    level : `t`
     max_size : parts of the formula after which to give up with an error; None for no limit
 
     Returns
@@ -64,11 +64,11 @@ def conditions(
     cascade = as_cascade(rules)
     if comparison not in _BUILT:
         raise DomainError(f"comparison is {comparison!r:.60}; it must be one of >, >=, <, <=")
-    threshold = check_degree(threshold, "the threshold")
-    asked = _proposition(cascade, what)
+    level = check_degree(level, "the level")
+    asked = _proposition(cascade, proposition)
     built, negate = _BUILT[comparison]
-    clauses = Clauses(built, threshold, check_limit(max_size, "max_size"))
-    about = f"Pi({' '.join(str(asked).split())}) {comparison} {threshold_text(threshold)}"
+    clauses = ClauseBuilder(built, level, check_limit(max_size, "max_size"))
+    about = f"Pi({' '.join(str(asked).split())}) {comparison} {level_text(level)}"
     root = _build(cascade, asked, clauses, about)
     return Formula(about, negated(root) if negate else root, cascade.inputs)
 
@@ -88,7 +88,7 @@ def _proposition(cascade: Cascade, what: object) -> Proposition:
     return what
 
 
-def _build(cascade: Cascade, asked: Proposition, clauses: Clauses, about: str) -> Clause:
+def _build(cascade: Cascade, asked: Proposition, clauses: ClauseBuilder, about: str) -> Clause:
     """Build the clauses of all values that matter, those of rule sets that come first first."""
     if asked.attribute in cascade.inputs:
         return clauses.atom(asked.attribute, asked.mask)
@@ -106,7 +106,7 @@ def _build(cascade: Cascade, asked: Proposition, clauses: Clauses, about: str) -
     return _subset(asked.attribute, asked.mask, clauses, made)
 
 
-def _wanted(sets: Iterable[RuleSet], asked: Proposition, clauses: Clauses) -> dict[str, int]:
+def _wanted(sets: Iterable[RuleSet], asked: Proposition, clauses: ClauseBuilder) -> dict[str, int]:
     """Return for each attribute the values whose clauses are needed, as a mask."""
     wanted = {asked.attribute.name: asked.mask}
     for rule_set in list(sets)[::-1]:
@@ -121,46 +121,41 @@ def _wanted(sets: Iterable[RuleSet], asked: Proposition, clauses: Clauses) -> di
 
 
 def _values(
-    rule_set: RuleSet, mask: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+    rule_set: RuleSet, mask: int, clauses: ClauseBuilder, made: dict[str, dict[int, Clause]]
 ) -> dict[int, Clause]:
     """Return the clause of each value wanted; values of one cell share it."""
-    partition = rule_set.partition
     cells: dict[int, Clause] = {}
     found = {}
-    sides = [_sides(rule_set, i, clauses, made) for i in range(len(rule_set))] if mask else []
-    for position in range(len(rule_set.output.domain)):
-        if mask >> position & 1:
-            cell = int(partition.cell_of[position])
-            if cell not in cells:
-                signs = [bool(r.conclusion.mask >> position & 1) for r in rule_set.rules]
-                cells[cell] = clauses.all_of(
-                    pair[not sign] for pair, sign in zip(sides, signs, strict=True)
-                )
-            found[position] = cells[cell]
+    sides = [_sides(rule, clauses, made) for rule in rule_set.rules] if mask else []
+    for position in positions(mask):
+        cell = int(rule_set.partition.cell_of[position])
+        if cell not in cells:
+            inside = [contains(rule.conclusion.mask, position) for rule in rule_set.rules]
+            cells[cell] = clauses.all_of(
+                held if is_in else failed
+                for (held, failed), is_in in zip(sides, inside, strict=True)
+            )
+        found[position] = cells[cell]
     return found
 
 
 def _sides(
-    rule_set: RuleSet, number: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+    rule: Rule, clauses: ClauseBuilder, made: dict[str, dict[int, Clause]]
 ) -> tuple[Clause, Clause]:
-    """Return ``s > t or lambda > t``, and ``r > t or rho > t``, of one rule."""
-    rule = rule_set.rules[number]
+    """Return ``s > t or lambda > t``, and ``r > t or rho > t``, of one rule [eq:alphabeta]."""
     parts = rule.premise.propositions
-    held = (
-        clauses.true
-        if clauses.hits(rule.s)
-        else clauses.all_of(_subset(p.attribute, p.mask, clauses, made) for p in parts)
-    )
-    failed = (
-        clauses.true
-        if clauses.hits(rule.r)
-        else clauses.any_of(_subset(p.attribute, p.complement.mask, clauses, made) for p in parts)
-    )
+    held: Clause = clauses.true
+    failed: Clause = clauses.true
+    if not clauses.hits(rule.s):
+        held = clauses.all_of(_subset(p.attribute, p.mask, clauses, made) for p in parts)
+    if not clauses.hits(rule.r):
+        outside = ((p.attribute, p.complement.mask) for p in parts)
+        failed = clauses.any_of(_subset(a, mask, clauses, made) for a, mask in outside)
     return held, failed
 
 
 def _subset(
-    attribute: Attribute, mask: int, clauses: Clauses, made: dict[str, dict[int, Clause]]
+    attribute: Attribute, mask: int, clauses: ClauseBuilder, made: dict[str, dict[int, Clause]]
 ) -> Clause:
     """Return ``Pi(a in P) > t``: an atom for an input, else that of any of its values."""
     if attribute.name not in made:
@@ -169,6 +164,4 @@ def _subset(
     if not mask:
         return clauses.constant(0.0)
     # A value that was not wanted is in a side of a rule that no value wanted is on.
-    return clauses.any_of(
-        values.get(i, clauses.true) for i in range(len(attribute.domain)) if mask >> i & 1
-    )
+    return clauses.any_of(values.get(i, clauses.true) for i in positions(mask))
