@@ -5,13 +5,13 @@ batch ``(n, m)``, and returns the same form. The most probable value always gets
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_distribution
-from pinesy.exceptions import DegreeError
+from pinesy._common.validation import FloatArray, check_distribution, suggestion
+from pinesy.exceptions import DegreeError, DomainError
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]
 
@@ -213,3 +213,27 @@ def _minimum_specificity_equal(p: FloatArray, rank: npt.NDArray[np.intp]) -> Flo
 def _exact_top(p: FloatArray, pi: FloatArray) -> FloatArray:
     """Set the values tied for the first place to 1.0, and no other above it, despite rounding."""
     return np.where(p == p[:, :1], 1.0, np.minimum(pi, 1.0))
+
+
+#: The transformations of probabilities, by name.
+TRANSFORMS: dict[str, Callable[..., Any]] = {
+    "antipignistic": antipignistic,
+    "minimum_specificity": minimum_specificity,
+}
+
+
+def transform_name(transform: object) -> str:
+    """Return the name of a transformation, which is given by its name or as a function.
+
+    Examples
+    --------
+    >>> transform_name("minimum-specificity"), transform_name(antipignistic)
+    ('minimum_specificity', 'antipignistic')
+    """
+    word = transform.replace("-", "_") if isinstance(transform, str) else None
+    for name, function in TRANSFORMS.items():
+        if transform is function or word == name:
+            return name
+    raise DomainError(
+        f"there is no transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
+    )

@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy.exceptions import CascadeError, DataError, DomainError, UnknownAttributeError
 from pinesy.transforms import antipignistic_inverse
 from strategies import random_batch
 
 torch = pytest.importorskip("torch")
 
 from pinesy.nets import answer_loss, soft_label_loss  # noqa: E402
+
+X = Attribute("x", [0, 1])
+#: Values are not their positions.
+A, B, C = Attribute("a", [7, 8, 9]), Attribute("b", [4, 3, 2, 1, 0]), Attribute("c", list("uvw"))
+RULES = Cascade(*(RuleSet([If(X.isin({0})).then(a.isin({a.domain[0]}))]) for a in (A, B, C)))
 
 
 def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:
@@ -26,16 +32,23 @@ def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:
         q = antipignistic_inverse(pi[name])[np.arange(20), answers[name]]
         expected -= sum(math.log(max(x, 1e-30)) for x in q) / 20
     outputs: Any = {name: torch.from_numpy(x) for name, x in pi.items()}
-    found = answer_loss(outputs, {n: torch.from_numpy(t) for n, t in answers.items()})
-    assert found.item() == pytest.approx(expected, rel=1e-12)
+    values = {n: [RULES.attributes[n].domain[i] for i in at] for n, at in answers.items()}
+    forms: list[Any] = [
+        values,
+        {RULES.attributes[name]: given for name, given in values.items()},
+        {**values, "a": np.array(values["a"]), "b": torch.tensor(values["b"])},
+    ]
+    for form in forms:
+        loss = answer_loss(RULES, outputs, form)
+        assert loss.item() == pytest.approx(expected, rel=1e-12)
 
 
 def test_only_attributes_with_answers_count() -> None:
-    outputs = {"a": torch.tensor([[1.0, 0.5]]), "b": torch.tensor([[1.0, 1.0, 0.2]])}
-    found = answer_loss(outputs, {"a": torch.tensor([1])})
-    assert found.item() == pytest.approx(-math.log(0.25))
+    outputs = {"a": torch.tensor([[1.0, 0.5, 0.0]]), "c": torch.tensor([[1.0, 1.0, 0.2]])}
+    loss = answer_loss(RULES, outputs, {"a": [8]})
+    assert loss.item() == pytest.approx(-math.log(0.25))
     with raises_saying(DataError, "no answers to learn from"):
-        answer_loss(outputs, {})
+        answer_loss(RULES, outputs, {})
 
 
 def test_soft_labels() -> None:
@@ -56,31 +69,33 @@ def test_weights_of_soft_labels() -> None:
 
 
 def test_a_sure_error_has_a_gradient() -> None:
-    pi = torch.tensor([[1.0, 1e-13]], dtype=torch.float64, requires_grad=True)
-    answer_loss({"b": pi}, {"b": torch.tensor([1])}).backward()  # type: ignore[no-untyped-call]
+    pi = torch.tensor([[1.0, 1e-13, 0.0]], dtype=torch.float64, requires_grad=True)
+    answer_loss(RULES["c"], {"c": pi}, {"c": ["v"]}).backward()  # type: ignore[no-untyped-call]
     assert pi.grad is not None
     assert pi.grad[0, 1] < -1e12
 
 
 @pytest.mark.parametrize(
-    ("answers", "says"),
+    ("answers", "error", "says"),
     [
-        ([0, 1, 0], "the answers for 'b' are of type list"),
-        (np.array([0, 1, 0]), "the answers for 'b' are of type ndarray"),
-        (torch.tensor([0.0, 1.0, 0.0]), "the answers for 'b' are of type torch.float32"),
-        (torch.tensor([0, 1]), "the answers for 'b' have shape (2,), and there are 3 samples"),
-        (torch.tensor([[0], [1], [0]]), "the answers for 'b' have shape (3, 1)"),
-        (torch.tensor([0, 7, 0]), "the answer for 'b', row 1, is 7; the domain has the positions"),
-        (torch.tensor([0, 0, -1]), "the answer for 'b', row 2, is -1"),
+        ([7, 8], DataError, ["there are 3 samples but 2 answers for 'a'"]),
+        (torch.tensor([7, 8]), DataError, ["there are 3 samples but 2 answers for 'a'"]),
+        (np.ones((3, 3)), DataError, ["the answers for 'a' are distributions; give values"]),
+        (torch.tensor([7, 0, 8]), DomainError, ["the target of 'a', row 1", "no value 0", "7, 8"]),
+        ([7, 8, "x"], DomainError, ["the target of 'a', row 2", "'x'"]),
+        (7, DataError, ["the target of 'a' is 7", "one value"]),
     ],
 )
-def test_answers_that_fit_no_output(answers: Any, says: str) -> None:
-    with raises_saying(DataError, says):
-        answer_loss({"b": torch.ones(3, 2)}, {"b": answers})
+def test_answers_that_fit_no_output(answers: Any, error: Any, says: list[str]) -> None:
+    with raises_saying(error, *says):
+        answer_loss(RULES, {"a": torch.ones(3, 3)}, {"a": answers})
 
 
 def test_an_answer_for_no_output() -> None:
     with raises_saying(DataError, "outputs and answers are mappings"):
-        answer_loss(torch.ones(1, 2), torch.tensor([0]))
-    with raises_saying(UnknownAttributeError, "an answer for 'c', which is no output"):
-        answer_loss({"b": torch.ones(1, 2)}, {"c": torch.tensor([0])})
+        answer_loss(RULES, torch.ones(1, 2), torch.tensor([0]))
+    for name in ("b", "d"):
+        with raises_saying(UnknownAttributeError, f"an answer for '{name}', which is no output"):
+            answer_loss(RULES, {"a": torch.ones(1, 3)}, {name: [0]})
+    with raises_saying(CascadeError, "rules are a RuleSet or a Cascade"):
+        answer_loss({"a": torch.ones(1, 3)}, {"a": torch.ones(1, 3)}, {"a": [7]})  # type: ignore[arg-type]

@@ -128,7 +128,7 @@ def test_wrong_pixels() -> None:
 def steps(monkeypatch: pytest.MonkeyPatch, recipe: Any, images: Any = IMAGES) -> list[Any]:
     """Return the images, the learning rate and the weights after it of each step."""
     seen: list[Any] = []
-    step = network_training._Run._step
+    step = network_training._TrainingRun._step
 
     def noted(run: Any, pixels: Any, labels: Any) -> Any:
         done = step(run, pixels, labels)
@@ -137,7 +137,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, recipe: Any, images: Any = IMAGES) ->
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(network_training._Run, "_step", noted)
+        patch.setattr(network_training._TrainingRun, "_step", noted)
         train(PaperCNN(4, seed=0), images, LABELS, recipe, seed=0)
     return seen
 

@@ -133,13 +133,13 @@ def test_each_epoch_has_its_own_order_of_all_images(monkeypatch: pytest.MonkeyPa
 
 def test_each_epoch_has_its_learning_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     rates: list[float] = []
-    step = module._Run._step
+    step = module._TrainingRun._step
 
     def noted(run: Any, *arguments: Any) -> Any:
         rates.extend(group["lr"] for group in run.optimizer.param_groups)
         return step(run, *arguments)
 
-    monkeypatch.setattr(module._Run, "_step", noted)
+    monkeypatch.setattr(module._TrainingRun, "_step", noted)
     trained(recipe=replace(WITH_DROPOUT, epochs=3))
     assert rates == pytest.approx([1.0] * 3 + [0.7] * 3 + [0.49] * 3)
 
@@ -201,7 +201,7 @@ def test_training_that_is_done_is_not_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, history = trained(checkpoint=tmp_path / "c")
-    monkeypatch.setattr(module._Run, "_step", lambda *_: pytest.fail("a step"))
+    monkeypatch.setattr(module._TrainingRun, "_step", lambda *_: pytest.fail("a step"))
     again, found = trained(checkpoint=tmp_path / "c")
     assert again == expected
     assert found == replace(history, resumed=4)

@@ -1,6 +1,8 @@
 """A cascade as a layer: the engine's bits, and gradients that finite differences confirm."""
 
+import gc
 import math
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -256,14 +258,31 @@ def test_what_are_no_probabilities(row: list[float]) -> None:
         layer(tensors(inputs))
 
 
+def test_a_rule_set_is_enough() -> None:
+    one, other = PossibilisticLayer(WEATHER["rain"]), PossibilisticLayer(Cascade(WEATHER["rain"]))
+    inputs = {a.name: torch.ones(1, len(a.domain)) for a in one.inputs}
+    assert torch.equal(one(inputs)["rain"], other(inputs)["rain"])
+
+
+def test_rules_are_freed_with_their_layer() -> None:
+    rules = parse(str(WEATHER))
+    layer = PossibilisticLayer(rules)
+    inputs = {a.name: torch.ones(1, len(a.domain), requires_grad=True) for a in layer.inputs}
+    sum(pi.sum() for pi in layer(inputs).values()).backward()
+    dead = weakref.ref(rules)
+    del rules, layer
+    gc.collect()
+    assert dead() is None
+
+
 def test_either_spelling_of_a_transformation() -> None:
     found = PossibilisticLayer(WEATHER, transform="minimum-specificity").transform
     assert found == "minimum_specificity"
 
 
 def test_bad_layers() -> None:
-    with raises_saying(CascadeError, "made of a Cascade", "RuleSet"):
-        PossibilisticLayer(WEATHER["rain"])  # type: ignore[arg-type]
+    with raises_saying(CascadeError, "rules are a RuleSet or a Cascade; got 3"):
+        PossibilisticLayer(3)  # type: ignore[arg-type]
     with raises_saying(DomainError, "no transformation 'antipignistc'", "antipignistic"):
         PossibilisticLayer(WEATHER, transform="antipignistc")
     with raises_saying(UnknownAttributeError, "no rule uses 'wlak'"):

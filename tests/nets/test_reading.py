@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy.exceptions import DataError
+from pinesy import Attribute
+from pinesy.exceptions import DataError, DomainError
 
 pytest.importorskip("torch")
 
@@ -37,3 +38,12 @@ def test_classes_without_images_are_not_spoken_of() -> None:
 def test_as_many_labels_as_images() -> None:
     with raises_saying(DataError, "2 images and 1 labels"):
         reading(np.eye(2), np.array([1]))
+
+
+def test_values_are_named() -> None:
+    bar = Attribute("bar", ["top", "middle", "bottom"])
+    read = reading(np.eye(3)[[1, 1, 0, 2]], ["top", "top", "middle", "bottom"], bar)
+    assert str(read) == "permuted: top as middle, middle as top"
+    assert read.read_as["bottom"] == "bottom"
+    with raises_saying(DomainError, "'bar', row 1", "no value 'side'"):
+        reading(np.eye(3)[:2], ["top", "side"], bar)

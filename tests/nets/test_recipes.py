@@ -120,10 +120,10 @@ def test_augmentation_may_end_before_training_does() -> None:
         ({"eta_min": float("inf")}, "eta_min is inf"),
         ({"augment": -1.0}, "augment is -1.0; it must be a number from 0 to 4"),
         ({"augment": "much"}, "augment is 'much'"),
-        ({"average_from": -1}, "average_from is -1; it must be an epoch"),
-        ({"average_from": 2.0}, "average_from is 2.0"),
-        ({"average_from": True}, "average_from is True"),
-        ({"augment_until": -2}, "augment_until is -2; it must be an epoch"),
+        ({"average_from": -1}, "average_from, an epoch, is -1; it must"),
+        ({"average_from": 2.0}, "average_from, an epoch, is 2.0"),
+        ({"average_from": True}, "average_from, an epoch, is True"),
+        ({"augment_until": -2}, "augment_until, an epoch, is -2; it must"),
     ],
 )
 def test_wrong_recipes(change: dict[str, Any], said: str) -> None:

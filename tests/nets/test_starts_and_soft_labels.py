@@ -209,7 +209,7 @@ def test_a_labelled_image_keeps_its_label_and_helps_its_partner() -> None:
     _, labels = drawn(80, 0)
     data.images.reshape(80, 28, 28)[:2, 4:25] = 100  # both images of a sample are unclear
     assert labels[:2].sum() in (1, 2, 3), "else there would be only one way to it"
-    known = np.full((40, 2), -1)
+    known = np.full((40, 2), None)
     known[0, 0] = labels[0]
     mixed = Answered(data.cascade, data.inputs, data.images, data.answers, known)
     assert soft_labels(Reader(), data)[0].max() <= 0.5
@@ -219,7 +219,7 @@ def test_a_labelled_image_keeps_its_label_and_helps_its_partner() -> None:
 
 def test_labels_that_contradict_the_answer() -> None:
     data = samples(3)
-    known = np.full((3, 2), -1)
+    known = np.full((3, 2), None)
     known[1] = 2, 2
     answers = {"total": [4, 0, 4]}
     with raises_saying(DataError, "sample 1: its labels contradict its answers", "total = 0"):

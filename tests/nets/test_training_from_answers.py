@@ -78,7 +78,7 @@ def test_a_few_labels_name_the_values_where_answers_do_not(loss: str) -> None:
     images, labels = drawn(160, 0)
     pairs = labels.reshape(80, 2)
     answers = {"same": np.where(pairs[:, 0] == pairs[:, 1], "yes", "no").tolist()}
-    known = np.full((80, 2), -1)
+    known = np.full((80, 2), None)
     known[:15] = pairs[:15]
     rules = Cascade(RULES["both"], alike)
     data = Answered(rules, ["x", "y"], images.reshape(80, 2, 28, 28), answers, known)
@@ -106,7 +106,7 @@ def test_it_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path: Path) -> None:
     assert weights(halves) == weights(whole)
 
 
-LABELS = np.full((60, 2), -1)
+LABELS = np.full((60, 2), None)
 LABELS[0] = 1, 1
 
 
@@ -117,7 +117,7 @@ LABELS[0] = 1, 1
         {"answers": {"total": samples().answers["total"][::-1]}},
         {"inputs": ["y", "x"]},
         {"labels": LABELS},
-        {"cascade": RULES.with_parameters({"total": (np.full(5, 0.5), np.zeros(5))})},
+        {"rules": RULES.with_parameters({"total": (np.full(5, 0.5), np.zeros(5))})},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -179,12 +179,7 @@ def test_the_score_counts_samples_with_all_answers_right() -> None:
         ({"images": np.zeros((0, 2, 28, 28), np.uint8)}, ["at least one sample"]),
         ({"images": np.zeros((60, 2, 28, 28))}, ["float64", "give uint8"]),
         ({"images": np.zeros((60, 2, 32, 32), np.uint8)}, ["(120, 32, 32)", "(n, 28, 28)"]),
-        ({"labels": np.zeros((60, 3), int)}, ["shape (60, 3)", "must", "(60, 2)"]),
-        ({"labels": np.zeros((60, 2))}, ["float64", "whole numbers"]),
-        (
-            {"labels": np.full((60, 2), 3)},
-            ["label of 'x' in sample 0 is 3", "0 to 2", "-1 where it is not known"],
-        ),
+        ({"labels": np.zeros((60, 3), int)}, ["shape (60, 3)", "must", "(60, 2)", "or None where"]),
     ],
 )
 def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:
@@ -192,6 +187,25 @@ def test_bad_samples(change: dict[str, Any], says: list[str]) -> None:
     given = {"inputs": data.inputs, "images": data.images, "answers": data.answers, **change}
     with raises_saying(DataError, *says):
         Answered(RULES, **given)
+
+
+@pytest.mark.parametrize("label", [3, -1, "0", 0.5])
+def test_labels_that_are_no_values(label: Any) -> None:
+    labels = LABELS.copy()
+    labels[7, 1] = label
+    with raises_saying(DomainError, "labels: the target of 'y', row 7", "has no value"):
+        replace(samples(), labels=labels)
+
+
+def test_labels_are_values_and_not_positions() -> None:
+    x, y = Attribute("x", ["low", "high"]), Attribute("y", ["high", "low"])
+    same = Attribute("same", ["no", "yes"])
+    rules = RuleSet([If(x.isin({"low"}), y.isin({"low"})).then(same.isin({"yes"}))])
+    images = np.zeros((3, 2, 28, 28), np.uint8)
+    known = [["low", "low"], [None, "high"], [None, None]]
+    data = Answered(rules, [x, "y"], images, {same: ["yes", "no", "no"]}, known)
+    assert data.label_positions is not None
+    assert data.label_positions.tolist() == [[0, 1], [-1, 0], [-1, -1]]
 
 
 def test_inputs_that_the_rules_have_not() -> None:
@@ -231,7 +245,7 @@ def test_rule_sets_and_attributes_will_do() -> None:
     names = samples(seed=4)
     pairs = RULES["both"]
     labels = [(0, 0)] * 60
-    one = Answered(pairs, [X, Y], names.images, {BOTH: labels})  # type: ignore[list-item,arg-type,dict-item]
+    one = Answered(pairs, [X, Y], names.images, {BOTH: labels})
     two = Answered(Cascade(pairs), ["x", "y"], names.images, {"both": labels})
     assert one.fingerprint == two.fingerprint
     assert one.score(network()) == two.score(network())

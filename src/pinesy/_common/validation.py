@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from math import inf, isinf, nan
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,28 @@ def check_limit(limit: object, what: str) -> int | None:
     if not is_integer(limit) or int(limit) < 1:  # type: ignore[call-overload]
         raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
     return int(limit)  # type: ignore[call-overload, no-any-return]
+
+
+def check_number(
+    value: object,
+    what: str,
+    least: float = 0.0,
+    most: float = inf,
+    error: type[PinesyError] = DomainError,
+) -> float:
+    """Return `value` as a finite float from `least` to `most`, or raise `error`.
+
+    Examples
+    --------
+    >>> check_number(1, "strength", most=4)
+    1.0
+    """
+    is_real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    number = float(value) if is_real else nan  # type: ignore[arg-type]
+    if not least <= number <= most or isinf(number):
+        limits = f", at least {least:g}" if most == inf else f" from {least:g} to {most:g}"
+        raise error(f"{what} is {value!r:.60}; it must be a number{limits}")
+    return number
 
 
 def check_sample(row: object, n: int) -> int:

@@ -21,14 +21,10 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import antipignistic, minimum_specificity
+from pinesy.transforms import TRANSFORMS, transform_name
 
 #: Attributes that rules conclude on, or their names; None for those that no premise uses.
 Outputs = Iterable[str | Attribute] | None
-TRANSFORMS: dict[str, Callable[..., Any]] = {
-    "antipignistic": antipignistic,
-    "minimum_specificity": minimum_specificity,
-}
 #: Before the parameters of the perception among those of the model, as scikit-learn names them.
 NESTED = "perception__"
 
@@ -301,17 +297,6 @@ class NeuroSymbolic:
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """
         return accuracy(self._rules, self.evidence(samples), targets)
-
-
-def transform_name(transform: object) -> str:
-    """Return the name of a transformation, which is given by its name or as a function."""
-    word = transform.replace("-", "_") if isinstance(transform, str) else None
-    for name, function in TRANSFORMS.items():
-        if transform is function or word == name:
-            return name
-    raise DomainError(
-        f"there is no transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
-    )
 
 
 def _necessities(possibility: Possibility) -> FloatArray:

@@ -27,12 +27,13 @@ from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, read_json, write_model
-from pinesy.model.neurosymbolic import NeuroSymbolic, transform_name
+from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.raw_samples import by_input, names
 from pinesy.model.views import Savable, View
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import read_rules, write_rules
+from pinesy.transforms import transform_name
 
 FORMAT, VERSION = "pinesy neuro-symbolic model", 1
 MANIFEST, RULES = "neurosymbolic.json", "model.json"

@@ -10,18 +10,20 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.validation import FloatArray, suggestion
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy._common.names import by_name, name_of
+from pinesy._common.validation import FloatArray, listed, suggestion
+from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.networks import check_images
 from pinesy.nets.predict import predict_proba
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import to_content
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic
 
-#: The label of an image that nobody labelled.
+#: Stands for the position of a label that nobody knows.
 UNKNOWN = -1
 
 
@@ -33,44 +35,42 @@ class Answered:
 
     Attributes
     ----------
-    cascade : the rules
-    inputs : the attribute of each image of a sample, in their order
+    rules : a `Cascade`; a `RuleSet` is made one
+    inputs : the attribute, or its name, of each image of a sample, in their order
     images : uint8 array (n, m, 28, 28)
     answers : for attributes that rules conclude on, the right value of each sample
-    labels : if some images are labelled, an integer array (n, m): the position of each image's
-        value in its domain, or -1 where nobody knows
+    labels : if some images are labelled, an array (n, m) of the values of images, with None where
+        nobody knows
     """
 
-    cascade: Cascade
-    inputs: Sequence[str]
+    rules: Cascade | RuleSet
+    inputs: Sequence[str | Attribute]
     images: npt.NDArray[np.uint8]
-    answers: Mapping[str, Any]
-    labels: npt.NDArray[np.integer[Any]] | None = None
+    answers: Mapping[Any, Any]
+    labels: Any = None
 
     def __post_init__(self) -> None:
-        self._set("cascade", as_cascade(self.cascade))
-        self._set("inputs", [_name(key) for key in self.inputs])
+        self._set("rules", as_cascade(self.rules))
+        self._set("inputs", self.input_names)
         self._check_inputs()
         self._check_images()
         self._check_answers()
-        if self.labels is not None:
-            self._set("labels", np.asarray(self.labels))
-            self._check_labels(np.asarray(self.labels))
+        _ = self.label_positions
 
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
 
     def _check_inputs(self) -> None:
         names = [a.name for a in self.cascade.inputs]
-        for name in self.inputs:
+        for name in self.input_names:
             if name not in names:
                 raise UnknownAttributeError(
                     f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
                 )
-        if sorted(self.inputs) != sorted(names):
+        if sorted(self.input_names) != sorted(names):
             raise DataError(
                 f"inputs names {len(self.inputs)} attributes; give each of the {len(names)} inputs "
-                f"of the rules once: {', '.join(names[:6])}{', ...' * (len(names) > 6)}"
+                f"of the rules once: {listed(names)}"
             )
         sizes = {len(a.domain): a.name for a in self.cascade.inputs}
         if len(sizes) > 1:
@@ -95,7 +95,7 @@ class Answered:
                 "there are no answers to learn from; give a mapping from at least one attribute to "
                 "the right values"
             )
-        self._set("answers", {_name(key): values for key, values in self.answers.items()})
+        self._set("answers", by_name(self.answers, "answer"))
         for name, target in self.targets.items():
             if len(target) != len(self.images):
                 raise DataError(
@@ -104,20 +104,36 @@ class Answered:
             if target.is_graded:
                 raise DataError(f"the answers for {name!r} are distributions; give values")
 
-    def _check_labels(self, labels: npt.NDArray[Any]) -> None:
-        if labels.shape != self.images.shape[:2] or labels.dtype.kind not in "iu":
+    @cached_property
+    def label_positions(self) -> npt.NDArray[np.int64] | None:
+        """The labels (n, m) as positions in the domain, or `UNKNOWN`."""
+        if self.labels is None:
+            return None
+        labels, shape = np.asarray(self.labels, dtype=object), self.images.shape[:2]
+        if labels.shape != shape:
             raise DataError(
-                f"labels is of {labels.dtype} and has shape {labels.shape}; it must be of whole "
-                f"numbers and have shape {self.images.shape[:2]}"
+                f"labels has shape {labels.shape}; it must be {shape}: the value of each image, or "
+                "None where it is not known"
             )
-        wrong = np.argwhere((labels < UNKNOWN) | (labels >= self.classes))
-        if len(wrong):
-            row, column = wrong[0]
-            raise DataError(
-                f"the label of {self.inputs[column]!r} in sample {row} is {labels[row, column]}; "
-                f"it must be a position from 0 to {self.classes - 1}, or {UNKNOWN} where it is not "
-                "known"
-            )
+        positions = np.full(shape, UNKNOWN)
+        for i, name in enumerate(self.input_names):
+            attribute, column = self.cascade.attributes[name], labels[:, i].tolist()
+            known = np.array([value is not None for value in column])
+            values = [attribute.domain[0] if value is None else value for value in column]
+            with placed("labels"):
+                target = Target.of(values, attribute)
+            positions[known, i] = target.labels[known]
+        return positions
+
+    @property
+    def cascade(self) -> Cascade:
+        """The rules."""
+        return as_cascade(self.rules)
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the inputs, in the order of the images of a sample."""
+        return [str(name_of(key)) for key in self.inputs]
 
     @property
     def classes(self) -> int:
@@ -133,7 +149,7 @@ class Answered:
     def fingerprint(self) -> str:
         """What differs where samples, rules, answers or labels do."""
         text = repr((to_content(self.cascade), self.inputs, list(self.answers)))
-        known = [] if self.labels is None else [self.labels]
+        known = [] if self.label_positions is None else [self.label_positions]
         positions = [target.labels for target in self.targets.values()]
         rules = np.frombuffer(text.encode(), np.uint8)
         return data_fingerprint(rules, self.images, *positions, *known)
@@ -160,7 +176,7 @@ class Answered:
         """
         self.check_classes(probabilities.shape[1])
         pi = antipignistic(probabilities).reshape(-1, len(self.inputs), self.classes)
-        return {name: pi[:, i] for i, name in enumerate(self.inputs)}
+        return {name: pi[:, i] for i, name in enumerate(self.input_names)}
 
     def check_classes(self, number: int) -> None:
         """Raise `DataError` unless a network has a class for each value."""
@@ -192,8 +208,3 @@ class Answered:
                 for name, target in self.targets.items()
             ]
         )
-
-
-def _name(key: object) -> str:
-    """Return the name of an attribute that is given by itself or by name."""
-    return key.name if isinstance(key, Attribute) else str(key)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample, interpolate
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_number
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.networks import DEVIATION, MEAN, SIDE, check_images
 
@@ -43,7 +43,7 @@ def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> 
     >>> augment(pixels, np.random.default_rng(0)).shape
     torch.Size([2, 1, 28, 28])
     """
-    check_strength(strength)
+    check_number(strength, "strength", most=STRONGEST)
     if pixels.ndim != 4 or pixels.shape[1:] != (1, SIDE, SIDE):
         raise DataError(
             f"pixels has shape {tuple(pixels.shape)}; it must be (n, 1, {SIDE}, {SIDE}), as "
@@ -55,15 +55,6 @@ def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> 
     # Outside the image grid_sample sees 0, so that black has to be 0 for it.
     moved = grid_sample(pixels - BLACK, grid.to(pixels.device), align_corners=False)
     return moved + BLACK
-
-
-def check_strength(strength: object, name: str = "strength") -> None:
-    """Raise `DomainError` unless `strength` is a number from 0 to 4."""
-    is_number = isinstance(strength, int | float) and not isinstance(strength, bool)
-    if not is_number or not 0 <= strength <= STRONGEST:  # type: ignore[operator]
-        raise DomainError(
-            f"{name} is {strength!r:.60}; it must be a number from 0 to {STRONGEST:g}"
-        )
 
 
 def _affine(n: int, rng: np.random.Generator, strength: float) -> Tensor:
@@ -111,9 +102,9 @@ def perturb(
     """
     check_images(images)
     for name, value in (("degrees", degrees), ("shift", shift), ("scale", scale)):
-        if not 0.0 <= value < (1.0 if name == "scale" else np.inf):
-            limit = ", and below 1" * (name == "scale")
-            raise DomainError(f"{name} is {value!r:.60}; it must be a number, at least 0{limit}")
+        check_number(value, name)
+    if scale >= 1.0:
+        raise DomainError(f"scale is {scale!r:.60}; it must be a number, at least 0, and below 1")
     bounds = np.array([np.deg2rad(degrees), scale, shift, shift])[:, None]
     angle, growth, right, down = rng.uniform(-bounds, bounds, (4, len(images)))
     where = placement(angle, 1 + growth, right, down)

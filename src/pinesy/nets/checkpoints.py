@@ -18,7 +18,7 @@ from pinesy._common.files import writing_bytes
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.recipes import Recipe
 
-FORMAT = "pinesy.training/1"
+FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
 
 
@@ -141,8 +141,7 @@ def _like(parameter: Tensor, saved: Tensor) -> Tensor:
     """Return what was saved in the memory layout of the parameter, as an optimizer has it."""
     if saved.ndim and saved.shape != parameter.shape:
         raise ValueError(f"shape {tuple(saved.shape)} for a parameter {tuple(parameter.shape)}")
-    # A copy in any case: what was read may be a view of the file.
-    return torch.empty_like(parameter).copy_(saved).detach() if saved.ndim else saved.clone()
+    return torch.empty_like(parameter).copy_(saved).detach() if saved.ndim else saved
 
 
 def write_checkpoint(
@@ -162,11 +161,37 @@ def write_checkpoint(
     for name in HISTORY:
         tensors[f"history.{name}"] = torch.tensor(history[name], dtype=torch.float64)
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
+    write_tensors(path, tensors, metadata)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+    """Write a safetensors file; the file before it stays until this one is whole."""
     # Copies, because weights that a network uses in two places are the same memory.
-    copies = {k: t.clone(memory_format=torch.contiguous_format) for k, t in tensors.items()}
+    copies = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
     content = safetensors.torch.save(copies, metadata)
     with writing_bytes(path) as stream:
         stream.write(content)
+
+
+def read_tensors(path: Path, what: str) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Return the metadata and the tensors of a safetensors file, or raise `DataError`."""
+    try:
+        with safe_open(path, "pt") as file:
+            # Copies: what is read may be a view of the file.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+            return file.metadata() or {}, tensors
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except SafetensorError as error:
+        raise damaged(path, what, error) from None
+
+
+def damaged(path: Path, what: str, error: Exception) -> DataError:
+    """Return the error for a file that holds something else than it must."""
+    return DataError(f"{path}: a damaged {what} ({' '.join(str(error).split()):.200})")
 
 
 def resume(
@@ -184,26 +209,19 @@ def resume(
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except (KeyError, ValueError, RuntimeError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, CHECKPOINT, error) from None
     return checkpoint.history
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint, or raise `DataError`."""
-    try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except SafetensorError as error:
-        raise _damaged(path, error) from None
+    metadata, tensors = read_tensors(path, CHECKPOINT)
     if metadata.get("format") != FORMAT:
         raise DataError(f"{path}: not a checkpoint of pinesy ({FORMAT}); give another file")
     try:
         return _checkpoint(metadata, tensors)
     except (DomainError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, CHECKPOINT, error) from None
 
 
 def _checkpoint(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Checkpoint:
@@ -217,11 +235,6 @@ def _checkpoint(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> C
         raise ValueError("its history is not that of its epochs")
     identity = Identity.of_metadata(metadata)
     return Checkpoint(identity, history, parts["network"], parts["optimizer"], parts["average"])
-
-
-def _damaged(path: Path, error: Exception) -> DataError:
-    detail = " ".join(str(error).split())
-    return DataError(f"{path}: a damaged checkpoint ({detail:.200}); delete it to begin anew")
 
 
 def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.Module:

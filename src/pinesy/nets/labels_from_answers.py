@@ -95,8 +95,8 @@ def _possibilities(samples: Answered, probabilities: FloatArray, places: Indices
     """Return the possibilities (n, m, classes) of the inputs of some samples."""
     n_classes = probabilities.shape[1]
     seen = (1 - DOUBT) * probabilities + DOUBT / n_classes
-    if samples.labels is not None:
-        known = samples.labels[places].ravel()
+    if samples.label_positions is not None:
+        known = samples.label_positions[places].ravel()
         seen[known != UNKNOWN] = np.eye(n_classes)[known[known != UNKNOWN]]
     return np.stack(list(samples.evidence(seen).values()), axis=1)
 
@@ -105,17 +105,18 @@ def _conditioned(
     samples: Answered, pi: FloatArray, places: Indices
 ) -> tuple[FloatArray, FloatArray]:
     """Return the inputs (n, m, classes) given the answers, and the compatibility (n,)."""
-    inputs = {name: pi[:, i] for i, name in enumerate(samples.inputs)}
+    inputs = {name: pi[:, i] for i, name in enumerate(samples.input_names)}
     answers = {name: target[places] for name, target in samples.targets.items()}
     beliefs = posterior(samples.cascade, inputs, answers)
     compatibility = np.asarray(beliefs.compatibility)
     if not compatibility.all():
         row = int(places[int(np.argmin(compatibility))])
-        known = samples.labels is not None and (samples.labels[row] != UNKNOWN).any()
+        labels = samples.label_positions
+        known = labels is not None and (labels[row] != UNKNOWN).any()
         wrong = "its labels contradict its answers" if known else "no reading gives its answers"
         said = ", ".join(
             f"{name} = {target.attribute.domain[target.labels[row]]!r}"
             for name, target in samples.targets.items()
         )
         raise DataError(f"sample {row}: {wrong} ({said:.80}); correct them, or leave it out")
-    return np.stack([beliefs[name].degrees for name in samples.inputs], axis=1), compatibility
+    return np.stack([beliefs[name].degrees for name in samples.input_names], axis=1), compatibility

@@ -7,21 +7,19 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy.typing as npt
-import safetensors.torch
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
+from pinesy.nets.checkpoints import damaged, read_tensors, write_tensors
 from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
 from pinesy.nets.predict import predict_proba
 from pinesy.nets.recipes import Recipe
 
 #: The key of the only text beside the weights: with several, their order in the file would vary.
-FORMAT = "pinesy.perception/1"
+FORMAT, WEIGHTS = "pinesy.perception/1", "file of weights"
 STORY = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
 WITHOUT_RECIPE = (
     "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
@@ -123,13 +121,7 @@ class NetworkPerception:
             "batch": str(self.batch),
             "torch": torch.__version__,
         }
-        # Copies, because a file holds tensors that share memory, such as tied weights, only so.
-        tensors = {
-            name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
-            for name, tensor in self.network.state_dict().items()
-        }
-        with writing_bytes(Path(path)) as stream:
-            stream.write(safetensors.torch.save(tensors, {FORMAT: json.dumps(story)}))
+        write_tensors(Path(path), self.network.state_dict(), {FORMAT: json.dumps(story)})
 
     def restore(self, path: str | os.PathLike[str]) -> Self:
         """Take the weights of a file that a perception with the same network has written."""
@@ -173,7 +165,7 @@ class NetworkPerception:
             recipe = Recipe.from_json(story["recipe"]) if story["recipe"] else None
             seed, batch = int(story["seed"]), int(story["batch"])
         except (PinesyError, TypeError, ValueError) as error:
-            raise _damaged(path, error) from None
+            raise damaged(path, WEIGHTS, error) from None
         perception = cls(network, recipe, seed, batch=batch)
         perception._take(path, story, tensors)
         return perception
@@ -188,23 +180,11 @@ def _form(tensor: Tensor | None) -> str:
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return what a file of weights holds, or raise `DataError`."""
-    try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            # Copies: what is read may be a view of the file.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except SafetensorError as error:
-        raise _damaged(path, error) from None
+    metadata, tensors = read_tensors(path, WEIGHTS)
     if FORMAT not in metadata:
         raise DataError(f"{path}: not the weights of a NetworkPerception ({FORMAT})")
     try:
         story = json.loads(metadata[FORMAT])
         return {key: str(story[key]) for key in STORY}, tensors
     except (KeyError, RecursionError, TypeError, ValueError) as error:
-        raise _damaged(path, error) from None
-
-
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path}: a damaged file of weights ({' '.join(str(error).split()):.200})")
+        raise damaged(path, WEIGHTS, error) from None

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
+from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.nets.augmentation import augment
 from pinesy.nets.checkpoints import HISTORY, Identity, data_fingerprint, resume, write_checkpoint
@@ -86,7 +87,7 @@ def train(
     >>> len(history.losses)
     3
     """
-    check_seed(seed)
+    seed = check_integer(seed, "seed")
     pixels = preprocess(images)
     classes = check_labels(labels, network, pixels)
     if recipe.batch == 1 and _normalisations(network):
@@ -94,12 +95,6 @@ def train(
     identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
     objective = partial(_classification, classes)
     return run_training(network, pixels, objective, identity, checkpoint, progress)
-
-
-def check_seed(seed: object) -> None:
-    """Raise `DomainError` unless a seed can be one."""
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise DomainError(f"seed is {seed!r:.60}; it must be a whole number, at least 0")
 
 
 def _classification(
@@ -130,7 +125,7 @@ def run_training(
     identity : tells this training, its objective included, from others
     """
     recipe = identity.recipe
-    run = _Run(network, pixels, objective, identity)
+    run = _TrainingRun(network, pixels, objective, identity)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         run.resume(path)
@@ -147,7 +142,7 @@ def run_training(
     return History(losses, accuracies, seconds, resumed)
 
 
-class _Run:
+class _TrainingRun:
     """A training that is under way."""
 
     def __init__(

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy.exceptions import DataError, DomainError
+from pinesy._common.validation import check_integer
+from pinesy.exceptions import DataError
 
 #: Mean and standard deviation of the pixels of MNIST's training images, black 0 and white 1.
 MEAN, DEVIATION = 0.1307, 0.3081
@@ -26,16 +27,12 @@ class _CNN(nn.Module):
     """
 
     def __init__(self, classes: int = 10, *, seed: int | None = None) -> None:
-        if not isinstance(classes, int) or classes < 2:
-            raise DomainError(
-                f"classes is {classes!r:.60}; a network tells at least 2 classes apart"
-            )
         super().__init__()
-        self.classes = classes
+        self.classes = check_integer(classes, "classes", least=2)
         with torch.random.fork_rng(devices=[], enabled=seed is not None):
             if seed is not None:
                 torch.manual_seed(seed)
-            self.layers = nn.Sequential(*self._layers(classes))
+            self.layers = nn.Sequential(*self._layers(self.classes))
         # Convolutions on a CPU are faster with the channels innermost.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
@@ -210,10 +207,8 @@ def using_threads(n: int | None = None) -> Iterator[int]:
     ...     n
     1
     """
-    if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
-        raise DomainError(f"threads is {n!r:.60}; it must be a whole number, at least 1")
     before = torch.get_num_threads()
-    torch.set_num_threads(n or before)
+    torch.set_num_threads(before if n is None else check_integer(n, "threads", least=1))
     try:
         yield torch.get_num_threads()
     finally:

@@ -10,19 +10,17 @@ from torch import Tensor, nn
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import (
-    CascadeError,
     DegreeError,
-    DomainError,
     ShapeError,
     UnknownAttributeError,
 )
 from pinesy.nets.differentiable_transforms import antipignistic, minimum_specificity
 from pinesy.nets.gradients.engine import EngineInference
-from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition
-from pinesy.transforms import SUM_TOLERANCE
+from pinesy.transforms import SUM_TOLERANCE, transform_name
 
 TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
     "antipignistic": antipignistic,
@@ -107,7 +105,7 @@ class PossibilisticLayer(nn.Module):
 
     Parameters
     ----------
-    cascade : the rules
+    rules : a `Cascade` or a `RuleSet`
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
         (such as a softmax gives); by default they are possibilities
@@ -128,20 +126,15 @@ class PossibilisticLayer(nn.Module):
 
     def __init__(
         self,
-        cascade: Cascade,
+        rules: Cascade | RuleSet,
         outputs: Iterable[str | Attribute] | None = None,
         *,
-        transform: str | None = None,
+        transform: str | Callable[..., Any] | None = None,
         trainable: bool = False,
     ) -> None:
-        if not isinstance(cascade, Cascade):
-            raise CascadeError(f"a layer is made of a Cascade; got {cascade!r:.60}")
-        word = transform.replace("-", "_") if isinstance(transform, str) else transform
-        if word is not None and word not in TRANSFORMS:
-            hint = suggestion(transform, TRANSFORMS)
-            raise DomainError(f"there is no transformation {transform!r:.60}{hint}")
         super().__init__()
-        self.cascade, self.transform = cascade, word
+        self.rules = cascade = as_cascade(rules)
+        self.transform = None if transform is None else transform_name(transform)
         program = cascade.compile(outputs)  # checks the names of the outputs
         self.inputs, self.outputs = program.inputs, program.outputs
         names = [a.name for a in self.outputs]
@@ -176,7 +169,7 @@ class PossibilisticLayer(nn.Module):
         return on_processor and not torch.compiler.is_compiling()
 
     def _checked(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        known = {a.name: a for a in self.cascade.inputs}
+        known = {a.name: a for a in self.rules.inputs}
         for name in inputs:
             if name not in known:
                 raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
@@ -206,7 +199,7 @@ class PossibilisticLayer(nn.Module):
         parameters: dict[str, Any] = {}
         for group in self.groups:
             parameters.update(group.parameters_by_name())  # type: ignore[operator]
-        return self.cascade.with_parameters(parameters)
+        return self.rules.with_parameters(parameters)
 
 
 @torch.no_grad()

@@ -4,6 +4,7 @@ import os
 import time
 import warnings
 import zipfile
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import torch
 from torch import nn
 
 from pinesy._common.files import writing_bytes
-from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError, DomainError
+from pinesy._common.validation import FloatArray, check_integer
+from pinesy.exceptions import DataError
 from pinesy.nets.checkpoints import data_fingerprint, network_fingerprint
 from pinesy.nets.networks import check_images, preprocess, scores_of
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 
 
 def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> FloatArray:
@@ -44,8 +47,7 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
             f"network is a {type(network).__name__}; give a torch.nn.Module (that of a "
             "NetworkPerception is its .network)"
         )
-    if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
-        raise DomainError(f"batch is {batch!r:.60}; it must be a whole number, at least 1")
+    batch = check_integer(batch, "batch", least=1)
     check_images(images)
     if not len(images):
         raise DataError("there are no images to predict")
@@ -148,17 +150,17 @@ class Reading:
     Attributes
     ----------
     accuracy : the share of the images that are read rightly
-    read_as : for each class of which there are images, the class that most of them are read as
+    read_as : for each value of which there are images, the value that most of them are read as
     """
 
     accuracy: float
-    read_as: dict[int, int]
+    read_as: dict[Hashable, Hashable]
 
     @property
     def kind(self) -> str:
-        """``"right"``; ``"permuted"`` if classes are taken for one another; else ``"merged"``.
+        """``"right"``; ``"permuted"`` if values are taken for one another; else ``"merged"``.
 
-        Permuted classes may give right answers all the same, where rules do not care what the
+        Permuted values may give right answers all the same, where rules do not care what the
         values are called; merged ones lie behind some of the errors.
         """
         if all(label == read for label, read in self.read_as.items()):
@@ -171,24 +173,31 @@ class Reading:
         return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
 
 
-def reading(probabilities: FloatArray, labels: npt.NDArray[Any]) -> Reading:
+def reading(
+    probabilities: FloatArray,
+    labels: npt.ArrayLike,
+    attribute: Attribute | None = None,
+) -> Reading:
     """Return how labelled images are read, given what a network makes of them.
 
     Parameters
     ----------
     probabilities : array (n, classes)
-    labels : integer array (n,) of classes, from 0
+    labels : (n,), the right values
+    attribute : what is read; by default its values are 0, 1 and so on
 
     Examples
     --------
-    >>> found = reading(np.eye(3)[[1, 1, 0, 2]], np.array([0, 0, 1, 2]))
-    >>> print(found)
+    >>> print(reading(np.eye(3)[[1, 1, 0, 2]], [0, 0, 1, 2]))
     permuted: 0 as 1, 1 as 0
     """
-    if len(probabilities) != len(labels) or not len(labels):
-        raise DataError(f"there are {len(probabilities)} images and {len(labels)} labels")
-    found = probabilities.argmax(axis=1)
+    attribute = attribute or Attribute("image", range(probabilities.shape[1]))
+    target = Target.of(np.asarray(labels), attribute)
+    if len(probabilities) != len(target) or not len(target):
+        raise DataError(f"there are {len(probabilities)} images and {len(target)} labels")
+    read, right = probabilities.argmax(axis=1), target.labels
     read_as = {
-        int(label): int(np.bincount(found[labels == label]).argmax()) for label in np.unique(labels)
+        attribute.domain[k]: attribute.domain[np.bincount(read[right == k]).argmax()]
+        for k in np.unique(right)
     }
-    return Reading(float((found == labels).mean()), read_as)
+    return Reading(float((read == right).mean()), read_as)

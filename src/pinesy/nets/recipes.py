@@ -8,9 +8,9 @@ from typing import Self
 import torch
 from torch import nn
 
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import check_integer, check_number, suggestion
 from pinesy.exceptions import DomainError
-from pinesy.nets.augmentation import check_strength
+from pinesy.nets.augmentation import STRONGEST
 
 OPTIMIZERS = {"adadelta": torch.optim.Adadelta, "adamw": torch.optim.AdamW}
 SCHEDULES = ("constant", "cosine", "one-cycle", "step")
@@ -68,25 +68,16 @@ class Recipe:
             if value not in known:
                 raise DomainError(f"no {name} {value!r:.60}{suggestion(value, known)}")
         for name in ("batch", "epochs", "t_max"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise DomainError(f"{name} is {value!r:.60}; it must be a whole number, at least 1")
+            object.__setattr__(self, name, check_integer(getattr(self, name), name, least=1))
+        for name in ("average_from", "augment_until"):  # epochs, counted from 0
+            if (epoch := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_integer(epoch, f"{name}, an epoch,"))
         for name in ("learning_rate", "gamma", "weight_decay", "eta_min"):
-            value = getattr(self, name)
-            may_be_zero = name in ("weight_decay", "eta_min")
-            if not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-                raise DomainError(f"{name} is {value!r:.60}; it must be a number, at least 0")
-            if value == 0 and not may_be_zero:
+            check_number(getattr(self, name), name)
+        for name in ("learning_rate", "gamma"):
+            if getattr(self, name) == 0:
                 raise DomainError(f"{name} is 0; nothing would be learned")
-        check_strength(self.augment, "augment")
-        for name in ("average_from", "augment_until"):
-            epoch = getattr(self, name)
-            if epoch is not None and (
-                not isinstance(epoch, int) or isinstance(epoch, bool) or epoch < 0
-            ):
-                raise DomainError(
-                    f"{name} is {epoch!r:.60}; it must be an epoch, counted from 0, or None"
-                )
+        check_number(self.augment, "augment", most=STRONGEST)
 
     def strength(self, epoch: int) -> float:
         """Return how strongly images are augmented in an epoch, counted from 0."""

@@ -2,22 +2,27 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.validation import suggestion
+from pinesy._common.names import by_name
+from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttributeError
 from pinesy.nets.answered_samples import UNKNOWN, Answered
 from pinesy.nets.checkpoints import Identity
 from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse
 from pinesy.nets.labels_from_answers import believed
-from pinesy.nets.network_training import History, check_seed, run_training
+from pinesy.nets.network_training import History, run_training
 from pinesy.nets.networks import device_of, preprocess
 from pinesy.nets.possibilistic_layer import PossibilisticLayer
 from pinesy.nets.recipes import Recipe
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 
 #: What can be made small.
 LOSSES: Final = ("both", "answers", "beliefs")
@@ -57,7 +62,7 @@ def train_from_answers(
     checkpoint : a file, written after each epoch; if it is there, training goes on from it
     progress : whether to show a progress bar if it takes long
     """
-    check_seed(seed)
+    seed = check_integer(seed, "seed")
     if not isinstance(loss, str) or loss not in LOSSES:
         raise DomainError(f"no loss {loss!r:.60}{suggestion(loss, LOSSES)}")
     shape = samples.images.shape
@@ -103,10 +108,10 @@ class _Objective:
         samples = self.samples
         pi = antipignistic(torch.softmax(scores, dim=1))
         each = pi.reshape(len(places), len(samples.inputs), -1).unbind(dim=1)
-        outputs = layer(dict(zip(samples.inputs, each, strict=True)))
+        outputs = layer(dict(zip(samples.input_names, each, strict=True)))
         wanted = {name: at[places].to(pi.device) for name, at in samples.positions.items()}
         right = [outputs[name].argmax(dim=1) == at for name, at in wanted.items()]
-        return answer_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
+        return _positions_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
 
     def _belief_loss(self, scores: Tensor, places: Tensor) -> tuple[Tensor, float]:
         seen = torch.softmax(scores.detach(), dim=1).double().cpu().numpy()
@@ -119,9 +124,10 @@ class _Objective:
 
     def _label_loss(self, scores: Tensor, places: Tensor) -> Tensor:
         """Return the mean over samples of the cross-entropy of all labelled images."""
-        if self.samples.labels is None:
+        labels = self.samples.label_positions
+        if labels is None:
             return scores.new_zeros(())
-        wanted = torch.from_numpy(self.samples.labels[places.numpy()].astype(np.int64)).flatten()
+        wanted = torch.from_numpy(labels[places.numpy()]).flatten()
         total = nn.functional.cross_entropy(
             scores, wanted.to(scores.device), ignore_index=UNKNOWN, reduction="sum"
         )
@@ -132,68 +138,70 @@ class _Objective:
 LEAST = 1e-30
 
 
-def answer_loss(outputs: Mapping[str, Tensor], answers: Mapping[str, Tensor]) -> Tensor:
-    """Return the mean over samples of ``- sum_b log q_b(u_b)``.
+def answer_loss(
+    rules: Cascade | RuleSet, outputs: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> Tensor:
+    """Return the mean over samples of ``- sum_b log q_b(u_b)``; see docs/gradients.md.
 
     ``q_b`` is the probability distribution that the antipignistic inverse makes of the inferred
     possibilities of attribute `b`, and ``u_b`` the right value.
 
     Parameters
     ----------
+    rules : those that inferred the outputs
     outputs : by name, possibilities (n, values), as `PossibilisticLayer` gives them
-    answers : by name, the position (n,) of the right value in the domain
+    answers : for attributes or their names, the right value of each sample: a sequence, an array
+        or a tensor (n,)
 
     Examples
     --------
-    >>> sure = {"b": torch.tensor([[1.0, 0.0]])}
-    >>> answer_loss(sure, {"b": torch.tensor([0])})
+    >>> from pinesy import parse
+    >>> rules = parse('''
+    ...     attribute sky in {clear, dark}
+    ...     attribute rain in {no, yes}
+    ...     if sky in {dark} then rain in {yes}
+    ... ''')
+    >>> sure = {"rain": torch.tensor([[0.0, 1.0]])}
+    >>> answer_loss(rules, sure, {"rain": ["yes"]})
     tensor(0.)
     """
     if not isinstance(answers, Mapping) or not isinstance(outputs, Mapping):
-        raise DataError("outputs and answers are mappings, from the names of attributes to tensors")
+        raise DataError("outputs and answers are mappings, from attributes to tensors and values")
     if not answers:
         raise DataError("there are no answers to learn from; name at least one attribute")
-    for name, positions in answers.items():
-        if name not in outputs:
+    attributes = as_cascade(rules).attributes
+    positions = {}
+    for name, values in by_name(answers, "answer").items():
+        if name not in outputs or name not in attributes:
             raise UnknownAttributeError(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
             )
-        _check_positions(name, positions, len(outputs[name]))
+        positions[name] = _positions(values, attributes[name], outputs[name])
+    return _positions_loss(outputs, positions)
+
+
+def _positions(values: Any, attribute: Attribute, output: Tensor) -> Tensor:
+    """Return where values are in the domain, or raise an error unless there is one a sample."""
+    given = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    target = Target.of(given, attribute)
+    if target.is_graded:
+        raise DataError(f"the answers for {attribute.name!r} are distributions; give values")
+    if len(target) != len(output):
+        raise DataError(
+            f"there are {len(output)} samples but {len(target)} answers for {attribute.name!r}"
+        )
+    return torch.from_numpy(target.labels.astype(np.int64)).to(output.device)
+
+
+def _positions_loss(outputs: Mapping[str, Tensor], positions: Mapping[str, Tensor]) -> Tensor:
+    """Return the loss of answers, given by their positions in the domain."""
     total = torch.zeros((), device=next(iter(outputs.values())).device)
-    for names in _by_size(outputs, list(answers)):
+    for names in _by_size(outputs, list(positions)):
         q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))
-        wanted = torch.stack([answers[name] for name in names]).to(q.device)
-        if not torch.compiler.is_compiling():
-            _check_range(names, wanted, q.shape[2])
+        wanted = torch.stack([positions[name] for name in names])
         chosen = q.gather(2, wanted[..., None]).squeeze(2)
         total = total - chosen.clamp(min=LEAST).log().sum(dim=0).mean()
     return total
-
-
-def _check_positions(name: str, positions: object, n: int) -> None:
-    """Raise `DataError` unless the answers for an attribute are whole numbers, one a sample."""
-    if not isinstance(positions, Tensor) or positions.dtype != torch.int64:
-        kind = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
-        raise DataError(
-            f"the answers for {name!r} are of type {kind}; give a tensor of int64, the position of "
-            "each answer in the domain"
-        )
-    if positions.shape != (n,):
-        raise DataError(
-            f"the answers for {name!r} have shape {tuple(positions.shape)}, and there are {n} "
-            f"samples; give ({n},), a position for each"
-        )
-
-
-def _check_range(names: Sequence[str], wanted: Tensor, size: int) -> None:
-    """Raise `DataError` if a position is none of a domain."""
-    wrong = ((wanted < 0) | (wanted >= size)).nonzero()
-    if len(wrong):
-        which, row = wrong[0].tolist()
-        raise DataError(
-            f"the answer for {names[which]!r}, row {row}, is {int(wanted[which, row])}; the domain "
-            f"has the positions 0 to {size - 1}"
-        )
 
 
 def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
