@@ -1,12 +1,18 @@
-"""Compiles rule sets into one flat program."""
+"""Compiles rule sets, or any circuit of columns, into one flat program."""
 
 from collections.abc import Collection, Iterable, Sequence
 
-from pinesy.engine.circuit import ONE
+import numpy as np
+
+from pinesy.engine.circuit import MAX, MIN, ONE, ZERO, Circuit, Node
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
-from pinesy.engine.linker import Demands, Linker
+from pinesy.engine.linker import Demands, Linker, allocate
+from pinesy.engine.templates import STORE, IntArray, Template, emit
 from pinesy.rules.attributes import Attribute, Proposition
+
+#: The most terms of a min that is taken apart to be taken anew with others.
+MAX_TERMS = 8
 
 
 def link(
@@ -89,3 +95,119 @@ def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
             waiting[user.output.name].discard(unit.output.name)
             if not waiting[user.output.name]:
                 ready.append(user)
+
+
+class ColumnCircuit(Circuit):
+    """Min and max of columns and constants; an expression is the number of its node.
+
+    A circuit for large expressions, such as the messages of a whole cascade: it leaves the deeper
+    laws of lattices alone, which would compare each term with many others. `circuit_code`
+    turns it into a program.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        super().__init__([], [])
+        self.columns = self.parameters(n_columns)
+        #: The constants other than 0 and 1, by their number.
+        self.constants: dict[float, int] = {}
+
+    def constant(self, number: float) -> int:
+        """Return a number as an expression."""
+        if number in (0.0, 1.0):
+            return ONE if number else ZERO
+        if number not in self.constants:
+            self.constants[number] = self.parameter(len(self.columns) + len(self.constants))
+        return self.constants[number]
+
+    def join(self, operands: Iterable[int]) -> int:
+        """Return the maximum of the operands, 0 if there are none."""
+        return self._combined(MAX, operands, ZERO, ONE)
+
+    def meet(self, operands: Iterable[int]) -> int:
+        """Return the minimum of the operands, 1 if there are none.
+
+        A min of few terms is taken anew from these, so that programs need not hold the min of
+        some of them from one use to a much later one.
+        """
+        operands = list(operands)
+        terms = {term for operand in operands for term in self._terms(operand)}
+        return self._combined(MIN, terms if len(terms) <= MAX_TERMS else operands, ONE, ZERO)
+
+    def _terms(self, number: int) -> tuple[int, ...]:
+        node = self.nodes[number]
+        return node.children if isinstance(node, Node) and node.op == MIN else (number,)
+
+    def _combined(self, op: int, operands: Iterable[int], neutral: int, absorbing: int) -> int:
+        terms = set(operands)
+        if absorbing in terms:
+            return absorbing
+        terms.discard(neutral)
+        if len(terms) <= 1:
+            return terms.pop() if terms else neutral
+        children = tuple(sorted(terms))
+        return self._node(op, children, children)
+
+
+def circuit_code(
+    circuit: ColumnCircuit,
+    inputs: Sequence[Attribute],
+    least: Sequence[float],
+    outputs: Sequence[int],
+) -> Code:
+    """Return the program of a circuit of columns.
+
+    Parameters
+    ----------
+    circuit : expressions over the columns of the inputs
+    inputs : the attributes whose domains, side by side, are the columns
+    least : the least height that each of them must have
+    outputs : the expressions whose values are the output columns
+    """
+    constants = circuit.constants
+    template = emit(circuit, outputs, leaves=[*circuit.columns, *constants.values()])
+    n_columns = len(circuit.columns)
+    first = 2 + n_columns + len(constants)
+    n_values = first + len(template.ops)
+    ops, targets, starts, args = _stored_early(template, first)
+    fixed = np.array([0, 1, *range(2 + n_columns, first), *range(2, 2 + n_columns)], np.int32)
+    slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
+    makes = ops < STORE
+    targets[makes] = slots[targets[makes]]
+    return Code(
+        inputs=tuple(inputs),
+        columns={},
+        degrees={},
+        coherence={},
+        measures=slice(0, 0),
+        bounds=np.cumsum([0, *(len(a.domain) for a in inputs)]).astype(np.uint32),
+        least=np.array(least),
+        ops=ops.astype(np.uint32),
+        targets=targets.astype(np.uint32),
+        starts=starts.astype(np.uint32),
+        args=slots[args].astype(np.uint32),
+        constants=np.array([0.0, 1.0, *constants]),
+        n_inputs=n_columns,
+        n_outputs=len(outputs),
+        n_slots=n_slots,
+        n_kernels=1,
+    )
+
+
+def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Write each output as soon as it is there, so that its row of scratch is free again."""
+    n, stored = len(template.ops), len(template.outputs)
+    ops = np.concatenate([template.ops, np.full(stored, STORE)])
+    targets = np.concatenate([np.arange(first, first + n), np.arange(stored)])
+    lengths = np.concatenate([np.diff(template.starts), np.ones(stored)]).astype(np.int32)
+    old = np.cumsum([0, *lengths])
+    after = np.concatenate([np.arange(n), template.outputs - first])
+    order = np.argsort(after, kind="stable")
+    starts = np.cumsum([0, *lengths[order]])
+    places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
+    args = np.concatenate([template.args, template.outputs])[places]
+    return (
+        ops[order].astype(np.int32),
+        targets[order].astype(np.int32),
+        starts.astype(np.int32),
+        args.astype(np.int32),
+    )

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pinesy.engine.circuit import MIN, ColumnCircuit, Facet
+from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.kinds import Kind
-from pinesy.engine.templates import STORE, IntArray, Template, column_template, emit, rule_template
+from pinesy.engine.templates import STORE, IntArray, Template, column_template, rule_template
 from pinesy.rules.attributes import Attribute, Proposition
 
 
@@ -180,7 +180,7 @@ class Linker:
         columns = range(2, 2 + int(self.bounds[-1]))
         fixed = np.array([*self.constants.values(), *columns], dtype=np.int32)
         if reuse:
-            slots, n_slots = _allocate(ops, targets, starts, args, fixed, self.n_values)
+            slots, n_slots = allocate(ops, targets, starts, args, fixed, self.n_values)
         else:
             slots, n_slots = _in_order(fixed, self.n_values), self.n_values
         makes = ops < STORE
@@ -205,71 +205,6 @@ class Linker:
         )
 
 
-def circuit_code(
-    circuit: ColumnCircuit,
-    inputs: Sequence[Attribute],
-    least: Sequence[float],
-    outputs: Sequence[int],
-) -> Code:
-    """Return the program of a circuit of columns.
-
-    Parameters
-    ----------
-    circuit : expressions over the columns of the inputs
-    inputs : the attributes whose domains, side by side, are the columns
-    least : the least height that each of them must have
-    outputs : the expressions whose values are the output columns
-    """
-    constants = circuit.constants
-    template = emit(circuit, outputs, leaves=[*circuit.columns, *constants.values()])
-    n_columns = len(circuit.columns)
-    first = 2 + n_columns + len(constants)
-    n_values = first + len(template.ops)
-    ops, targets, starts, args = _stored_early(template, first)
-    fixed = np.array([0, 1, *range(2 + n_columns, first), *range(2, 2 + n_columns)], np.int32)
-    slots, n_slots = _allocate(ops, targets, starts, args, fixed, n_values)
-    makes = ops < STORE
-    targets[makes] = slots[targets[makes]]
-    return Code(
-        inputs=tuple(inputs),
-        columns={},
-        degrees={},
-        coherence={},
-        measures=slice(0, 0),
-        bounds=np.cumsum([0, *(len(a.domain) for a in inputs)]).astype(np.uint32),
-        least=np.array(least),
-        ops=ops.astype(np.uint32),
-        targets=targets.astype(np.uint32),
-        starts=starts.astype(np.uint32),
-        args=slots[args].astype(np.uint32),
-        constants=np.array([0.0, 1.0, *constants]),
-        n_inputs=n_columns,
-        n_outputs=len(outputs),
-        n_slots=n_slots,
-        n_kernels=1,
-    )
-
-
-def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Write each output as soon as it is there, so that its row of scratch is free again."""
-    n, stored = len(template.ops), len(template.outputs)
-    ops = np.concatenate([template.ops, np.full(stored, STORE)])
-    targets = np.concatenate([np.arange(first, first + n), np.arange(stored)])
-    lengths = np.concatenate([np.diff(template.starts), np.ones(stored)]).astype(np.int32)
-    old = np.cumsum([0, *lengths])
-    after = np.concatenate([np.arange(n), template.outputs - first])
-    order = np.argsort(after, kind="stable")
-    starts = np.cumsum([0, *lengths[order]])
-    places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
-    args = np.concatenate([template.args, template.outputs])[places]
-    return (
-        ops[order].astype(np.int32),
-        targets[order].astype(np.int32),
-        starts.astype(np.int32),
-        args.astype(np.int32),
-    )
-
-
 def _in_order(fixed: IntArray, n_values: int) -> IntArray:
     """Give each value a row of its own, the `fixed` ones the first."""
     others = np.setdiff1d(np.arange(n_values, dtype=np.int32), fixed)
@@ -279,7 +214,7 @@ def _in_order(fixed: IntArray, n_values: int) -> IntArray:
     return slots
 
 
-def _allocate(
+def allocate(
     ops: IntArray,
     targets: IntArray,
     starts: IntArray,

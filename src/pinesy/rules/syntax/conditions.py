@@ -75,7 +75,7 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
     (True, False, 'left + right == 7')
     """
     reader = Reader(source)
-    formula = _Formula(reader, names)
+    formula = _ConditionReader(reader, names)
     holds = formula.either()
     if reader.token.kind != "end":
         reader.fail(f"expected the end of the condition, found {reader.token.text!r:.60}")
@@ -87,7 +87,7 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
 def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     """Read a condition inside a rule: one comparison, or any formula in brackets."""
     start = reader.position
-    formula = _Formula(reader, names)
+    formula = _ConditionReader(reader, names)
     holds = formula.negation()
     text = standard_text(reader.tokens[start : reader.position])
     return Condition(holds, text, formula.pattern(start))
@@ -147,7 +147,7 @@ def _mask(
     return mask
 
 
-class _Formula:
+class _ConditionReader:
     """Recursive descent: `either` > `both` > `negation` > `comparison` > `sum` > `product`."""
 
     def __init__(self, reader: Reader, names: Sequence[str]) -> None:
