@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.masks import mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, check_degree, check_limit
 from pinesy.engine.evidence import Evidence
@@ -16,7 +17,7 @@ from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import picture
-from pinesy.explanations.sample import BoolArray, Sample, members, plan_for
+from pinesy.explanations.sample import BoolArray, Sample, plan_for
 from pinesy.explanations.wording import explanation_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -72,9 +73,14 @@ def explain(
     sample = Sample(plan, plan.row(evidence))
     asked = proposition if isinstance(proposition, Proposition) else None
     degrees = sample.degrees(attribute.name)
-    inside = degrees == degrees.max() if asked is None else members(asked)
+    inside = degrees == degrees.max() if asked is None else _members(asked)
     graph = ExplanationGraph(sample, eta)
     return Explanation(attribute, asked, eta, depth, wording, graph, inside)
+
+
+def _members(proposition: Proposition) -> BoolArray:
+    """Return for each value of the domain whether it is in the proposition."""
+    return mask_table(len(proposition.attribute.domain), [proposition.mask])[:, 0]
 
 
 def _eta(eta: float) -> float:
@@ -143,7 +149,7 @@ class Explanation:
         sample = self.graph.sample
         return Possibility(self.attribute, sample.degrees(self.attribute.name), sample.coherent)
 
-    @property
+    @cached_property
     def _degrees(self) -> FloatArray:
         return self.graph.sample.degrees(self.attribute.name)
 

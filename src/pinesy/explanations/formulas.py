@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_limit
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.sample import BoolArray, members
+from pinesy.explanations.sample import BoolArray
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 from pinesy.transforms import antipignistic
@@ -33,8 +34,7 @@ class Atom:
 
     def compare(self, degrees: FloatArray) -> BoolArray:
         """Tell of each distribution (a row) whether it meets the condition."""
-        inside = members(self.proposition)
-        measured = degrees[:, inside].max(axis=1, initial=0.0)
+        measured = degrees[:, positions(self.proposition.mask)].max(axis=1, initial=0.0)
         return np.asarray(_HOLDS[self.comparison](measured, self.level))
 
 

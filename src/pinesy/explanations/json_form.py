@@ -115,7 +115,7 @@ class _JsonWriter:
             "attribute": node.attribute.name,
             "label": self.wording.name(node.attribute),
             "value": plain_value(node.value),
-            "text": self.wording.says(node.attribute.isin([node.value])),
+            "text": self.wording.has(node.attribute, [node.value]),
             "possibility": node.possibility,
             "certainty": node.certainty,
             "level": level,

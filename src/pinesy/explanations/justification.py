@@ -5,17 +5,16 @@ made once for each value that is looked at, so the tree of an explanation is a g
 nothing of it is computed before it is looked at.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import FloatArray
-from pinesy.explanations.sample import BoolArray, IntArray, RuleTable, Sample
+from pinesy.explanations.sample import IntArray, RuleTable, Sample
 from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
@@ -69,6 +68,7 @@ class Triplet:
     eta: float
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
+    _made: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def premise(self) -> Premise:
@@ -132,7 +132,11 @@ class Triplet:
 
     def first(self, limit: int | None, unexpected: bool = False) -> tuple[TripletProposition, ...]:
         """Return the first of `reduced` (or of `unexpected`), without making the others."""
-        return tuple(map(self._part, self._order[unexpected][:limit].tolist()))
+        places = self._order[unexpected][:limit].tolist()
+        for place in places:
+            if place not in self._made:
+                self._made[place] = self._part(place)
+        return tuple(self._made[place] for place in places)
 
     def degrees(self, unexpected: bool = False) -> FloatArray:
         """Return the degrees of all of `reduced` (or of `unexpected`), in their order."""
@@ -144,31 +148,22 @@ class Triplet:
         """The number of unexpected propositions."""
         return len(self._order[1])
 
-    @property
-    def n_deciding(self) -> int:
-        """The number of propositions that attain the degree of the premise."""
-        return int((self._measures == self.possibility).sum())
+    @cached_property
+    def behind(self) -> list[tuple[Attribute, list[int]]]:
+        """What the deciding propositions rest on.
 
-    def behind(self, limit: int | None) -> Iterator[tuple[Attribute, list[int]]]:
-        """Yield what the first deciding propositions rest on.
-
-        That is for each its attribute and the positions of the values that attain its degree.
+        For each its attribute and the positions of the values that attain its degree.
         """
         output, inside = self.rule.conclusion.attribute, self.semantics == "P"
-        found = self._sample.deciding(output, self.number - 1, inside, self.possibility)
-        for attribute, positions in islice(found, limit):
-            yield attribute, positions[:limit].tolist()
-
-    def _side(self, place: int) -> BoolArray:
-        """Return the values in a proposition under possibility, those outside under certainty."""
-        inside: BoolArray = self._table.members[self._numbers[place]]
-        return inside if self.semantics == "P" else ~inside
+        return self._sample.deciding(output, self.number - 1, inside, self.possibility)
 
     def _part(self, place: int) -> TripletProposition:
         proposition = self.premise.propositions[place]
         domain, measure = proposition.attribute.domain, float(self._measures[place])
         pi = self._sample.degrees(proposition.attribute.name)
-        positions = (self._side(place) & (pi == measure)).nonzero()[0].tolist()
+        inside = self._table.members[self._numbers[place]]
+        side = inside if self.semantics == "P" else ~inside
+        positions = (side & (pi == measure)).nonzero()[0].tolist()
         return TripletProposition(
             place + 1,
             proposition,
@@ -322,9 +317,17 @@ class ExplanationNode:
         triplets = self.justification.triplets if self.justification else ()
         found: dict[ExplanationNode, None] = {}
         for triplet in triplets[:limit]:
-            for attribute, positions in triplet.behind(limit):
-                found.update((self._graph.node(attribute, i), None) for i in positions)
+            for attribute, positions in triplet.behind[:limit]:
+                found.update((self._graph.node(attribute, i), None) for i in positions[:limit])
         return tuple(found)
+
+    def n_hidden(self, limit: int | None) -> int:
+        """Return how many inferred values `first_children` leaves out of those propositions."""
+        if limit is None or self.justification is None:
+            return 0
+        shown = [part for t in self.justification.triplets[:limit] for part in t.behind[:limit]]
+        cut = [(a.name, len(p) - limit) for a, p in shown if len(p) > limit]
+        return sum(left for name, left in cut if not self._graph.sample.is_input(name))
 
     def __repr__(self) -> str:
         return (

@@ -140,15 +140,25 @@ class Wording:
 
         A `compact` one has no "and" of its own: ``(a, b) is (1, 2)`` for a tuple.
         """
-        attribute, values = proposition.attribute, proposition.values
+        values = proposition.values
+        if proposition.condition is not None and len(values) > 1:
+            return proposition.condition
+        return self.has(proposition.attribute, values, limit, compact)
+
+    def has(
+        self,
+        attribute: Attribute,
+        values: Sequence[Hashable],
+        limit: int | None = None,
+        compact: bool = False,
+    ) -> str:
+        """Return, as `says` does, that an attribute has one of some values."""
         if len(values) == 1 and attribute.factors and isinstance(values[0], tuple):
             pairs = list(zip(attribute.factors, values[0], strict=True))
             if compact:
                 names = ", ".join(self.name(f) for f, _ in pairs)
                 return f"({names}) is ({', '.join(self.value(f, v) for f, v in pairs)})"
             return listed([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
-        if proposition.condition is not None and len(values) > 1:
-            return proposition.condition
         return f"{self.name(attribute)} {self._is(attribute, values, limit)}"
 
     def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:

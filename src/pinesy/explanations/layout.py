@@ -6,6 +6,7 @@ to, and no two boxes overlap.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import accumulate
 from typing import TypeVar
 
@@ -41,32 +42,17 @@ def tidy(
     >>> places["a"], places["b"], places["c"]
     (Place(column=0, x=0.0, y=3.0), Place(column=1, x=14.0, y=0.0), Place(column=1, x=14.0, y=6.0))
     """
-    order = _parents_first(children, root)
+    tree = _spanning(children, root)
+    below = {box: children[box] for box in tree}
+    order = list(TopologicalSorter(below).static_order())[::-1]  # after all that lead to it
     columns = dict.fromkeys(order, 0)
     for box in order:
         for child in children[box]:
             columns[child] = max(columns[child], columns[box] + 1)
     lefts = _lefts(columns, sizes, gaps[0])
-    tops = _tops(_spanning(children, root), columns, sizes, gaps[1])
+    tops = _tops(tree, columns, sizes, gaps[1])
     least = min(tops.values())
     return {b: Place(columns[b], lefts[columns[b]], tops[b] - least) for b in order}
-
-
-def _parents_first(children: Mapping[K, Sequence[K]], root: K) -> list[K]:
-    """Return the boxes so that each comes after all that lead to it."""
-    done: dict[K, None] = {}
-    seen = {root}
-    waiting = [(root, iter(children[root]))]
-    while waiting:
-        box, rest = waiting[-1]
-        child = next((c for c in rest if c not in seen), None)
-        if child is None:
-            done[box] = None
-            waiting.pop()
-        else:
-            seen.add(child)
-            waiting.append((child, iter(children[child])))
-    return list(done)[::-1]
 
 
 def _spanning(children: Mapping[K, Sequence[K]], root: K) -> dict[K, list[K]]:

@@ -91,10 +91,11 @@ class Outline:
         """Return those that are shown, and those that are left out."""
         return (items, ()) if self.limit is None else (items[: self.limit], items[self.limit :])
 
-    def statement(self, nodes: Sequence[ExplanationNode]) -> str:
-        """Return that an attribute has one of some values."""
-        values = nodes[0].attribute.isin(node.value for node in nodes)
-        return self.wording.says(values, self.limit)
+    def statement(self, nodes: Sequence[ExplanationNode], limit: int | None) -> str:
+        """Return that an attribute has one of some values; of many only so many are named."""
+        attribute = nodes[0].attribute
+        values = [attribute.domain[i] for i in sorted(node.position for node in nodes)]
+        return self.wording.has(attribute, values, limit)
 
     def premise(self, triplet: Triplet, unexpected: bool = False) -> OutlinedPremise:
         """Return what is shown of a triplet's reduced premise, or of what is unexpected."""
@@ -106,14 +107,6 @@ class Outline:
         """Return the propositions that are shown of a premise in words."""
         several = premise.count > 1
         return [self.wording.says(part.reduced, self.limit, several) for part in premise.parts]
-
-    def n_hidden(self, node: ExplanationNode) -> int:
-        """Return how many inferred values behind the propositions shown are left out."""
-        if self.limit is None or node.justification is None:
-            return 0
-        shown = [p for t in node.justification.triplets[: self.limit] for p in t.first(self.limit)]
-        behind = [node.behind(p) for p in shown if len(p.values) > self.limit]
-        return sum(len(n) - self.limit for n in behind if n and not n[0].is_perceived)
 
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:

@@ -138,8 +138,7 @@ class _BoxMaker:
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
-            values = nodes[0].attribute.isin(node.value for node in nodes)
-            short, whole = (self.wording.says(values, n) for n in (self.limit, TOOLTIP))
+            short, whole = (self.outline.statement(nodes, n) for n in (self.limit, TOOLTIP))
             degree = possible(nodes[0].possibility)
             self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
@@ -198,7 +197,7 @@ class _BoxMaker:
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
         box = Box(kind, heading, (premise,), tooltip)
         deciding = [p for p in found.parts if p.decides]
-        hidden = triplet.n_deciding - len(deciding)
+        hidden = len(triplet.behind) - len(deciding)
         hidden += sum(self._behind(node, part, box, level) for part in deciding)
         if hidden > 0:
             box.add(_more(hidden, f"{hidden} more that this rests on"))

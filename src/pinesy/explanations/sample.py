@@ -4,7 +4,7 @@ What is the same for all samples (the program and the rules as arrays) is stored
 on its rule sets.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -38,8 +38,9 @@ class RuleTable:
     flat, starts : the propositions of rule `i` (from 0) are ``flat[starts[i]:starts[i + 1]]``
     inside : array (values, rules), whether the value is in the rule's conclusion
     parameters : array (values, rules), `s` of the rule where the value is inside, else `r`
-    members : for each proposition which values of its attribute are in it
-    by_attribute : for each input the numbers of its propositions
+    by_attribute : for each input the numbers of its propositions, and which of its values are in
+        each of them, an array (propositions, values)
+    members : for each proposition its row of these arrays
     """
 
     rules: tuple[Rule, ...]
@@ -48,16 +49,15 @@ class RuleTable:
     starts: IntArray
     inside: BoolArray
     parameters: FloatArray
-    members: tuple[BoolArray, ...]
-    by_attribute: dict[str, list[int]]
+    by_attribute: dict[str, tuple[list[int], BoolArray]]
+    members: dict[int, BoolArray]
 
     def measure(self, known: Mapping[str, FloatArray]) -> FloatArray:
         """Return ``Pi(P_j)`` (row 0) and ``Pi(not P_j)`` (row 1) of all propositions."""
         measures = np.empty((2, len(self.propositions)))
-        for name, numbers in self.by_attribute.items():
-            masks = np.stack([self.members[number] for number in numbers])
-            measures[0, numbers] = np.where(masks, known[name], 0.0).max(axis=1)
-            measures[1, numbers] = np.where(masks, 0.0, known[name]).max(axis=1)
+        for name, (numbers, members) in self.by_attribute.items():
+            measures[0, numbers] = np.where(members, known[name], 0.0).max(axis=1)
+            measures[1, numbers] = np.where(members, 0.0, known[name]).max(axis=1)
         return measures
 
     def premises(self, measures: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -82,9 +82,7 @@ def table_of(rule_set: RuleSet) -> RuleTable:
     for rule in rule_set.rules:
         flat += [numbers.setdefault(p, len(numbers)) for p in rule.premise.propositions]
         starts.append(len(flat))
-    by_attribute: dict[str, list[int]] = {}
-    for proposition, number in numbers.items():
-        by_attribute.setdefault(proposition.attribute.name, []).append(number)
+    by_attribute = _by_attribute(tuple(numbers))
     inside = mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules])
     return RuleTable(
         rule_set.rules,
@@ -93,21 +91,27 @@ def table_of(rule_set: RuleSet) -> RuleTable:
         np.array(starts, dtype=np.intp),
         inside,
         np.where(inside, rule_set.s, rule_set.r),
-        tuple(map(members, numbers)),
         by_attribute,
+        {n: row for ns, rows in by_attribute.values() for n, row in zip(ns, rows, strict=True)},
     )
 
 
-def members(proposition: Proposition) -> BoolArray:
-    """Return for each value of the domain whether it is in the proposition's subset.
-
-    Examples
-    --------
-    >>> a = Attribute("a", range(3))
-    >>> members(a.isin({0, 2})).tolist()
-    [True, False, True]
-    """
-    return mask_table(len(proposition.attribute.domain), [proposition.mask])[:, 0]
+def _by_attribute(
+    propositions: tuple[Proposition, ...],
+) -> dict[str, tuple[list[int], BoolArray]]:
+    groups: dict[str, list[int]] = {}
+    for number, proposition in enumerate(propositions):
+        groups.setdefault(proposition.attribute.name, []).append(number)
+    return {
+        name: (
+            numbers,
+            mask_table(
+                len(propositions[numbers[0]].attribute.domain),
+                [propositions[number].mask for number in numbers],
+            ).T,
+        )
+        for name, numbers in groups.items()
+    }
 
 
 class SamplePlan:
@@ -125,11 +129,12 @@ class SamplePlan:
 
     def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
         self.attribute = attribute
-        self.table = table_of(cascade[attribute])
+        self.tables = {attribute.name: table_of(cascade[attribute])}
         self.known = {a.name: a for a in cascade.inputs}
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
-        asked = [*self.table.propositions, *(p.complement for p in self.table.propositions)]
+        used = self.tables[attribute.name].propositions
+        asked = [*used, *(p.complement for p in used)]
         units = [s.unit for s in needed]
         self.program = Program(units, [attribute], self.known, propositions=asked)
         self.slices = column_slices(self.program.inputs)
@@ -256,7 +261,9 @@ class Sample:
 
     def table(self, name: str) -> RuleTable:
         """Return the table of the rules that conclude on an attribute."""
-        return table_of(self.plan.rule_sets[name])
+        if name not in self.plan.tables:
+            self.plan.tables[name] = table_of(self.plan.rule_sets[name])
+        return self.plan.tables[name]
 
     def degrees(self, name: str) -> FloatArray:
         """Return the distribution of an attribute."""
@@ -304,8 +311,8 @@ class Sample:
 
     def deciding(
         self, attribute: Attribute, rule: int, inside: bool, degree: float
-    ) -> Iterator[tuple[Attribute, IntArray]]:
-        """Yield what the degree of a rule's premise comes from.
+    ) -> list[tuple[Attribute, list[int]]]:
+        """Return what the degree of a rule's premise comes from.
 
         For each proposition that attains it, its attribute and the positions of the values that
         do: in the proposition if the degree is ``lambda`` (`inside`), outside if it is ``rho``.
@@ -313,10 +320,12 @@ class Sample:
         table = self.table(attribute.name)
         numbers = table.flat[table.starts[rule] : table.starts[rule + 1]]
         measures = self.measures(attribute.name)[0 if inside else 1, numbers]
+        found = []
         for number in numbers[measures == degree].tolist():
             used, members = table.propositions[number].attribute, table.members[number]
-            side = members if inside else ~members
-            yield used, (self._attaining(used.name, degree) & side).nonzero()[0]
+            values = self._attaining(used.name, degree) & (members if inside else ~members)
+            found.append((used, values.nonzero()[0].tolist()))
+        return found
 
     def _attaining(self, name: str, degree: float) -> BoolArray:
         """Return which values of an attribute have just this possibility."""

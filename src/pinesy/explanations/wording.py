@@ -60,7 +60,7 @@ class _TextWriter:
         if not found.rivals:
             return f"It is certain that {says}: there are no others."
         if rest == 1.0:
-            others = self.outline.statement(found.rivals)
+            others = self.outline.statement(found.rivals, self.limit)
             return f"It is not certain at all that {says}: it is possible that {others}."
         why = f"any other value is possible at {number_text(rest)} at most"
         if rest == 0.0:
@@ -87,7 +87,7 @@ class _TextWriter:
         indent, degree = "  " * level + "- ", nodes[0].possibility
         if not self.outline.is_cut(level):
             yield from self._lines(children, level)
-            hidden = sum(map(self.outline.n_hidden, nodes))
+            hidden = sum(node.n_hidden(self.limit) for node in nodes)
             if hidden:
                 yield f"{indent}And {_more(Omission(hidden, degree, degree), 'values')}."
         elif children:
@@ -97,7 +97,8 @@ class _TextWriter:
 
     def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
         """Return why some values are as possible as they are."""
-        text = f"It is {possible(nodes[0].possibility)} that {self.outline.statement(nodes)}"
+        says = self.outline.statement(nodes, self.limit)
+        text = f"It is {possible(nodes[0].possibility)} that {says}"
         justification = nodes[0].justification
         if justification is None:
             return f"{text}."

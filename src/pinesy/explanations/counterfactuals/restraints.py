@@ -142,7 +142,7 @@ def _reasons(
     return tuple(
         LimitingDegree(attribute, attribute.domain[i], degree)
         for attribute, positions in sample.deciding(output, rule, inside, degree)
-        for i in positions.tolist()
+        for i in positions
     )
 
 
