@@ -2,16 +2,18 @@
 
 import copy
 import errno
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE
 from types import SimpleNamespace
 from typing import Any
 
@@ -208,39 +210,54 @@ def test_training_that_is_done_is_not_done_again(
 
 
 PROGRAM = """
-import sys, torch
+import json, os, sys, torch
 torch.set_num_threads(1)
-sys.path[:0] = sys.argv[4:]
-from dataclasses import replace
+sys.path[:0] = sys.argv[1:]
 from nets.conftest import bars
-from pinesy import nets as nn
-recipe = nn.Recipe.from_json(sys.argv[2])
-network = getattr(nn, sys.argv[3])(4, seed=0)
-nn.train(network, *bars(24), recipe, seed=0, checkpoint=sys.argv[1])
+from pinesy import nets
+for line in sys.stdin:
+    path, recipe, kind = json.loads(line)
+    child = os.fork()
+    if not child:
+        network = getattr(nets, kind)(4, seed=0)
+        nets.train(network, *bars(24), nets.Recipe.from_json(recipe), seed=0, checkpoint=path)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
 
 
+@pytest.fixture(scope="module")
+def trainer() -> Iterator[subprocess.Popen[str]]:
+    """A process that trains in children of its own: PyTorch is loaded once for all of them."""
+    paths = [str(Path(pinesy.__file__).parents[1]), str(Path(__file__).parents[1])]
+    command = [sys.executable, "-c", PROGRAM, *paths]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
+        yield process
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kill_changes_no_bit(kind: str, tmp_path: Path) -> None:
+def test_a_kill_changes_no_bit(kind: str, tmp_path: Path, trainer: subprocess.Popen[str]) -> None:
     """Kill a training that would never end, at some moment; go on for one epoch more."""
     make, recipe = KINDS[kind]
     path = tmp_path / "c.safetensors"
     endless = replace(recipe, epochs=10**9).to_json()
-    paths = [str(Path(pinesy.__file__).parents[1]), str(Path(__file__).parents[1])]
-    arguments = [str(path), endless, make.__name__, *paths]
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments])
-    while process.poll() is None and not path.exists():
+    assert trainer.stdin is not None
+    assert trainer.stdout is not None
+    print(json.dumps([str(path), endless, make.__name__]), file=trainer.stdin, flush=True)
+    child = int(trainer.stdout.readline())
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    time.sleep(random.uniform(0.0, 0.3))
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    time.sleep(random.uniform(0.0, 0.2))
+    os.kill(child, signal.SIGKILL)
+    assert os.WTERMSIG(int(trainer.stdout.readline())) == signal.SIGKILL
     epochs = len(read_checkpoint(path).history["losses"]) + 1
     recipe = replace(recipe, epochs=epochs)
-    found, history = trained(make, recipe, checkpoint=path)
+    resumed, history = trained(make, recipe, checkpoint=path)
     assert history.resumed == epochs - 1
     expected, at_one_go = trained(make, recipe)
     assert history.losses == at_one_go.losses
-    assert found == expected
+    assert resumed == expected
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_it(

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from pinesy._common.validation import suggestion
+from pinesy.engine.program import Program
 from pinesy.exceptions import (
     DegreeError,
     ShapeError,
     UnknownAttributeError,
 )
 from pinesy.nets.differentiable_transforms import antipignistic, minimum_specificity
-from pinesy.nets.gradients.engine import EngineInference
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -140,7 +140,7 @@ class PossibilisticLayer(nn.Module):
         names = [a.name for a in self.outputs]
         groups = groups_of(cascade.needed(names))
         self.groups = nn.ModuleList(_GroupLayer(group, trainable) for group in groups)
-        self._engine = None if trainable else EngineInference(cascade, names)
+        self._engine = None if trainable else program
 
     def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the possibilities (n, values) of the outputs, by name.
@@ -158,7 +158,7 @@ class PossibilisticLayer(nn.Module):
             change = TRANSFORMS[self.transform]
             values = {name: change(tensor) for name, tensor in values.items()}
         if self._engine is not None and self._is_plain(values):
-            return self._engine(values)
+            return _engine_inference(self._engine, values)
         for group in self.groups:
             values.update(group(values))
         return {a.name: values[a.name] for a in self.outputs}
@@ -200,6 +200,29 @@ class PossibilisticLayer(nn.Module):
         for group in self.groups:
             parameters.update(group.parameters_by_name())  # type: ignore[operator]
         return self.rules.with_parameters(parameters)
+
+
+def _engine_inference(program: Program, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the outputs by name; on processors the engine is by far the quickest."""
+    inputs = torch.cat([values[a.name] for a in program.inputs], dim=1)
+    out: Tensor = _EngineFunction.apply(inputs, program)  # type: ignore[no-untyped-call]
+    return {a.name: out[:, program.code.columns[a.name]] for a in program.outputs}
+
+
+class _EngineFunction(torch.autograd.Function):
+    """Hands tensors to the engine, and gradients back."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, program: Program) -> Tensor:
+        x = np.ascontiguousarray(inputs.detach().double().numpy())
+        ctx.program, ctx.x = program, x
+        # Results are copies: those of inputs come back as they were, and parameters are rounded.
+        return torch.from_numpy(program.run(x).T.copy()).to(inputs.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None]:
+        columns = np.ascontiguousarray(given.double().numpy().T)
+        return torch.from_numpy(ctx.program.gradient(ctx.x, columns)).to(given.dtype), None
 
 
 @torch.no_grad()

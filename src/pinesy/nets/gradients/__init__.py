@@ -1,1 +1,0 @@
-"""Gradients of what the engine infers."""
