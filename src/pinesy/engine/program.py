@@ -1,7 +1,7 @@
 """Programs ready to run, how they run on samples, and the results they give."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -123,9 +123,10 @@ class Program:
     units : the rule sets, each after those whose outputs it uses
     outputs : the attributes whose distributions are wanted
     known : all inputs of the rules by name
-    degrees : whether the degrees of all premises are wanted too
+    degrees : whether the degrees of premises are wanted too, of all sets or of some outputs' sets
     propositions : those whose possibilities ``Pi(a in A)`` are wanted: the distribution behind
         them need not be formed
+    unnormalised : the inputs that may be not normalised
     """
 
     def __init__(
@@ -133,12 +134,14 @@ class Program:
         units: Sequence[RuleUnit],
         outputs: Sequence[Attribute],
         known: Mapping[str, Attribute],
-        degrees: bool = False,
+        degrees: bool | Collection[str] = False,
         propositions: Sequence[Proposition] = (),
+        unnormalised: Collection[str] = (),
     ) -> None:
-        traced = [u.output.name for u in units] if degrees else []
+        every = [u.output.name for u in units] if degrees is True else []
+        traced = every if isinstance(degrees, bool) else degrees
         self._link = partial(
-            link, units, outputs, known.values(), traced, propositions=propositions
+            link, units, outputs, known.values(), traced, unnormalised, propositions
         )
         with notice("pinesy: compiling the rules ..."):
             self.code = self._link()
@@ -149,7 +152,7 @@ class Program:
         self._known = known
         self._concluded = frozenset(u.output.name for u in units)
         self._by_name = {a.name: a for a in outputs}
-        self._result = Trace if degrees else Inference
+        self._result = Inference if degrees is False else Trace
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(a.name for a in s) for s in (self.inputs, self.outputs))

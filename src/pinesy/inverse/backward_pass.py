@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.inverse.backward_program import Arrays, BackwardProgram, ProgramOutput
+from pinesy.engine.program import Trace
+from pinesy.inverse.backward_program import Arrays, BackwardProgram
 from pinesy.inverse.conflicts import TracedSample
 from pinesy.inverse.conjuncts import ConjunctChoice, choose_conjuncts, rows_of, switches_of
 from pinesy.inverse.reversal import system_of
@@ -61,10 +62,10 @@ class BackwardPass:
     def inferred(self) -> dict[str, FloatArray]:
         """What the inputs give, for each attribute with a target."""
         inferred = self.program.reversal.inferred
-        return {name: self._forward.degrees(inferred[name]) for name in self.targets}
+        return {name: self._forward[inferred[name]].degrees for name in self.targets}
 
     @cached_property
-    def _forward(self) -> ProgramOutput:
+    def _forward(self) -> Trace:
         return self.program.forward(self.inputs, bool(self.normalised.all()))
 
     @cached_property
@@ -95,7 +96,7 @@ class BackwardPass:
     def reached(self) -> dict[str, FloatArray]:
         """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
         output = self.program.reach(self.targets)
-        return {n: output.degrees(a) for n, a in self.program.reversal.reached.items()}
+        return {n: output[a].degrees for n, a in self.program.reversal.reached.items()}
 
     def distance(self, inferred: Arrays) -> FloatArray:
         """Return the largest difference between the targets and what is inferred, of all cells."""
@@ -117,7 +118,7 @@ class BackwardPass:
         systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
-    def with_conjuncts(self, output: ProgramOutput, limit: int) -> "BackwardPass":
+    def with_conjuncts(self, output: Trace, limit: int) -> "BackwardPass":
         """Return the pass with conjuncts chosen, where conjunctions keep it from a solution.
 
         Parameters
@@ -137,7 +138,7 @@ class BackwardPass:
         inputs = self._lowered(choices) if choices else self.inputs
         return replace(self, inputs=inputs, choices=choices, exhausted=exhausted)
 
-    def _rows_to_choose(self, output: ProgramOutput) -> npt.NDArray[np.intp]:
+    def _rows_to_choose(self, output: Trace) -> npt.NDArray[np.intp]:
         """Return the samples whose inputs are normalised and leave a conjunction too possible."""
         bounds = self.program.upper_bounds(output)
         if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
@@ -152,7 +153,7 @@ class BackwardPass:
         output = self.program.choose(rows_of(self.targets, rows), switches)
         inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
         for a in self.program.reversal.inputs:
-            inputs[a.name][rows] = output.degrees(a)
+            inputs[a.name][rows] = output[a].degrees
         return inputs
 
     @cached_property
@@ -161,7 +162,7 @@ class BackwardPass:
         back, choice = self.program.reversal, self.choices.get(0, {})
         target = rows_of(self.targets, slice(0, 1))
         output = self.program.choose(target, switches_of(self.program, [choice]), trace=True)
-        used = {n: system_of(s, output.first(back.sources[n])) for n, s in back.sets.items()}
+        used = {n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()}
         given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
         return TracedSample(back, {**used, **given}, used, output, choice)
 
@@ -171,7 +172,7 @@ def backward_pass(
 ) -> BackwardPass:
     """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts."""
     output = program.backward(targets)
-    inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
+    inputs = {a.name: output[a].degrees for a in program.reversal.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
     one = BackwardPass(program, targets, inputs, actual, exhausted)
     return one.with_conjuncts(output, limit)

@@ -13,11 +13,11 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray
-from pinesy.inverse.backward_program import ProgramOutput
+from pinesy.engine.program import Trace
 from pinesy.inverse.conjuncts import ConjunctChoice
 from pinesy.inverse.reversal import Bound, Reversal, RuleKey
 from pinesy.rulebase.equations import PremiseSystem
-from pinesy.rules.attributes import Premise, Proposition
+from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import show_value
 
@@ -111,26 +111,33 @@ class TracedSample:
     back: Reversal
     systems: Mapping[str, PremiseSystem]
     used: Mapping[str, PremiseSystem]
-    output: ProgramOutput
+    output: Trace
     choice: ConjunctChoice
+
+    def first(self, attribute: Attribute) -> FloatArray:
+        """Return the distribution of an attribute."""
+        return np.asarray(self.output[attribute].degrees[0])
 
     def target(self, name: str) -> FloatArray:
         """Return the distribution that bounds are taken from."""
-        return self.output.first(self.back.sources[name])
+        return self.first(self.back.sources[name])
 
     def inferred(self, name: str) -> FloatArray:
         """Return what is inferred from the target inputs."""
-        return self.output.first(self.back.inferred[name])
+        return self.first(self.back.inferred[name])
 
     def possibility(self, part: Proposition) -> float:
         """Return how possible a proposition is by the target inputs."""
         attribute = self.back.inferred.get(part.attribute.name, part.attribute)
-        return _possibility(self.output.first(attribute), part)
+        return self._possibility(attribute, part)
+
+    def _possibility(self, attribute: Attribute, part: Proposition) -> float:
+        return float(self.output.possibility(Proposition(attribute, part.mask))[0])
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return ``lambda`` and ``rho`` of the rules on an attribute, by the target inputs."""
-        lambdas, rhos = self.output.premises(self.back.inferred[name])
-        return lambdas[0], rhos[0]
+        degrees = self.output.premises[self.back.inferred[name].name]
+        return degrees.lambdas[0], degrees.rhos[0]
 
     def conflict(
         self, kind: str, name: str, rules: Iterable[RuleKey], distance: float, message: str
@@ -143,7 +150,8 @@ class TracedSample:
     def targets_below(self, parts: Iterable[Proposition], degree: float) -> list[str]:
         """Return the targets that leave one of some propositions below a degree."""
         given = [p for p in parts if p.attribute.name in self.back.targets]
-        low = [p for p in given if _possibility(self.target(p.attribute.name), p) < degree]
+        sources = self.back.sources
+        low = [p for p in given if self._possibility(sources[p.attribute.name], p) < degree]
         return list(dict.fromkeys(p.attribute.name for p in low))
 
     def binding_rules(self, name: str, values: Iterable[int]) -> list[RuleKey]:
@@ -218,7 +226,7 @@ def _to_blame(system: PremiseSystem, cell: int) -> list[int]:
 def _heights(traced: TracedSample) -> Iterator[Conflict]:
     """Yield the attributes that the rules leave without a value at 1."""
     for attribute in (*traced.back.between, *traced.back.inputs):
-        pi = traced.output.first(attribute)
+        pi = traced.first(attribute)
         if pi.max() < 1.0:
             yield traced.conflict(
                 "height",
@@ -337,7 +345,3 @@ def _way_out(name: str, cell_is_reached: bool) -> str:
         "more specific inputs may give it: belief in the actual inputs chooses some, see "
         "pinesy.posterior (--belief)"
     )
-
-
-def _possibility(pi: FloatArray, part: Proposition) -> float:
-    return float(pi[positions(part.mask)].max(initial=0.0))

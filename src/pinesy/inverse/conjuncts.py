@@ -132,12 +132,12 @@ class _Block:
         program, back, rows = self.program, self.program.reversal, list(choices)
         switches = switches_of(program, list(choices.values()))
         output = program.choose(rows_of(self.targets, rows), switches)
-        heights = [output.degrees(a).max(axis=1) for a in back.inputs]
+        heights = [output[a].degrees.max(axis=1) for a in back.inputs]
         solved = np.min(heights, axis=0) == 1.0
         possible = solved.copy()
         for name, cells in self.cells.items():
             partition = back.sets[name].partition
-            given = partition.possibilities(output.degrees(back.inferred[name]))
+            given = partition.possibilities(output[back.inferred[name]].degrees)
             solved &= (given == cells[rows]).all(axis=1)
             possible &= (given >= cells[rows]).all(axis=1)
         above = program.exceeding(program.upper_bounds(output), output)
