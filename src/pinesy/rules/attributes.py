@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 
 import numpy as np
@@ -201,7 +201,7 @@ class Proposition:
                 f"{self.attribute!r} has no subset of mask {self.mask!r}; use isin or where"
             )
 
-    @property
+    @cached_property
     def values(self) -> tuple[Hashable, ...]:
         """The subset `P`, in domain order."""
         return self.attribute.subset(self.mask)

@@ -22,17 +22,16 @@ MAX_RANGE = 10**6
 MAX_LINE = 500_000
 
 # A word may hold hyphens between letters (`long-sleep`), so a minus in a condition takes spaces.
-_WORD = r"[^\W\d]\w*(?:-[^\W\d]\w*)*"
+WORD = r"[^\W\d]\w*(?:-[^\W\d]\w*)*"
 _TOKEN = re.compile(
     rf"""(?P<space>\s+|\#[^\n]*)
-    |(?P<word>{_WORD})
+    |(?P<word>{WORD})
     |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<name>`[^`\n]+`)
     |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],=<>])""",
     re.VERBOSE,
 )
-_BARE = re.compile(_WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,3 @@ def _check_lines(source: str) -> None:
             problem = f"this line has {end - start:,} characters; the limit is {MAX_LINE:,}"
             fail(source, start, problem + ": break it (a rule may span several lines)")
         start = end + 1
-
-
-def is_word(text: str) -> bool:
-    """Tell whether a name or value can be written as it is, without quotes."""
-    return _BARE.fullmatch(text) is not None and text not in KEYWORDS

@@ -2,18 +2,20 @@
 
 import json
 import math
+import re
 from collections.abc import Hashable, Sequence
 
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_DIGITS, MAX_RANGE, is_word
+from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, MAX_DIGITS, MAX_RANGE, WORD
 
 #: Values after which a long subset goes on in a new line.
 LINE_VALUES = 20
+_BARE = re.compile(WORD)
 
 
 def format_name(name: str) -> str:
     """Return an attribute's name as it is written: bare if it is a word, else in backquotes."""
-    return name if is_word(name) else f"`{name}`"
+    return name if _is_word(name) else f"`{name}`"
 
 
 def format_value(value: object, depth: int = 0) -> str:
@@ -28,7 +30,7 @@ def format_value(value: object, depth: int = 0) -> str:
         return str(value).lower()
     if isinstance(value, str):
         text = str.__str__(value)  # also of an enumeration's member that is a text
-        return text if is_word(text) else json.dumps(text, ensure_ascii=not text.isprintable())
+        return text if _is_word(text) else json.dumps(text, ensure_ascii=not text.isprintable())
     if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
         return repr(value)
     if type(value) is float and math.isfinite(value):
@@ -78,3 +80,8 @@ def _follows(value: Hashable, after: Hashable) -> bool:
 def is_run(values: Sequence[Hashable]) -> bool:
     """Tell whether the values are whole numbers that follow each other."""
     return all(map(_follows, values, values[1:]))
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a name or value can be written as it is, without quotes."""
+    return _BARE.fullmatch(text) is not None and text not in KEYWORDS
