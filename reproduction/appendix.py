@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reproduction.groups import Group
+from reproduction.groups import RunGroup
 from reproduction.published import Figure, Learning, paper_learning
 from reproduction.records import seconds_table
 from reproduction.result_tables import (
     NOTHING,
     Cells,
-    Table,
+    ResultTable,
     figure_text,
     number_text,
     percent_text,
@@ -21,7 +21,7 @@ from reproduction.result_tables import (
 ENVIRONMENT: Final = ["commit", "pinesy", "torch", "numpy", "python", "machine", "cores", "threads"]
 
 
-def learning_table(groups: Iterable[Group]) -> Table:
+def learning_table(groups: Iterable[RunGroup]) -> ResultTable:
     """Return thresholds, reliable samples and parameters, a row for each group of rule sets.
 
     The minimum and maximum are over all rule sets of a group and all runs, the mean is the mean
@@ -33,15 +33,15 @@ def learning_table(groups: Iterable[Group]) -> Table:
         for theirs in [_published_learning(group)]
         for name in sorted({name for reliable in group.runs["reliable"] for name in reliable})
     ]
-    return Table.of("Thresholds, reliable samples and learned parameters", rows)
+    return ResultTable.of("Thresholds, reliable samples and learned parameters", rows)
 
 
-def _published_learning(group: Group) -> Mapping[str, Learning]:
+def _published_learning(group: RunGroup) -> Mapping[str, Learning]:
     place = group.problem, group.size, group.setting, group.transform
     return {} if group.scale else paper_learning(*place)
 
 
-def _learning_row(group: Group, name: str, theirs: Learning | None) -> Cells:
+def _learning_row(group: RunGroup, name: str, theirs: Learning | None) -> Cells:
     counts = sorted({samples["train"] for samples in group.runs["samples"]})
     thresholds = [thresholds.get(name) for thresholds in group.runs["thresholds"]]
     return {
@@ -62,13 +62,13 @@ def _learning_row(group: Group, name: str, theirs: Learning | None) -> Cells:
     }
 
 
-def _reliable_text(group: Group, name: str) -> str:
+def _reliable_text(group: RunGroup, name: str) -> str:
     triples = [reliable[name] for reliable in group.runs["reliable"] if name in reliable]
     counts = pd.DataFrame(triples, columns=["low", "mean", "high"])
     return f"{counts.low.min():,} / {counts['mean'].mean():,.1f} / {counts.high.max():,}"
 
 
-def _largest_text(group: Group, column: str) -> str:
+def _largest_text(group: RunGroup, column: str) -> str:
     values = group.runs[column].dropna()
     return number_text(float(values.max()) if len(values) else None)
 
@@ -78,7 +78,7 @@ def _constant_text(figure: Figure | None) -> str:
     return number_text(figure.mean) if figure and not figure.deviation else figure_text(figure)
 
 
-def answers_table(groups: Iterable[Group]) -> Table:
+def answers_table(groups: Iterable[RunGroup]) -> ResultTable:
     """Return how each network learned that had answers only, and whether it calls digits right.
 
     Of runs that differ in the transformation only, the first.
@@ -89,10 +89,10 @@ def answers_table(groups: Iterable[Group]) -> Table:
             if "start" in run["network"]:
                 place = group.problem, group.size, group.setting, run["run"]
                 rows.setdefault(place, _answers_row(group, run))
-    return Table.of("Networks that learned from answers alone", rows.values())
+    return ResultTable.of("Networks that learned from answers alone", rows.values())
 
 
-def _answers_row(group: Group, run: Mapping[str, Any]) -> Cells:
+def _answers_row(group: RunGroup, run: Mapping[str, Any]) -> Cells:
     start = run["network"]["start"]
     right = start.get("labels_right")
     training = seconds_table([run["seconds"]])["training"].item()
@@ -112,7 +112,7 @@ def _answers_row(group: Group, run: Mapping[str, Any]) -> Cells:
     }
 
 
-def ablation_table(groups: Sequence[Group]) -> Table:
+def ablation_table(groups: Sequence[RunGroup]) -> ResultTable:
     """Return the accuracy with and without possibilistic learning, run by run."""
     normal = {(g.problem, g.size, g.transform): g for g in groups if g.setting == "normal"}
     rows = [
@@ -120,10 +120,10 @@ def ablation_table(groups: Sequence[Group]) -> Table:
         for zero in groups
         if zero.setting == "ablation"
     ]
-    return Table.of("Ablation: possibilistic learning or none", rows)
+    return ResultTable.of("Ablation: possibilistic learning or none", rows)
 
 
-def _ablation_row(zero: Group, learned: Group | None) -> Cells:
+def _ablation_row(zero: RunGroup, learned: RunGroup | None) -> Cells:
     columns = ["run", "right", "accuracy"]
     learned_runs = learned.runs if learned else zero.runs[:0]
     both = zero.runs[columns].merge(learned_runs[columns], on="run", suffixes=("", "_learned"))
@@ -147,20 +147,20 @@ def _equal_text(both: pd.DataFrame) -> str:
     return f"no: runs {', '.join(map(str, differ['run']))} differ, by up to {most:.2f} points"
 
 
-def environment_table(records: pd.DataFrame) -> Table:
+def environment_table(records: pd.DataFrame) -> ResultTable:
     """Return where the records were made, and how many at each place."""
     rows = [{name: _word(e.get(name)) for name in ENVIRONMENT} for e in records["environment"]]
     places = pd.DataFrame(rows).groupby(ENVIRONMENT).size().rename("records").reset_index()
-    return Table.of("Where the records were made", places.astype(str).to_dict("records"))
+    return ResultTable.of("Where the records were made", places.astype(str).to_dict("records"))
 
 
-def network_table(records: pd.DataFrame) -> Table:
+def network_table(records: pd.DataFrame) -> ResultTable:
     """Return the networks: how they were trained, and how many of each kind there are."""
     rows = [_network_row(record) for record in records.to_dict("records")]
     table = pd.DataFrame(rows)
     kinds = [column for column in table if column != "networks"]
     counts = table.groupby(kinds)["networks"].nunique().reset_index()
-    return Table.of("The networks", counts.astype(str).to_dict("records"))
+    return ResultTable.of("The networks", counts.astype(str).to_dict("records"))
 
 
 def _network_row(record: Mapping[str, Any]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -82,24 +82,18 @@ class Setting(StrEnum):
     AUTHORS_CODE = "authors-code"
 
 
-class Supervision(StrEnum):
-    """What networks learn from."""
-
-    IMAGES = "images"
-    SUM = "sum"
-    VERDICT = "verdict"
-
-
+#: What else may be given on the command line.
+Supervision = Literal["images", "sum", "verdict"]
+Transformation = Literal["antipignistic", "minimum-specificity", "both"]
+ReportFormat = Literal["table", "markdown", "html"]
 #: The problem of each supervision that is not of images.
-ANSWERS = {Supervision.SUM: "addition", Supervision.VERDICT: "sudoku"}
-
-
-class Way(StrEnum):
-    """What makes possibilities of probabilities."""
-
-    ANTIPIGNISTIC = "antipignistic"
-    MINIMUM_SPECIFICITY = "minimum-specificity"
-    BOTH = "both"
+ANSWERS = {"sum": "addition", "verdict": "sudoku"}
+#: The format that the name of a file says.
+SUFFIXES: dict[str, ReportFormat] = {
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".html", ".htm"), "html"),
+    ".txt": "table",
+}
 
 
 class Several(TyperCommand):
@@ -165,11 +159,9 @@ def reproduce(
     size: Sizes = None,
     runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
     run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
-    transform: Annotated[Way, typer.Option(help="Which transformation.")] = Way.BOTH,
+    transform: Annotated[Transformation, typer.Option(help="Which transformation.")] = "both",
     setting: Settings = None,
-    supervision: Annotated[
-        Supervision, typer.Option(help="What networks learn from.")
-    ] = Supervision.IMAGES,
+    supervision: Annotated[Supervision, typer.Option(help="What networks learn from.")] = "images",
     quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
     results: Results = Path("results"),
     work: Work = None,
@@ -185,7 +177,7 @@ def reproduce(
         problem,
         _sizes(problem, k, size),
         settings=_settings(problem, setting or [Setting.NORMAL], supervision),
-        transforms=TRANSFORMS if transform is Way.BOTH else [str(transform)],
+        transforms=TRANSFORMS if transform == "both" else [transform],
         runs=_runs(runs, run, quick),
     )
     scale = QUICK if quick else PAPER
@@ -205,21 +197,20 @@ def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[i
 
 def _settings(problem: str, settings: list[Setting], supervision: Supervision) -> list[str]:
     """Return the settings as experiments have them, with what networks learn from."""
-    names = [str(one) for one in settings]
-    if supervision is Supervision.IMAGES:
-        return names
+    if supervision == "images":
+        return [str(name) for name in settings]
     if ANSWERS[supervision] != problem:
         raise typer.BadParameter(
             f"{supervision} is for {ANSWERS[supervision]}, not {problem}",
             param_hint="--supervision",
         )
-    for name in names:
+    for name in settings:
         if name not in FROM_ANSWERS:
             raise typer.BadParameter(
                 f"with --supervision {supervision} it is {' or '.join(FROM_ANSWERS)}, not {name}",
                 param_hint="--setting",
             )
-    return [FROM_ANSWERS[name] for name in names]
+    return [FROM_ANSWERS[name] for name in settings]
 
 
 def _runs(runs: int | None, run: int | None, quick: bool) -> range:
@@ -252,22 +243,6 @@ def _reproduce(
         typer.echo(f"of the time of what was done, rules took {share:.2f} %")
 
 
-class ReportFormat(StrEnum):
-    """How the report is written."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
-    HTML = "html"
-
-
-SUFFIXES = {
-    ".md": ReportFormat.MARKDOWN,
-    ".markdown": ReportFormat.MARKDOWN,
-    ".html": ReportFormat.HTML,
-    ".htm": ReportFormat.HTML,
-    ".txt": ReportFormat.TABLE,
-}
-
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -287,10 +262,10 @@ def report(
     chosen = form or _form_of(output)
     made = read_report(results)
     with open_output(output) as stream:
-        if chosen is ReportFormat.TABLE:
+        if chosen == "table":
             print_report(made, _screen(stream))
         else:
-            is_page = chosen is ReportFormat.HTML
+            is_page = chosen == "html"
             stream.write(page(made, Store(results).cases()) if is_page else markdown(made))
 
 
@@ -300,7 +275,7 @@ def _screen(stream: TextIO) -> Screen:
 
 def _form_of(output: Path | None) -> ReportFormat:
     if output is None:
-        return ReportFormat.TABLE
+        return "table"
     if output.suffix.lower() not in SUFFIXES:
         raise typer.BadParameter(
             f"{output} ends in none of {', '.join(SUFFIXES)}; say what it is with --format",

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DomainError
 
 #: The problems, and the sizes that the paper has: digits of a number, cells of a line.
@@ -63,12 +63,8 @@ class Experiment:
             word = getattr(self, name)
             if word not in known:
                 raise DomainError(f"no {name} {word!r:.60}{suggestion(word, known)}")
-        for name, least in (("size", 1), ("run", 0)):
-            number = getattr(self, name)
-            if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise DomainError(
-                    f"{name} is {number!r:.60}; it must be a whole number, at least {least}"
-                )
+        check_integer(self.size, "size", 1)
+        check_integer(self.run, "run", 0)
         if self.problem == "sudoku":
             self._check_sudoku()
 

@@ -59,7 +59,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class RunGroup:
     """The runs of one experiment.
 
     Attributes
@@ -137,10 +137,10 @@ class Group:
         return Verdict.of(self.accuracy.mean, theirs)
 
 
-def grouped(records: pd.DataFrame) -> list[Group]:
+def grouped(records: pd.DataFrame) -> list[RunGroup]:
     """Return sorted records as groups of the same experiment; trials are groups of their own."""
     groups = records.groupby(PLACE, sort=False, observed=True)
     return [
-        Group(scale, problem, int(size), setting, transform, runs)
+        RunGroup(scale, problem, int(size), setting, transform, runs)
         for (scale, problem, size, setting, transform), runs in groups
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from reproduction.environment import SYMBOLIC, TIMED
-from reproduction.groups import Group
+from reproduction.groups import RunGroup
 from reproduction.published import Result, published_beside
 from reproduction.result_tables import our_name, problem_name, size_name, their_name
 
@@ -62,7 +62,7 @@ def can_plot() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def make_plots(groups: Sequence[Group]) -> list[Plot]:
+def make_plots(groups: Sequence[RunGroup]) -> list[Plot]:
     """Return accuracy by size, digit accuracy by run, and shares of time."""
     plots: list[Plot] = []
     shown = dict.fromkeys((g.problem, g.setting) for g in groups if g.setting != "ablation")
@@ -103,7 +103,7 @@ def _inlined(text: str, prefix: str, alt: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1).strip()
 
 
-def _accuracy(problem: str, setting: str, groups: Sequence[Group], number: int) -> Plot:
+def _accuracy(problem: str, setting: str, groups: Sequence[RunGroup], number: int) -> Plot:
     """Plot accuracy by size, with a bar of one deviation: ours, the paper's, the others'."""
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
     theirs = published_beside(problem, setting)
@@ -155,7 +155,9 @@ def _logistic(x: Any) -> Any:
 Points = list[tuple[int, float, float]]
 
 
-def _series(ours: Sequence[Group], theirs: Sequence[Result]) -> list[tuple[str, str, str, Points]]:
+def _series(
+    ours: Sequence[RunGroup], theirs: Sequence[Result]
+) -> list[tuple[str, str, str, Points]]:
     """Return name, colour, marker and points (size, mean, deviation) of each method."""
     found: dict[str, tuple[str, str, Points]] = {}
     for g in ours:
@@ -173,7 +175,7 @@ def _series(ours: Sequence[Group], theirs: Sequence[Result]) -> list[tuple[str, 
     return [(name, *rest) for name, rest in found.items()]
 
 
-def _digits(groups: Sequence[Group], number: int) -> Plot:
+def _digits(groups: Sequence[RunGroup], number: int) -> Plot:
     """Plot the accuracy of each run's network on single images."""
     found: dict[str, dict[int, float]] = {}
     for g in groups:
@@ -202,7 +204,7 @@ def _digits(groups: Sequence[Group], number: int) -> Plot:
     return Plot(title, _drawn(draw, number, alt, 3.2))
 
 
-def _network_name(group: Group, is_shared: bool) -> str:
+def _network_name(group: RunGroup, is_shared: bool) -> str:
     """Return what the networks of runs have in common.
 
     That of Addition serves every k, but where it learned from the sums of one k.
@@ -218,7 +220,7 @@ def _mark(number: int) -> tuple[str, str]:
     return MARKS[number % n][0], MARKS[(number + turns) % n][1]
 
 
-def _shares(groups: Sequence[Group], number: int) -> Plot:
+def _shares(groups: Sequence[RunGroup], number: int) -> Plot:
     """Plot which part of the time each step took, on a logarithmic scale, with a line at 1 %."""
     names = [f"{problem_name(g.problem, g.size)} {g.setting} {g.method}" for g in groups]
 

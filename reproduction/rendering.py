@@ -11,8 +11,8 @@ from rich.text import Text
 
 from pinesy.problems import sum_html
 from reproduction.plots import can_plot, make_plots
-from reproduction.report import Report
-from reproduction.result_tables import LEFT, Table
+from reproduction.report import ResultsReport
+from reproduction.result_tables import LEFT, ResultTable
 
 NO_PLOTS: Final = (
     "There are no plots, because matplotlib was not installed where this page was made; "
@@ -39,13 +39,13 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_|<" else c for c in text)
 
 
-def markdown(report: Report) -> str:
+def markdown(report: ResultsReport) -> str:
     """Return the report as Markdown; where others are beside us, our names are in bold."""
     lines = _rendered("report.md", report=report).splitlines()
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def page(report: Report, cases: Sequence[Mapping[str, Any]] = ()) -> str:
+def page(report: ResultsReport, cases: Sequence[Mapping[str, Any]] = ()) -> str:
     """Return the report as a page; without matplotlib, one without plots that says so.
 
     Parameters
@@ -62,7 +62,7 @@ def page(report: Report, cases: Sequence[Mapping[str, Any]] = ()) -> str:
     )
 
 
-def print_report(report: Report, console: Console) -> None:
+def print_report(report: ResultsReport, console: Console) -> None:
     """Print the report to a terminal."""
     for section in report.sections:
         console.rule(Text(section.title, style="bold"), align="left")
@@ -72,7 +72,7 @@ def print_report(report: Report, console: Console) -> None:
             console.print(_rich_table(table))
 
 
-def _rich_table(table: Table) -> RichTable:
+def _rich_table(table: ResultTable) -> RichTable:
     made = RichTable(
         title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False
     )

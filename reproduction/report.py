@@ -14,10 +14,10 @@ from reproduction.appendix import (
     learning_table,
     network_table,
 )
-from reproduction.groups import Group, grouped
+from reproduction.groups import RunGroup, grouped
 from reproduction.records import read_records, whole_seconds
 from reproduction.result_tables import (
-    Table,
+    ResultTable,
     accuracy_table,
     cost_table,
     number_text,
@@ -73,24 +73,24 @@ class Section:
 
     title: str
     paragraphs: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
 
 
 @dataclass(frozen=True)
-class Report:
+class ResultsReport:
     """All sections, and the groups of runs that they are about, trials not among them."""
 
     sections: tuple[Section, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[RunGroup, ...]
     title: str = TITLE
 
 
-def read_report(directory: Path) -> Report:
+def read_report(directory: Path) -> ResultsReport:
     """Return the report of the records under a directory, or raise `DataError`."""
     return make_report(read_records(directory))
 
 
-def make_report(records: pd.DataFrame) -> Report:
+def make_report(records: pd.DataFrame) -> ResultsReport:
     """Return the report of sorted records."""
     is_trial = records["scale"] != ""
     real, trials = records[~is_trial], grouped(records[is_trial])
@@ -103,7 +103,7 @@ def make_report(records: pd.DataFrame) -> Report:
         sections.append(Section("Quick runs and trials", QUICK, (trial_table(trials),)))
     made = environment_table(records), network_table(records)
     sections.append(Section("Where the records come from", (), made))
-    return Report(tuple(sections), tuple(groups))
+    return ResultsReport(tuple(sections), tuple(groups))
 
 
 def _share_note(records: pd.DataFrame) -> list[str]:
@@ -118,7 +118,7 @@ def _share_note(records: pd.DataFrame) -> list[str]:
     ]
 
 
-def _problem_sections(problem: str, groups: Sequence[Group]) -> list[Section]:
+def _problem_sections(problem: str, groups: Sequence[RunGroup]) -> list[Section]:
     here = [g for g in groups if g.problem == problem]
     settings = dict.fromkeys(g.setting for g in here if g.setting != "ablation")
     overviews = tuple(overview_table(problem, setting, here) for setting in settings)
@@ -129,7 +129,7 @@ def _problem_sections(problem: str, groups: Sequence[Group]) -> list[Section]:
     return sections
 
 
-def _learning_sections(groups: Sequence[Group]) -> list[Section]:
+def _learning_sections(groups: Sequence[RunGroup]) -> list[Section]:
     found = answers_table(groups), learning_table(groups), ablation_table(groups)
     titles = "Learning from answers alone", "What learning found", "What learning changes"
     texts = FROM_ANSWERS, APPENDIX, ()

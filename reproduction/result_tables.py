@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from reproduction.groups import Group, Verdict
+from reproduction.groups import RunGroup, Verdict
 from reproduction.published import Figure, Result, published_beside
 
 NOTHING: Final = "–"
@@ -22,7 +22,7 @@ Cells = Mapping[str, str | bool | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ResultTable:
     """A table of texts.
 
     Attributes
@@ -37,7 +37,7 @@ class Table:
     ours: tuple[bool, ...]
 
     @classmethod
-    def of(cls, caption: str, rows: Iterable[Cells]) -> "Table":
+    def of(cls, caption: str, rows: Iterable[Cells]) -> "ResultTable":
         """Return the table of some rows; those with ``ours=False`` are about others.
 
         The row with the most cells sets the columns; what another one lacks is unknown.
@@ -102,7 +102,7 @@ def percent_text(figure: Figure | None) -> str:
     return f"{figure.mean:.2f}{deviation}"
 
 
-def share_text(group: Group) -> str:
+def share_text(group: RunGroup) -> str:
     """Return the symbolic share of a group in %."""
     share = group.symbolic_share
     return number_text(None if share is None else 100.0 * share)
@@ -121,7 +121,7 @@ def _verdict_text(verdict: Verdict | None) -> str:
     return f"no ({by})" + ", but by rounding" * verdict.rounded
 
 
-def our_name(group: Group) -> str:
+def our_name(group: RunGroup) -> str:
     """Return how our results with a method are called."""
     return f"{group.method}, ours"
 
@@ -131,7 +131,7 @@ def their_name(result: Result) -> str:
     return f"{result.method}, paper" if result.is_paper else result.method
 
 
-def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table:
+def overview_table(problem: str, setting: str, groups: Sequence[RunGroup]) -> ResultTable:
     """Return the accuracy of every method for every size, as the paper's tables do."""
     ours = [g for g in groups if (g.problem, g.setting) == (problem, setting)]
     theirs = published_beside(problem, setting)
@@ -150,12 +150,12 @@ def overview_table(problem: str, setting: str, groups: Sequence[Group]) -> Table
     for r in theirs:
         add(their_name(r), r.supervision, False, r.size, _printed(r.printed))
     caption = f"{problem.title()}, setting {setting}: accuracy in % (of ours: number of runs)"
-    return Table.of(caption, rows.values())
+    return ResultTable.of(caption, rows.values())
 
 
 def _beside(
-    problem: str, size: int, groups: Sequence[Group]
-) -> Iterator[tuple[list[Group], list[Result]]]:
+    problem: str, size: int, groups: Sequence[RunGroup]
+) -> Iterator[tuple[list[RunGroup], list[Result]]]:
     """Yield ours and those of others on one problem, for each setting that there are some of."""
     here = [g for g in groups if (g.problem, g.size) == (problem, size)]
     for setting in dict.fromkeys(["normal", *(g.setting for g in here)]):
@@ -164,15 +164,15 @@ def _beside(
         yield [g for g in here if g.setting == setting], theirs
 
 
-def accuracy_table(problem: str, size: int, groups: Sequence[Group]) -> Table:
+def accuracy_table(problem: str, size: int, groups: Sequence[RunGroup]) -> ResultTable:
     """Return how good each method is on one problem, and how ours lies to the paper's."""
     rows: list[Cells] = []
     for ours, theirs in _beside(problem, size, groups):
         rows += [*map(_our_accuracy, ours), *map(_their_accuracy, theirs)]
-    return Table.of(f"{problem_name(problem, size)}: accuracy", rows)
+    return ResultTable.of(f"{problem_name(problem, size)}: accuracy", rows)
 
 
-def _our_accuracy(group: Group) -> Cells:
+def _our_accuracy(group: RunGroup) -> Cells:
     return {
         "setting": group.setting,
         "method": our_name(group),
@@ -199,15 +199,15 @@ def _their_accuracy(result: Result) -> Cells:
     }
 
 
-def cost_table(problem: str, size: int, groups: Sequence[Group]) -> Table:
+def cost_table(problem: str, size: int, groups: Sequence[RunGroup]) -> ResultTable:
     """Return what our experiments cost, and the paper's."""
     rows: list[Cells] = []
     for ours, theirs in _beside(problem, size, groups):
         rows += [*map(_our_cost, ours), *(_their_cost(r) for r in theirs if r.is_paper)]
-    return Table.of(f"{problem_name(problem, size)}: time and memory", rows)
+    return ResultTable.of(f"{problem_name(problem, size)}: time and memory", rows)
 
 
-def _our_cost(group: Group) -> Cells:
+def _our_cost(group: RunGroup) -> Cells:
     parts = ("training", "prediction", "thresholds", "learning")
     return {
         "setting": group.setting,
@@ -232,13 +232,13 @@ def _their_cost(result: Result) -> Cells:
     }
 
 
-def trial_table(groups: Iterable[Group]) -> Table:
+def trial_table(groups: Iterable[RunGroup]) -> ResultTable:
     """Return the results of quick runs and trials, which nothing is compared with."""
     caption = "Quick runs and trials: not comparable with anything above"
-    return Table.of(caption, map(_trial, groups))
+    return ResultTable.of(caption, map(_trial, groups))
 
 
-def _trial(group: Group) -> Cells:
+def _trial(group: RunGroup) -> Cells:
     return {
         "trial": group.scale,
         "experiment": problem_name(group.problem, group.size),

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import problems
+from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from reproduction.experiments import Experiment
 
@@ -93,18 +94,13 @@ class Scale:
         >>> PAPER.with_epochs(3).name, QUICK.with_epochs(3).name
         ('epochs-3', 'quick-epochs-3')
         """
-        if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
-            raise DomainError(f"epochs is {epochs!r:.60}; it must be a whole number, at least 1")
+        check_integer(epochs, "epochs", 1)
         name = "-".join(filter(None, [self.name, f"epochs-{epochs}"]))
         return replace(self, name=name, epochs=epochs)
 
     def with_trainings(self, trainings: int) -> "Scale":
         """Return the scale with another number of trainings of DeepSoftLog's network."""
-        if not isinstance(trainings, int) or isinstance(trainings, bool) or trainings < 1:
-            raise DomainError(
-                f"trainings is {trainings!r:.60}; it must be a whole number, at least 1"
-            )
-        return replace(self, trainings=trainings)
+        return replace(self, trainings=check_integer(trainings, "trainings", 1))
 
     def place(self, root: Path) -> Path:
         """Return the directory for results or networks of this scale."""

@@ -22,7 +22,7 @@ from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
 from reproduction.store import BusyError, locked
 from reproduction.tasks import Indices, Task
-from reproduction.trainings import Trained, Training, trained_from_answers, training_of
+from reproduction.trainings import NetworkTraining, Trained, trained_from_answers, training_of
 
 if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
@@ -42,14 +42,14 @@ class Seen:
         was
     """
 
-    source: Training
+    source: NetworkTraining
     images: Indices
     probabilities: FloatArray
     network: dict[str, Any]
     training: float
     prediction: float
 
-    def is_of(self, source: Training, images: Indices) -> bool:
+    def is_of(self, source: NetworkTraining, images: Indices) -> bool:
         """Tell whether this is what a network makes of these images."""
         return self.source == source and np.array_equal(self.images, images)
 
@@ -121,17 +121,17 @@ class Networks:
         described = trained.described(self.scale)
         return Seen(trained.training, images, probabilities, described, trained.seconds, seconds)
 
-    def _from_answers(self, training: Training, task: Task) -> Trained:
+    def _from_answers(self, training: NetworkTraining, task: Task) -> Trained:
         """Return a network that learned from the answers of a task."""
         say = partial(self._say_of, training)
         place = self.directory / training.file
         sweep(place / "*")
         return trained_from_answers(training, self.scale, task, self.images, place, say)
 
-    def _say_of(self, training: Training, line: str) -> None:
+    def _say_of(self, training: NetworkTraining, line: str) -> None:
         self.say(f"network {training.name}: {line}")
 
-    def _trained(self, training: Training, images: Indices) -> Trained:
+    def _trained(self, training: NetworkTraining, images: Indices) -> Trained:
         """Return a trained network; training goes on from its checkpoint if there is one."""
         network = training.architecture(training.classes, seed=training.seed)
         pixels, labels = self.images.pixels[images], self.images.labels[images]
@@ -160,7 +160,7 @@ class Networks:
         """Train the networks to choose from; where some are busy, first the others."""
         busy = None
         for seed in range(self.scale.trainings):
-            training = Training(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
+            training = NetworkTraining(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
             if seed not in self._candidates:
                 try:
                     with self._alone(training.name):

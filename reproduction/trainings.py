@@ -40,7 +40,7 @@ SEEDS_A_RUN: Final = 100
 
 
 @dataclass(frozen=True)
-class Training:
+class NetworkTraining:
     """Which network is trained, and how.
 
     Attributes
@@ -86,7 +86,7 @@ class Trained:
         networks that it is better than
     """
 
-    training: Training
+    training: NetworkTraining
     network: "nn.Module"
     history: History
     best_of: int = 1
@@ -111,7 +111,7 @@ class Trained:
         }
 
 
-def training_of(experiment: Experiment) -> Training:
+def training_of(experiment: Experiment) -> NetworkTraining:
     """Return the training of the network that an experiment is done with: one for each run.
 
     It serves all `k`, both transformations and the ablation; one that learns from answers serves
@@ -132,15 +132,15 @@ def training_of(experiment: Experiment) -> Training:
         ("addition", 10) if is_addition else (f"sudoku-{experiment.size}", experiment.size)
     )
     name = f"{problem}-{setting}-{experiment.run}"
-    return Training(name, PaperCNN, classes, _recipe(problem, setting), experiment.run)
+    return NetworkTraining(name, PaperCNN, classes, _recipe(problem, setting), experiment.run)
 
 
-def _training_from_answers(experiment: Experiment) -> Training:
+def _training_from_answers(experiment: Experiment) -> NetworkTraining:
     classes = 10 if experiment.problem == "addition" else experiment.size
     name = f"{experiment.problem}-{experiment.size}-{experiment.setting}-{experiment.run}"
     architecture = PaperCNN if experiment.setting == "answers" else DeepSoftLogCNN
     recipe = FINISH if architecture is DeepSoftLogCNN else FINISH.with_epochs(LARGE_EPOCHS)
-    return Training(name, architecture, classes, recipe, experiment.run, from_answers=True)
+    return NetworkTraining(name, architecture, classes, recipe, experiment.run, from_answers=True)
 
 
 def _recipe(problem: str, setting: str) -> Recipe:
@@ -159,7 +159,7 @@ def answered(task: Task, part: Part, images: Images) -> Answered:
 
 
 def trained_from_answers(
-    training: Training,
+    training: NetworkTraining,
     scale: Scale,
     task: Task,
     images: Images,

@@ -9,27 +9,27 @@ from rich.console import Console
 
 from reproduction.groups import figure
 from reproduction.rendering import markdown, print_report
-from reproduction.report import Report, read_report
-from reproduction.result_tables import Table
+from reproduction.report import ResultsReport, read_report
+from reproduction.result_tables import ResultTable
 from reproduction.tests.synthetic import SECONDS, a_record, keep, keep_all
 
 
-def section(report: Report, title: str) -> list[Table]:
+def section(report: ResultsReport, title: str) -> list[ResultTable]:
     return list(next(s for s in report.sections if s.title == title).tables)
 
 
-def rows(table: Table) -> list[dict[str, str]]:
+def rows(table: ResultTable) -> list[dict[str, str]]:
     return [cells for _, cells in table.rows()]
 
 
-def row(table: Table, **wanted: str) -> dict[str, str]:
+def row(table: ResultTable, **wanted: str) -> dict[str, str]:
     """Return the only row with these cells."""
     found = [r for r in rows(table) if all(r[name] == text for name, text in wanted.items())]
     assert len(found) == 1
     return found[0]
 
 
-def ours(report: Report, setting: str = "normal") -> tuple[dict[str, str], dict[str, str]]:
+def ours(report: ResultsReport, setting: str = "normal") -> tuple[dict[str, str], dict[str, str]]:
     """Return our rows of Pi-NeSy-1 on Addition-1: accuracy, and time."""
     accuracy, cost = section(report, "Addition-1")
     place = {"method": "Pi-NeSy-1, ours", "setting": setting}
