@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Target
-from pinesy.learning.exact import sample_blocks, sample_systems
+from pinesy.learning.exact import sample_systems, system_kernels
 from pinesy.learning.exact.sample_systems import SampleSystems, shape_of
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts, pareto_fronts
@@ -182,7 +182,7 @@ def test_long_fronts() -> None:
 
 
 def test_chunks_of_a_system() -> None:
-    assert sample_blocks.WIDTH == 128  # the sizes that these tests use are around it
+    assert system_kernels.WIDTH == 128  # the sizes that these tests use are around it
     samples = random_samples(3, 300, 10)
     whole = samples.learn(0.5)
     for cut in (1, 127, 128, 129, 299):

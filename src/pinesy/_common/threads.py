@@ -28,9 +28,9 @@ def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: i
     An error in a thread is raised when the others have done the tasks that are left, or at once
     (after the task at hand) if it comes up in the calling thread.
     """
-    queue = _Queue(tasks)
     if threads <= 1:
-        return [work(queue)]
+        return [work(iter(tasks))]
+    queue = _Queue(tasks)
     with ThreadPoolExecutor(threads - 1) as pool:
         others = [pool.submit(work, queue) for _ in range(threads - 1)]
         try:

@@ -111,6 +111,11 @@ class Cascade:
         """The rule sets in an order of inference: each after those whose outputs it uses."""
         return self._order
 
+    @cached_property
+    def sets(self) -> Mapping[str, RuleSet]:
+        """The rule sets by the names of their outputs, in the order of inference."""
+        return {s.output.name: s for s in self._order}
+
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         """All attributes by name: those in rules, their factors, and those only declared."""

@@ -121,7 +121,7 @@ class SetAudit:
         """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
         partition = self.rule_set.partition
         system = SampleSystems.of(degrees, target, shape_of(partition))
-        taken = (degrees, system.labels, system.graded, *system.shape.arguments, partition.signs)
+        taken = (degrees, *system.shape.arguments, system.labels, system.graded, partition.signs)
         load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self._columns))
 
     @property

@@ -149,8 +149,8 @@ def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatc
 
     The targets of a single rule set may come alone; see `named_targets`.
     """
-    attributes = {s.output.name: s.output for s in cascade.order}
-    only = cascade.order[0].output if len(attributes) == 1 else None
+    attributes = {name: one.output for name, one in cascade.sets.items()}
+    only = next(iter(attributes.values())) if len(attributes) == 1 else None
     named = named_targets(targets, attributes, only)
     rows = _rows(cascade, evidence, named)
     given = {

@@ -137,7 +137,7 @@ class SampleSystems:
             yield begin, min(begin + CHUNK, self.n)
 
     def _arguments(self, begin: int, end: int) -> tuple[Any, ...]:
-        return (self.degrees, begin, end, self.labels, self.graded, *self.shape.arguments)
+        return (self.degrees, begin, end, *self.shape.arguments, self.labels, self.graded)
 
     def distances(self, begin: int, end: int, nabla: FloatArray) -> None:
         """Set ``nabla[begin:end]`` to the samples' Chebyshev distances."""
@@ -243,8 +243,8 @@ class Measured:
                 begin, end, self.nabla[name], tolerances[name]
             ),
         )
-        for name, found in parts.items():
-            self._summaries[keys[name]] = found[0].merge(*found[1:])
+        for name, (first, *others) in parts.items():
+            self._summaries[keys[name]] = first.merge(*others) if others else first
         return {name: self._summaries[key] for name, key in keys.items()}
 
     def _reliable(self, name: str, tolerance: float) -> int:

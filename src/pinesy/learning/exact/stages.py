@@ -8,7 +8,7 @@ of them all.
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from operator import is_
 from time import perf_counter
 from typing import Protocol
@@ -39,7 +39,7 @@ class CascadeStages:
 
     def __init__(self, cascade: Cascade, targeted: Collection[str]) -> None:
         self._cascade = cascade
-        self._sets = {s.output.name: s for s in cascade.order}
+        self._sets = cascade.sets
         self._targeted = targeted
         #: The stage at which each set is learned or, without a target, can be inferred.
         self._numbers: dict[str, int] = {}
@@ -125,8 +125,7 @@ def _is_graded(rule_set: RuleSet) -> bool:
 
 def needed_inputs(cascade: Cascade, targeted: Collection[str]) -> set[str]:
     """Return the names of the inputs that the sets with targets depend on."""
-    sets = {s.output.name: s for s in cascade.order}
-    return _boundary(sets, _closure(sets, targeted, ()))
+    return _boundary(cascade.sets, _closure(cascade.sets, targeted, ()))
 
 
 def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set[str]:
@@ -188,16 +187,17 @@ def learn_from(
     reliable ones the fronts; the distance NABLA of the stacked system; its lowest approximate
     solution.
     """
-    sets = {s.output.name: s for s in cascade.order}
+    sets = dict(cascade.sets)
     results: dict[str, SetResult] = {}
     timings: dict[str, float] = {}
     stages = CascadeStages(cascade, targeted)
     for number in stages:
         with _timed(timings, "distances"):
             samples.begin(stages.stage(number, sets, samples.have))
-        for name, solution in solve_stage(samples, tolerances, timings).items():
-            results[name] = one = solution.result(name, tolerances[name], samples)
-            sets[name] = with_solution(sets[name], one.lowest)
+        for name, one in solve_stage(samples, tolerances, timings).items():
+            greatest = samples.greatest(name) if one.summary.samples == 1 else None
+            results[name] = replace(one, nabla=samples.nabla(name), greatest=greatest)
+            sets[name] = with_solution(sets[name], one.s, one.r)
     return LearningResult(
         with_sets(cascade, sets),
         {name: results[name] for name in sets if name in results},
@@ -206,36 +206,9 @@ def learn_from(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class StackedSolution:
-    """The lowest approximate solution of a set's stacked system [eq:lowestapproxsol].
-
-    Attributes
-    ----------
-    summary : of the samples
-    distance : the Chebyshev distance of the system
-    """
-
-    summary: SampleSummary
-    distance: float
-
-    @property
-    def lowest(self) -> FloatArray:
-        """The parameters ``(s_1, r_1, s_2, ...)``."""
-        return self.summary.fronts.solution(self.distance)
-
-    def result(self, name: str, tolerance: float, samples: Samples) -> SetResult:
-        """Return what was learned, with what is known of the samples."""
-        x, greatest = self.lowest, None
-        if self.summary.samples == 1:
-            greatest = samples.greatest(name)
-        learned = x[0::2], x[1::2], tolerance, self.summary, self.distance
-        return SetResult(name, *learned, samples.nabla(name), greatest)
-
-
 def solve_stage(
     samples: Passes, tolerances: Mapping[str, float], timings: dict[str, float]
-) -> dict[str, StackedSolution]:
+) -> dict[str, SetResult]:
     """Solve the stacked systems [eq:stackedES] of a stage's sets, by two passes over the samples.
 
     The systems are never built: fronts and rows are enough, see docs/decisions/0003-learning.md.
@@ -248,7 +221,16 @@ def solve_stage(
     fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
     with _timed(timings, "stacked"):
         distances = samples.stacked(tolerances, fronts) if fronts else {}
-    return {n: StackedSolution(one, distances.get(n, 0.0)) for n, one in summaries.items()}
+    return {
+        name: _solve(name, tolerances[name], summary, distances.get(name, 0.0))
+        for name, summary in summaries.items()
+    }
+
+
+def _solve(name: str, tolerance: float, summary: SampleSummary, distance: float) -> SetResult:
+    """Return the lowest approximate solution of a stacked system [eq:lowestapproxsol]."""
+    x = summary.fronts.solution(distance)
+    return SetResult(name, x[0::2], x[1::2], tolerance, summary, distance)
 
 
 def _check_reliable(name: str, summary: SampleSummary, tolerance: float) -> None:
@@ -270,16 +252,15 @@ def _timed(timings: dict[str, float], what: str) -> Iterator[None]:
     timings[what] = timings.get(what, 0.0) + perf_counter() - start
 
 
-def with_solution(rule_set: RuleSet, x: FloatArray) -> RuleSet:
-    """Return a set with parameters ``(s_1, r_1, s_2, ...)``: itself, if it has them."""
-    s, r = x[0::2], x[1::2]
+def with_solution(rule_set: RuleSet, s: FloatArray, r: FloatArray) -> RuleSet:
+    """Return a set with other parameters: itself, if it has them."""
     same = (rule_set.s == s).all() and (rule_set.r == r).all()
     return rule_set if same else rule_set.with_parameters(s, r)
 
 
 def with_sets(cascade: Cascade, sets: RuleSets) -> Cascade:
     """Return the cascade with other parameters, or itself (compiled already) if none differ."""
-    new = [sets[s.output.name] for s in cascade.rule_sets]
-    if all(map(is_, new, cascade.rule_sets)):
+    if all(map(is_, sets.values(), cascade.sets.values())):
         return cascade
-    return Cascade(*new, attributes=cascade.attributes.values())
+    given = (sets[s.output.name] for s in cascade.rule_sets)
+    return Cascade(*given, attributes=cascade.attributes.values())

@@ -13,33 +13,111 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled, machine_max, machine_min
-from pinesy.learning.exact.sample_blocks import (
-    INT_TABLE,
-    INTS,
-    NUMBERS,
-    OUT,
-    OUT_TABLE,
-    SAMPLES,
-    SHAPE,
-    TABLE,
-    WIDTH,
-    lift,
-    lowest,
-    scratch,
-    targets,
-    uppers,
-)
 from pinesy.minmax.front_kernels import front_value
 from pinesy.minmax.solving import TOLERANCE
 
+#: Samples a block: its scratch stays in a core's cache.
+WIDTH = 128
+
+TABLE = types.Array(types.float64, 2, "C", readonly=True)
+NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
+INTS = types.Array(types.uint32, 1, "C", readonly=True)
+INT_TABLE = types.Array(types.uint32, 2, "C", readonly=True)
+OUT = types.Array(types.float64, 1, "C")
+OUT_TABLE = types.Array(types.float64, 2, "C")
+SHAPE = types.UniTuple(INTS, 3)
+#: Of all samples: d, begin, end, shape, cells, labels, degrees.
+SAMPLES = (TABLE, types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE)
+#: Of a block of them: d, first, lanes, shape, cells.
+BLOCK = (TABLE, types.int64, types.int64, SHAPE, INT_TABLE)
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)
 _SIZES = types.Array(types.int64, 1, "C")
+_FRONTS = types.Tuple((NUMBERS, NUMBERS, _STARTS))
 
 
-@compiled(
-    types.void(TABLE, types.int64, types.int64, INTS, SHAPE, INT_TABLE, *[OUT_TABLE] * 4, OUT)
-)
-def _label_distances(d, first, lanes, labels, shape, cells, part, up, h, y, out):
+@numba.njit(inline="always")
+def fill(row, source, lanes):
+    """Set the samples of a row to those of another."""
+    for i in range(lanes):
+        row[i] = source[i]
+
+
+@numba.njit(inline="always")
+def lift(row, other, lanes):
+    """Raise the samples of a row to those of another, where these are larger."""
+    for i in range(lanes):
+        row[i] = machine_max(row[i], other[i])
+
+
+@numba.njit(inline="always")
+def lower(row, other, lanes):
+    """Lower the samples of a row to those of another, where these are smaller."""
+    for i in range(lanes):
+        row[i] = machine_min(row[i], other[i])
+
+
+@compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
+def lowest(h, lanes, shape, cells, part, y):
+    """Set ``y[mu] = min_j h[side of mu in rule j]`` for all cells, block by block of rules."""
+    starts, sides, _ = shape
+    for p in range(starts.shape[0] - 1):
+        fill(part[p], h[sides[starts[p]]], lanes)
+        for k in range(starts[p] + 1, starts[p + 1]):
+            lower(part[p], h[sides[k]], lanes)
+    for mu in range(cells.shape[0]):
+        fill(y[mu], part[cells[mu, 0]], lanes)
+        for b in range(1, cells.shape[1]):
+            lower(y[mu], part[cells[mu, b]], lanes)
+
+
+@compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
+def uppers(y, lanes, shape, cells, part, up):
+    """Set ``up[l]`` to the maximum of ``y[mu]`` over the cells on side `l` (0 if there is none)."""
+    starts, sides, _ = shape
+    part[:, :lanes] = 0.0
+    up[:, :lanes] = 0.0
+    for mu in range(cells.shape[0]):
+        for b in range(cells.shape[1]):
+            lift(part[cells[mu, b]], y[mu], lanes)
+    for p in range(starts.shape[0] - 1):
+        for k in range(starts[p], starts[p + 1]):
+            lift(up[sides[k]], part[p], lanes)
+
+
+@compiled(types.void(types.int64, types.int64, SHAPE, INTS, TABLE, OUT_TABLE))
+def _targets(first, lanes, shape, labels, degrees, y):
+    """Set ``y[mu]`` to the target possibility of each cell."""
+    y[:, :lanes] = 0.0
+    if labels.shape[0] > 0:
+        for i in range(lanes):
+            y[labels[first + i], i] = 1.0
+    else:
+        cell_of = shape[2]
+        for start in range(0, lanes, 8):  # eight samples at a time: a line of cache of each row
+            stop = min(start + 8, lanes)
+            for u in range(cell_of.shape[0]):
+                row = y[cell_of[u]]
+                for i in range(start, stop):
+                    row[i] = machine_max(row[i], degrees[first + i, u])
+
+
+@numba.njit(inline="always")
+def targets(first, lanes, shape, cells, labels, degrees, y, part, up):
+    """Set `y` to the targets of the cells, and `up` to their maximum on each side."""
+    _targets(first, lanes, shape, labels, degrees, y)
+    uppers(y, lanes, shape, cells, part, up)
+
+
+@numba.njit(inline="always")
+def scratch(d, shape, cells):
+    """Return the scratch of a block: for cells, patterns and sides."""
+    n_cells, n_patterns = cells.shape[0], shape[0].shape[0] - 1
+    y, part = np.empty((n_cells, WIDTH)), np.empty((n_patterns, WIDTH))
+    return y, part, np.empty((d.shape[0], WIDTH)), np.empty((d.shape[0], WIDTH))
+
+
+@compiled(types.void(*BLOCK, INTS, *[OUT_TABLE] * 4, OUT))
+def label_distances(d, first, lanes, shape, cells, labels, part, up, h, y, out):
     """Do as `distances` where one cell has target 1 and all others 0.
 
     For the others the terms are ``max(g, 1/2)`` on the sides of the label, where ``up = 1``, and
@@ -56,14 +134,16 @@ def _label_distances(d, first, lanes, labels, shape, cells, part, up, h, y, out)
 
 
 @numba.njit(inline="always")
-def _halve(table, lanes):
+def halve(table, lanes):
+    """Halve all numbers of a table."""
     for row in range(table.shape[0]):
         for i in range(lanes):
             table[row, i] *= 0.5
 
 
 @numba.njit(inline="always")
-def _term(g, half, y):
+def term(g, half, y):
+    """Return the term of a side in the distance of a cell, see `distances`."""
     return machine_max(g - y, half - 0.5 * y)
 
 
@@ -76,19 +156,27 @@ def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
         one, two = sides[k], sides[k + 1]
         g_1, g_2, h_1, h_2 = d[one, first:], d[two, first:], half[one], half[two]
         for i in range(lanes):
-            low = machine_min(_term(g_1[i], h_1[i], y[i]), _term(g_2[i], h_2[i], y[i]))
+            low = machine_min(term(g_1[i], h_1[i], y[i]), term(g_2[i], h_2[i], y[i]))
             acc[i] = machine_min(acc[i], low)
         k += 2
     while k < end:
         g, h = d[sides[k], first:], half[sides[k]]
         for i in range(lanes):
-            acc[i] = machine_min(acc[i], _term(g[i], h[i], y[i]))
+            acc[i] = machine_min(acc[i], term(g[i], h[i], y[i]))
         k += 1
 
 
+@numba.njit(inline="always")
+def cell_distance(d, first, lanes, shape, cells, mu, half, y, out):
+    """Set `out` to the distance ``nabla_mu`` of a cell, whose targets are ``y[mu]``."""
+    out[:lanes] = 1.0
+    for p in cells[mu]:
+        _lower_by_terms(d, first, lanes, shape, p, half, y[mu], out)
+
+
 @compiled(types.void(*SAMPLES, OUT))
-def distances(d, begin, end, labels, degrees, shape, cells, nabla):
-    """Set ``nabla[i]`` to the Chebyshev distance of each sample's system.
+def distances(d, begin, end, shape, cells, labels, degrees, nabla):
+    """Set ``nabla[i]`` to the Chebyshev distance of each sample's system [eq:Nablamini].
 
     ``nabla = max_mu min_j max((g - y_mu)^+, min((up - y_mu)^+ / 2, (up - g)^+))``. On each side
     ``y_mu <= up``, and ``(up - y_mu) / 2 > up - g`` only where both are below ``g - y_mu``; so a
@@ -96,34 +184,30 @@ def distances(d, begin, end, labels, degrees, shape, cells, nabla):
     halving is exact.
     """
     y, part, up, h = scratch(d, shape, cells)
-    acc = np.empty(WIDTH)
+    one = np.empty(WIDTH)
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
         out = nabla[first : first + lanes]
         out[:] = 0.0
-        targets(labels, degrees, shape[2], first, lanes, y)
-        uppers(y, lanes, shape, cells, part, up)
+        targets(first, lanes, shape, cells, labels, degrees, y, part, up)
         if labels.shape[0] > 0:
-            _label_distances(d, first, lanes, labels, shape, cells, part, up, h, y, out)
+            label_distances(d, first, lanes, shape, cells, labels, part, up, h, y, out)
             continue
-        _halve(up, lanes)
+        halve(up, lanes)
         for mu in range(cells.shape[0]):
-            acc[:] = 1.0
-            for b in range(cells.shape[1]):
-                p = cells[mu, b]
-                _lower_by_terms(d, first, lanes, shape, p, up, y[mu], acc)
-            lift(out, acc, lanes)
+            cell_distance(d, first, lanes, shape, cells, mu, up, y, one)
+            lift(out, one, lanes)
 
 
 @compiled(types.void(*SAMPLES, types.float64, NUMBERS, *[OUT_TABLE] * 4))
-def _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h):
-    """Put the lowest Chebyshev approximation of each sample's target into `y`.
+def repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h):
+    """Put the lowest Chebyshev approximation of each sample's target into `y` [eq:lowest].
 
-    ``x~ = (up - nabla)^+`` where that is above the premise degree, else 0; ``y~ = G box x~``. Above
-    means by more than rounding can make: `slack` for the degrees, TOLERANCE where `nabla` counts.
+    ``x~ = (up - nabla)^+`` where that is above the premise degree, else 0 [eq:lowestapprox];
+    ``y~ = G box x~``. Above means by more than rounding can make: `slack` for the degrees,
+    TOLERANCE where `nabla` counts.
     """
-    targets(labels, degrees, shape[2], first, lanes, y)
-    uppers(y, lanes, shape, cells, part, up)
+    targets(first, lanes, shape, cells, labels, degrees, y, part, up)
     for side in range(d.shape[0]):
         for i in range(lanes):
             g, distance = d[side, first + i], nabla[first + i]
@@ -134,12 +218,12 @@ def _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, par
 
 
 @compiled(types.void(*SAMPLES, types.float64, NUMBERS, OUT_TABLE))
-def repaired(d, begin, end, labels, degrees, shape, cells, slack, nabla, out):
-    """Set ``out[mu, i - begin]`` to the repaired target of each cell."""
+def repaired(d, begin, end, shape, cells, labels, degrees, slack, nabla, out):
+    """Set ``out[mu, i - begin]`` to the repaired target of each cell [def:reduced-es]."""
     y, part, up, h = scratch(d, shape, cells)
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
-        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h)
         out[:, first - begin : first - begin + lanes] = y[:, :lanes]
 
 
@@ -157,16 +241,16 @@ def _insert(e, w, size, point_e, point_w):
         return size
     if low < size and e[low] == point_e and w[low] >= point_w:
         return size
-    kept = low
-    while kept < size and w[kept] <= point_w:
-        kept += 1
-    rest = size - kept
-    if kept == low:  # make room, from the end
+    after = low
+    while after < size and w[after] <= point_w:
+        after += 1
+    rest = size - after
+    if after == low:  # make room, from the end
         for k in range(size, low, -1):
             e[k], w[k] = e[k - 1], w[k - 1]
     else:
         for k in range(rest):
-            e[low + 1 + k], w[low + 1 + k] = e[kept + k], w[kept + k]
+            e[low + 1 + k], w[low + 1 + k] = e[after + k], w[after + k]
     e[low], w[low] = point_e, point_w
     return low + 1 + rest
 
@@ -174,16 +258,17 @@ def _insert(e, w, size, point_e, point_w):
 @compiled(
     types.int64(*SAMPLES, types.float64, NUMBERS, types.float64, OUT_TABLE, OUT_TABLE, _SIZES)
 )
-def fronts(d, begin, end, labels, degrees, shape, cells, slack, nabla, tolerance, e, w, sizes):
+def fronts(d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance, e, w, sizes):
     """Build the fronts of the pairs ``(up, up - g)`` of the repaired reliable samples.
 
-    Front `l` is ``e[l, :sizes[l]]``, same of `w`. Returns the number of reliable samples.
+    They are all that learning needs of these; see docs/decisions/0003-learning.md. Front `l` is
+    ``e[l, :sizes[l]]``, same of `w`. Returns the number of reliable samples.
     """
     y, part, up, h = scratch(d, shape, cells)
     reliable = 0
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
-        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h)
         uppers(y, lanes, shape, cells, part, up)
         for i in range(lanes):
             reliable += nabla[first + i] < tolerance
@@ -195,22 +280,8 @@ def fronts(d, begin, end, labels, degrees, shape, cells, slack, nabla, tolerance
     return reliable
 
 
-_FRONTS = types.Tuple((NUMBERS, NUMBERS, _STARTS))
-
-
-@compiled(
-    types.float64(
-        TABLE,
-        types.int64,
-        types.int64,
-        types.float64,
-        SHAPE,
-        INT_TABLE,
-        _FRONTS,
-        types.float64,
-    )
-)
-def _row_distance(d, sample, mu, y, shape, cells, front, best):
+@compiled(types.float64(*BLOCK, types.float64, _FRONTS, types.float64))
+def _row_distance(d, sample, mu, shape, cells, y, front, best):
     """Return the larger of `best` and ``min_j max((g - y)^+, h_l(y))``, for one cell."""
     starts, sides, _ = shape
     e, w, begins = front
@@ -233,10 +304,11 @@ def _row_distance(d, sample, mu, y, shape, cells, front, best):
 
 @compiled(types.float64(*SAMPLES, types.float64, NUMBERS, types.float64, _FRONTS, types.float64))
 def stacked_distance(
-    d, begin, end, labels, degrees, shape, cells, slack, nabla, tolerance, front, best
+    d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance, front, best
 ):
     """Return the largest distance of a row of the stacked system that is in these samples.
 
+    [eq:Nablamini] of [eq:stackedES], with fronts in the place of its columns:
     ``max over (i, mu) of min_j max((g - y~_mu)^+, h_l(y~_mu))``, over the reliable samples; at
     least `best`, what other samples gave.
     """
@@ -244,7 +316,7 @@ def stacked_distance(
     z = np.empty_like(y)
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
-        _repair(d, first, lanes, labels, degrees, shape, cells, slack, nabla, y, part, up, h)
+        repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h)
         # A row's distance is 0 iff for some side l both g <= y~ and max e_l <= y~: the test of
         # consistency. Only the other rows need a closer look.
         for side in range(d.shape[0]):
@@ -256,5 +328,5 @@ def stacked_distance(
         for mu in range(cells.shape[0]):
             for i in range(lanes):
                 if z[mu, i] > y[mu, i] and nabla[first + i] < tolerance:
-                    best = _row_distance(d, first + i, mu, y[mu, i], shape, cells, front, best)
+                    best = _row_distance(d, first + i, mu, shape, cells, y[mu, i], front, best)
     return best

@@ -111,7 +111,7 @@ def _learned(measured: Measured, cuts: Sequence[GridCut]) -> list[list[tuple[Sol
         tolerances: dict[str, float] = {}
         for cut, steps in zip(cuts, chosen, strict=True):
             tolerances |= cut.tolerances(int(steps[0]))
-        found = {name: x.lowest for name, x in solve_stage(measured, tolerances, {}).items()}
+        found = {name: one.lowest for name, one in solve_stage(measured, tolerances, {}).items()}
         for cut, own, known in zip(cuts, outcomes, learned, strict=True):
             if turn < len(own):
                 _add(known, {name: found[name] for name in cut.counts}, own[turn])
@@ -154,7 +154,10 @@ class GridState:
         """Learn the stage; yield a state for all that have the same parameters then."""
         counts = {**self.counts, **{n: c for cut in cuts for n, c in cut.counts.items()}}
         for solutions, steps in learn_cuts(measured, cuts):
-            learned = {name: with_solution(self.sets[name], x) for name, x in solutions.items()}
+            learned = {
+                name: with_solution(self.sets[name], x[0::2], x[1::2])
+                for name, x in solutions.items()
+            }
             box = _replaced(self.box, cuts, steps)
             sets = {**self.sets, **learned}
             yield GridState(box, self.stage + 1, sets, measured.inferred, counts)
@@ -217,9 +220,8 @@ class CandidateGrid:
 
     def outcomes(self) -> Iterator[GridState | GridFailure]:
         """Yield the models that differ and the failures, each with its points."""
-        sets = {s.output.name: s for s in self._problem.cascade.order}
         box = tuple(np.arange(len(candidates)) for candidates in self._candidates)
-        waiting = [GridState(box, 0, sets, {}, {})]
+        waiting = [GridState(box, 0, self._problem.cascade.sets, {}, {})]
         while waiting:
             state = waiting.pop()
             if state.stage == len(self._numbers):
