@@ -13,7 +13,7 @@ import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.explanations import explain, picture
-from pinesy.explanations.layout import tidy
+from pinesy.explanations.box_layout import tidy
 from pinesy.explanations.svg import Box, escaped, shortened, sketch, text_width, wrapped
 
 

@@ -11,13 +11,13 @@ from pinesy._common.masks import mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, check_degree, check_limit
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
+from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import picture
-from pinesy.explanations.sample import BoolArray, Sample, plan_for
+from pinesy.explanations.sample import BoolArray, Sample, only_output, plan_for
 from pinesy.explanations.wording import explanation_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -93,14 +93,8 @@ def _eta(eta: float) -> float:
 def _attribute(cascade: Cascade, what: object) -> Attribute:
     """Return the attribute that is asked about."""
     if what is None:
-        if len(cascade.outputs) > 1:
-            names = ", ".join(a.name for a in cascade.outputs[:6])
-            more = ", ..." * (len(cascade.outputs) > 6)
-            raise CascadeError(
-                f"the rules have {len(cascade.outputs)} outputs ({names}{more}); say which to "
-                f"explain: explain(rules, evidence, {cascade.outputs[0].name!r})"
-            )
-        return cascade.outputs[0]
+        first = cascade.outputs[0].name
+        return only_output(cascade, f"say which to explain: explain(rules, evidence, {first!r})")
     if isinstance(what, str):
         found = cascade.attributes.get(what)
         return cascade[what].output if found is None else found

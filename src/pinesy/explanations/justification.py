@@ -133,9 +133,7 @@ class Triplet:
     def first(self, limit: int | None, unexpected: bool = False) -> tuple[TripletProposition, ...]:
         """Return the first of `reduced` (or of `unexpected`), without making the others."""
         places = self._order[unexpected][:limit].tolist()
-        for place in places:
-            if place not in self._made:
-                self._made[place] = self._part(place)
+        self._made.update((i, self._part(i)) for i in places if i not in self._made)
         return tuple(self._made[place] for place in places)
 
     def degrees(self, unexpected: bool = False) -> FloatArray:
@@ -183,9 +181,8 @@ class Triplet:
             changed = mask_of(attaining)
         else:  # values outside below `measure`; those inside are in it anyway
             changed = proposition.mask | mask_of((pi < measure).nonzero()[0].tolist())
-        if changed == proposition.mask:
-            return proposition
-        return Proposition(proposition.attribute, changed)
+        same = changed == proposition.mask
+        return proposition if same else Proposition(proposition.attribute, changed)
 
 
 @dataclass(frozen=True)
@@ -202,7 +199,7 @@ class JustifyingParameter:
 class Justification:
     """Why ``pi*(value) = degree``: triplets, or rule parameters where no premise attains it.
 
-    With the degree of any one triplet's premise held, no change of other inputs can raise the
+    While the premise of one triplet stays at its degree, no change of other inputs raises the
     possibility of the value above `degree`.
     """
 

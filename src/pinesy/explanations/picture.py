@@ -8,6 +8,7 @@ from pinesy._common.names import name_of
 from pinesy._common.png import data_uri
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
+from pinesy.explanations.box_layout import Place, tidy
 from pinesy.explanations.justification import (
     ExplanationNode,
     Justification,
@@ -15,7 +16,6 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import certain, listed, number_text, possible
-from pinesy.explanations.layout import Place, tidy
 from pinesy.explanations.outline import Outline, alike
 from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, sketch, text_width
 

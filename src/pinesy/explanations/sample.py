@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, listed
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Program, run
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
@@ -184,6 +184,14 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
 def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:
     wanted = [slices[a.name] for a in attributes]
     return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
+
+
+def only_output(cascade: Cascade, cure: str) -> Attribute:
+    """Return the only output of a cascade; where there are several, raise with the cure."""
+    if len(cascade.outputs) > 1:
+        names = listed([a.name for a in cascade.outputs])
+        raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
+    return cascade.outputs[0]
 
 
 @cached_on_owner

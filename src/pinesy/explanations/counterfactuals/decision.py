@@ -12,8 +12,8 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
-from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
-from pinesy.explanations.sample import one_row
+from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.explanations.sample import one_row, only_output
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -25,12 +25,7 @@ from pinesy.rules.syntax.writer import show_value
 def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
     """Return the attribute that is decided on: by default the only output of the cascade."""
     if output is None:
-        if len(cascade.outputs) > 1:
-            names = ", ".join(a.name for a in cascade.outputs[:8])
-            raise CascadeError(
-                f"the cascade has {len(cascade.outputs)} outputs ({names}); say which by output="
-            )
-        return cascade.outputs[0]
+        return only_output(cascade, "say which by output=")
     found = cascade[output].output
     if isinstance(output, Attribute) and output != found:
         raise UnknownAttributeError(f"the rules conclude on {found!r}, not on {output!r}")
