@@ -22,7 +22,7 @@ from pinesy.cli.options import (
 from pinesy.cli.output import (
     CsvWriter,
     JsonLinesWriter,
-    JsonWriter,
+    JsonListWriter,
     ResultRow,
     RowWriter,
     Screen,
@@ -37,7 +37,7 @@ from pinesy.model.storage import load_rules
 
 WRITERS: dict[str, WriterMaker] = {
     ".csv": CsvWriter,
-    ".json": JsonWriter,
+    ".json": JsonListWriter,
     ".jsonl": JsonLinesWriter,
 }
 COLUMNS = ("line", "nabla", "set", "label", "repaired", "contradiction")

@@ -103,7 +103,7 @@ class ExplanationReport:
 
     @cached_property
     def why_not(self) -> WhyNot | None:
-        """What holds the other value down, if it is question."""
+        """What holds the other value down, if ``--why-not`` asks."""
         question = self.question
         if not question.has_other:
             return None
@@ -169,14 +169,14 @@ class ExplanationReport:
         }
 
     def _why_not_dict(self, answer: WhyNot) -> dict[str, Any]:
-        holds, change = answer.restraints[: self.limit], answer.change
+        restraints, change = answer.restraints[: self.limit], answer.change
         bottlenecks = answer.bottlenecks[: self.limit]
         return {
             "value": plain_value(answer.value),
             "possibility": answer.degree,
             "winners": [plain_value(v) for v in answer.winners],
-            "holds": [self._hold(hold) for hold in holds],
-            "holds_omitted": len(answer.restraints) - len(holds),
+            "holds": [self._restraint(one) for one in restraints],
+            "holds_omitted": len(answer.restraints) - len(restraints),
             "bottlenecks": [self._bottleneck(b) for b in bottlenecks],
             "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
             "cut": answer.cut,
@@ -196,14 +196,14 @@ class ExplanationReport:
         value = plain_value(reason.value)
         return {"attribute": reason.attribute.name, "value": value, "possibility": reason.degree}
 
-    def _hold(self, hold: Restraint) -> dict[str, Any]:
+    def _restraint(self, restraint: Restraint) -> dict[str, Any]:
         return {
-            "attribute": hold.attribute.name,
-            "value": plain_value(hold.value),
-            "possibility": hold.degree,
-            "rule": hold.number,
-            "text": self.explanation.wording.rule(hold.rule, self.limit),
-            "by": hold.by,
+            "attribute": restraint.attribute.name,
+            "value": plain_value(restraint.value),
+            "possibility": restraint.degree,
+            "rule": restraint.number,
+            "text": self.explanation.wording.rule(restraint.rule, self.limit),
+            "by": restraint.by,
         }
 
 

@@ -122,7 +122,7 @@ class JsonLinesWriter:
         """Do nothing: every sample is written."""
 
 
-class JsonWriter:
+class JsonListWriter:
     """Writes one list of objects."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -184,13 +184,13 @@ def provenance(rules: Path, transform: TransformName, model: LearnedRules | None
     return {**model.provenance, "data": data_of(model)}
 
 
-def plain(found: object) -> str:
+def plain(result: object) -> str:
     """Return a result as text, without the name of its class around the first line."""
-    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(found), count=1, flags=re.MULTILINE)
+    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(result), count=1, flags=re.MULTILINE)
 
 
 def learned_text(result: LearningResult) -> str:
     """Return what was learned as text, and what was not."""
-    kept = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
-    note = f"\nnot learned, so as before: {listed(kept)}" if kept else ""
+    others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
+    note = f"\nnot learned, so as before: {listed(others)}" if others else ""
     return plain(result) + note

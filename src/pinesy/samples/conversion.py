@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_distribution
 from pinesy.exceptions import DataError, DegreeError, PinesyError, placed
 from pinesy.rulebase.targets import Target
-from pinesy.samples.layout import Column, Layout, RawBatch, RowError
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
 Transform = Callable[[Any], Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.exceptions import DataError, placed
-from pinesy.samples.layout import Column, Layout, RawBatch, RowError
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
 #: Bytes of each column that are read ahead, so that a large group of rows is not read at once.
 READ_AHEAD = 1 << 20
@@ -100,8 +100,8 @@ def _values(column: Column, array: Any) -> list[Any]:
         except UnicodeDecodeError:
             problem = DataError(f"attribute {column.name!r}: not UTF-8 text")
             raise RowError(int(np.argmax(codes == code)), problem) from None
-    found: list[Any] = values[codes].tolist()
-    return found
+    entries: list[Any] = values[codes].tolist()
+    return entries
 
 
 def _check_nulls(column: Column, array: Any, rows: npt.NDArray[np.int64]) -> None:

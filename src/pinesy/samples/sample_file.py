@@ -21,7 +21,7 @@ from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.samples.conversion import Batch, Conversion, Transform
-from pinesy.samples.layout import Layout, RawBatch
+from pinesy.samples.file_layout import Layout, RawBatch
 from pinesy.samples.parquet import parquet_batches
 from pinesy.samples.text_formats import csv_batches, json_batches
 

@@ -8,7 +8,7 @@ from itertools import cycle, islice, repeat
 from typing import Any, BinaryIO, NoReturn
 
 from pinesy.exceptions import DataError
-from pinesy.samples.layout import Column, Layout, RawBatch
+from pinesy.samples.file_layout import Column, Layout, RawBatch
 
 #: A line of more bytes is refused: it would fill the memory before anything is known of it.
 MAX_LINE = 10_000_000
