@@ -131,10 +131,10 @@ class BackwardPass:
             return self
         targets, reached = rows_of(self.targets, rows), rows_of(self.reached, rows)
         actual = None if self.actual is None else rows_of(self.actual.inputs, rows)
-        found, unfinished = choose_conjuncts(self.program, targets, reached, actual, limit)
+        chosen, unfinished = choose_conjuncts(self.program, targets, reached, actual, limit)
         exhausted = self.exhausted.copy()
         exhausted[rows] = unfinished
-        choices = {row: c for row, c in zip(rows.tolist(), found, strict=True) if c is not None}
+        choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
         inputs = self._lowered(choices) if choices else self.inputs
         return replace(self, inputs=inputs, choices=choices, exhausted=exhausted)
 

@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 
 from pinesy._common.caching import cached_on_owner
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program, Trace
 from pinesy.inverse.reversal import Reversal, RuleKey
@@ -46,12 +47,12 @@ class BackwardProgram:
         switches : array (n, conjuncts), 1 for those that are lowered
         trace : whether to return every attribute's distribution and every premise degree
         """
-        off = {
-            a.name: np.stack([1.0 - switches[:, i], np.ones(len(switches))], axis=1)
-            for i, a in enumerate(self.reversal.switches)
-        }
+        degrees = np.ones((len(switches), 2 * switches.shape[1]))
+        degrees[:, 0::2] -= switches  # how possible it is that a switch is off
+        slices = column_slices(self.reversal.switches)
+        chosen = {name: degrees[:, columns] for name, columns in slices.items()}
         program = self._traced if trace else self._choosing
-        return cast(Trace, program.infer({**targets, **off}))
+        return cast(Trace, program.infer({**targets, **chosen}))
 
     def upper_bounds(self, output: Trace) -> dict[RuleKey, FloatArray]:
         """Return ``max(s, lambda_up)`` of each conjunction for each sample; the last rules first.

@@ -157,13 +157,13 @@ class TracedSample:
     def binding_rules(self, name: str, values: Iterable[int]) -> list[RuleKey]:
         """Return, for each value of an attribute, the first rule that bounds it most."""
         bounds = self.back.bounds.get(name, [])
-        found = []
+        keys = []
         for value in values:
             limits = [self._limit(bound, value) for bound in bounds]
             if limits and min(limits) < 1.0:
                 bound = bounds[int(np.argmin(limits))]
-                found.append((bound.output, bound.number))
-        return list(dict.fromkeys(found))
+                keys.append((bound.output, bound.number))
+        return list(dict.fromkeys(keys))
 
     def _limit(self, bound: Bound, value: int) -> float:
         uppers = self.used[bound.output].greatest_solution
@@ -184,10 +184,10 @@ def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
 
 def find_conflicts(traced: TracedSample) -> list[Conflict]:
     """Return the conflicts of one sample, those that come first on the way back first."""
-    found = [*_targets(traced), *_heights(traced)]
-    if not any(c.kind == "height" for c in found):
-        found += [*_lower(traced), *_upper(traced), *_reach(traced)]
-    return found
+    conflicts = [*_targets(traced), *_heights(traced)]
+    if not any(c.kind == "height" for c in conflicts):
+        conflicts += [*_lower(traced), *_upper(traced), *_reach(traced)]
+    return conflicts
 
 
 def _targets(traced: TracedSample) -> Iterator[Conflict]:

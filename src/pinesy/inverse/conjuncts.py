@@ -27,7 +27,7 @@ ConjunctOrder = Callable[[int, RuleKey], Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ChoiceOutcome:
     """What a choice gives for one sample: a solution, or whether one is still possible."""
 
     solved: bool
@@ -35,7 +35,7 @@ class Evaluation:
     exceeding: list[RuleKey]
 
 
-Search = Generator[ConjunctChoice, Evaluation, ConjunctChoice | None]
+Search = Generator[ConjunctChoice, ChoiceOutcome, ConjunctChoice | None]
 
 
 def choose_conjuncts(
@@ -53,8 +53,8 @@ def choose_conjuncts(
         part = slice(first, first + BLOCK)
         order = _orders(program, None if actual is None else rows_of(actual, part))
         block = _Block(program, rows_of(targets, part), rows_of(reached, part))
-        found, unfinished = block.search(order, limit)
-        choices += found
+        chosen, unfinished = block.search(order, limit)
+        choices += chosen
         exhausted += unfinished
     return choices, np.array(exhausted)
 
@@ -114,20 +114,20 @@ class _Block:
         n = len(next(iter(self.targets.values())))
         searches = [_explore({}, partial(order, row)) for row in range(n)]
         pending: dict[int, ConjunctChoice] = {row: next(s) for row, s in enumerate(searches)}
-        found: list[ConjunctChoice | None] = [None] * n
+        chosen: list[ConjunctChoice | None] = [None] * n
         for _ in range(limit + 1):  # the first time nothing is chosen
             if not pending:
                 break
             rows = list(pending)
-            for row, evaluation in zip(rows, self._evaluate(pending), strict=True):
+            for row, outcome in zip(rows, self._evaluate(pending), strict=True):
                 try:
-                    pending[row] = searches[row].send(evaluation)
+                    pending[row] = searches[row].send(outcome)
                 except StopIteration as end:
-                    found[row] = end.value
+                    chosen[row] = end.value
                     del pending[row]
-        return found, [row in pending for row in range(n)]
+        return chosen, [row in pending for row in range(n)]
 
-    def _evaluate(self, choices: Mapping[int, ConjunctChoice]) -> list[Evaluation]:
+    def _evaluate(self, choices: Mapping[int, ConjunctChoice]) -> list[ChoiceOutcome]:
         """Run the program for some samples, each with its choice."""
         program, back, rows = self.program, self.program.reversal, list(choices)
         switches = switches_of(program, list(choices.values()))
@@ -142,7 +142,7 @@ class _Block:
             possible &= (given >= cells[rows]).all(axis=1)
         above = program.exceeding(program.upper_bounds(output), output)
         return [
-            Evaluation(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
+            ChoiceOutcome(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
             for i in range(len(rows))
         ]
 
@@ -152,15 +152,15 @@ def _explore(choice: ConjunctChoice, order: Callable[[RuleKey], Sequence[int]]) 
 
     More choices only lower degrees, so what is not possible with some is not with more.
     """
-    evaluation = yield choice
-    if evaluation.solved:
+    outcome = yield choice
+    if outcome.solved:
         return choice
-    if not evaluation.is_possible:
+    if not outcome.is_possible:
         return None
-    key = next((k for k in evaluation.exceeding if k not in choice), None)
+    key = next((k for k in outcome.exceeding if k not in choice), None)
     if key is not None:
         for k in order(key):
-            found = yield from _explore({**choice, key: k}, order)
-            if found is not None:
-                return found
+            solution = yield from _explore({**choice, key: k}, order)
+            if solution is not None:
+                return solution
     return None
