@@ -1,32 +1,25 @@
 """Save and load rules, learned models and neuro-symbolic models: one file each, never pickle.
 
-Rules are ``.rules`` text or JSON, learned models JSON. A neuro-symbolic model is a ``.zip`` file:
-``neurosymbolic.json``, its manifest, says how the parts fit together, and has the SHA-256 of each
-of the others; ``model.json`` holds the rules and what was learned, ``perception-0.safetensors`` and
-so on what perceptions have learned, as far as they can be saved. A file is replaced only once the
-new one is whole.
+Rules are ``.rules`` text or JSON, learned models JSON. A neuro-symbolic model is a ``.zip`` file
+(`pinesy.model.archive`): its manifest says how the parts fit together, ``model.json`` holds the
+rules and what was learned, ``perception-0.safetensors`` and so on what perceptions have learned, as
+far as they can be saved. A file is replaced only once the new one is whole.
 """
 
-import hashlib
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from pinesy._common.files import writing_bytes
 from pinesy._common.names import name_of
 from pinesy._version import __version__
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, read_json, write_model
+from pinesy.model.archive import MANIFEST, MEMBER, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.raw_samples import by_input, names
 from pinesy.model.views import Savable, View
@@ -35,10 +28,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import read_rules, write_rules
 from pinesy.transforms import transform_name
 
-FORMAT, VERSION = "pinesy neuro-symbolic model", 1
-MANIFEST, RULES = "neurosymbolic.json", "model.json"
-#: The other members of a file.
-MEMBER = re.compile(r"model\.json|perception-\d+(\.[\w.-]+)?")
+RULES = "model.json"
 #: The perception that can be made from its file alone.
 NETWORK = "pinesy.nets.network_perception.NetworkPerception"
 SUFFIXES = (
@@ -116,7 +106,7 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     """Return the rules in a file, with the parameters that were learned if some were."""
     path = Path(path)
     if path.suffix == ".zip":
-        with _extracted(path) as (_, place):
+        with extracted(path) as (_, place):
             content = read_json(place / RULES)
     else:
         content = load(path)
@@ -142,50 +132,19 @@ class _PerceptionRecord:
 def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     if path.suffix != ".zip":
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
-    _check_replaceable(path)
-    with writing_bytes(path) as stream, TemporaryDirectory() as name:
-        place = Path(name)
+    with archived(path) as (place, content):
         result: LearningResult | None = getattr(model, "result_", None)
-        rules = as_cascade(model.rules)
         if result is None:
-            write_rules(rules, place / RULES)
+            write_rules(as_cascade(model.rules), place / RULES)
         else:
             write_model(result, place / RULES)
-        inputs = None if model.inputs is None else [str(name_of(a)) for a in model.inputs]
-        content = {
-            "transform": transform_name(model.transform),
-            "inputs": inputs,
-            "learned": result is not None,
-            "seconds": getattr(model, "seconds_", {}),
-            "single": not isinstance(model.perception, Mapping),
-            "perceptions": [
-                asdict(_recorded(place, i, view)) for i, view in enumerate(model._views)
-            ],
-            "versions": {"pinesy": __version__, "numpy": np.__version__},
-        }
-        files = {member.name: member.read_bytes() for member in sorted(place.iterdir())}
-        manifest = {"format": FORMAT, "version": VERSION, **content, "files": _digests(files)}
-        with ZipFile(stream, "w") as archive:
-            archive.writestr(ZipInfo(MANIFEST), json.dumps(manifest, indent=1) + "\n")
-            for member, data in files.items():
-                archive.writestr(ZipInfo(member), data)
-
-
-def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-
-
-def _check_replaceable(path: Path) -> None:
-    """Raise `DataError` if there is a file that pinesy did not write; one cut off is replaced."""
-    if not path.is_file():
-        return
-    with path.open("rb") as stream:  # the name of the first member stands at byte 30
-        head = stream.read(30 + len(MANIFEST))
-    if head and head[30:] != MANIFEST.encode():
-        raise DataError(
-            f"{path}: holds something else than a neuro-symbolic model, which would be lost; give "
-            "another name"
-        )
+        content["transform"] = transform_name(model.transform)
+        content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
+        content["seconds"] = getattr(model, "seconds_", {})
+        content["single"] = not isinstance(model.perception, Mapping)
+        views = enumerate(model._views)
+        content["perceptions"] = [asdict(_recorded(place, i, view)) for i, view in views]
+        content["versions"] = {"pinesy": __version__, "numpy": np.__version__}
 
 
 def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
@@ -202,7 +161,7 @@ def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
 
 
 def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
-    with _extracted(path) as (manifest, place):
+    with extracted(path) as (manifest, place):
         records, options = _checked(path, manifest)
         content = read_json(place / RULES)
         rules = content.cascade if isinstance(content, LearnedRules) else content
@@ -235,72 +194,6 @@ def _perception(
         )
     _restore(place, records[0], given)
     return given
-
-
-@contextmanager
-def _extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """Give the manifest of a file and a directory with its members; errors name the file."""
-    with TemporaryDirectory() as name:
-        try:
-            yield _extract(path, Path(name)), Path(name)
-        except PinesyError as error:
-            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
-            raise
-
-
-def _extract(path: Path, place: Path) -> dict[str, Any]:
-    try:
-        with ZipFile(path) as archive:
-            manifest = _manifest(path, archive)
-            for name, digest in manifest["files"].items():
-                data = _member(path, archive, name)
-                if _digests({name: data})[name] != digest:
-                    raise DataError(
-                        f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
-                        "changed, or mixed up with that of another model"
-                    )
-                (place / name).write_bytes(data)
-            return manifest
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise DataError(
-            f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
-            "else than a neuro-symbolic model"
-        ) from None
-
-
-def _member(path: Path, archive: ZipFile, name: str) -> bytes:
-    try:
-        return archive.read(name)
-    except KeyError:
-        raise DataError(f"{path}: {name} is missing; the file was changed") from None
-
-
-def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
-    """Return the manifest of a file, or raise `DataError` if it is not as it was written."""
-    if MANIFEST not in archive.namelist():
-        raise DataError(
-            f"{path}: not a neuro-symbolic model: there is no {MANIFEST}; give a file that "
-            "pinesy.save wrote"
-        )
-    try:
-        manifest = json.loads(archive.read(MANIFEST))
-    except (RecursionError, ValueError) as error:
-        raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f'{path}, {MANIFEST}: not of pinesy: "format" must be "{FORMAT}"')
-    if manifest.get("version") != VERSION:
-        raise DataError(
-            f"{path}: version {manifest.get('version')!r:.20}; this pinesy reads version "
-            f"{VERSION}; update pinesy to read a newer one"
-        )
-    files = manifest.get("files")
-    if not isinstance(files, dict) or not all(MEMBER.fullmatch(name) for name in files):
-        raise DataError(
-            f'{path}, {MANIFEST}: "files" is missing or not of the form that it must have'
-        )
-    return manifest
 
 
 def _checked(

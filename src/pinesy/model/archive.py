@@ -1,0 +1,121 @@
+"""Archives of neuro-symbolic models: one ``.zip`` file that is whole or not there.
+
+The first member, ``neurosymbolic.json``, is the manifest: it has the SHA-256 of each of the others,
+so that a file that was cut off, changed, mixed up or never written by pinesy is refused.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from pinesy._common.files import writing_bytes
+from pinesy.exceptions import DataError, PinesyError
+
+FORMAT, VERSION = "pinesy neuro-symbolic model", 1
+MANIFEST = "neurosymbolic.json"
+#: The other members of a file.
+MEMBER = re.compile(r"model\.json|perception-\d+(\.[\w.-]+)?")
+
+
+@contextmanager
+def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give a directory for members and a dict for the manifest; the block's end makes the file."""
+    _check_replaceable(path)
+    with writing_bytes(path) as stream, TemporaryDirectory() as name:
+        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        yield Path(name), content
+        files = {member.name: member.read_bytes() for member in sorted(Path(name).iterdir())}
+        manifest = json.dumps({**content, "files": _digests(files)}, indent=1) + "\n"
+        with ZipFile(stream, "w") as archive:
+            for member, data in {MANIFEST: manifest.encode(), **files}.items():
+                archive.writestr(ZipInfo(member), data)  # without a date: the same bytes again
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raise `DataError` if there is a file that pinesy did not write; one cut off is replaced."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:  # the name of the first member stands at byte 30
+        head = stream.read(30 + len(MANIFEST))
+    if head and head[30:] != MANIFEST.encode():
+        raise DataError(
+            f"{path}: holds something else than a neuro-symbolic model, which would be lost; give "
+            "another name"
+        )
+
+
+@contextmanager
+def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Give the manifest of a file and a directory with its members; errors name the file."""
+    with TemporaryDirectory() as name:
+        try:
+            yield _extract(path, Path(name)), Path(name)
+        except PinesyError as error:
+            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
+            raise
+
+
+def _extract(path: Path, place: Path) -> dict[str, Any]:
+    try:
+        with ZipFile(path) as archive:
+            manifest = _manifest(path, archive)
+            for name, digest in manifest["files"].items():
+                data = _member(path, archive, name)
+                if _digests({name: data})[name] != digest:
+                    raise DataError(
+                        f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
+                        "changed, or mixed up with that of another model"
+                    )
+                (place / name).write_bytes(data)
+            return manifest
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
+            "else than a neuro-symbolic model"
+        ) from None
+
+
+def _member(path: Path, archive: ZipFile, name: str) -> bytes:
+    try:
+        return archive.read(name)
+    except KeyError:
+        raise DataError(f"{path}: {name} is missing; the file was changed") from None
+
+
+def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
+    """Return the manifest of a file, or raise `DataError` if it is not as it was written."""
+    if MANIFEST not in archive.namelist():
+        raise DataError(
+            f"{path}: not a neuro-symbolic model: there is no {MANIFEST}; give a file that "
+            "pinesy.save wrote"
+        )
+    try:
+        manifest = json.loads(archive.read(MANIFEST))
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f'{path}, {MANIFEST}: not of pinesy: "format" must be "{FORMAT}"')
+    if manifest.get("version") != VERSION:
+        raise DataError(
+            f"{path}: version {manifest.get('version')!r:.20}; this pinesy reads version "
+            f"{VERSION}; update pinesy to read a newer one"
+        )
+    files = manifest.get("files")
+    if not isinstance(files, dict) or not all(MEMBER.fullmatch(name) for name in files):
+        raise DataError(
+            f'{path}, {MANIFEST}: "files" is missing or not of the form that it must have'
+        )
+    return manifest
