@@ -304,7 +304,7 @@ def test_errors(do: Callable[[], Any], error: type[PinesyError], said: list[str]
 
 
 UNFIT: list[tuple[dict[str, Any], list[str]]] = [
-    ({"network": PaperCNN(5)}, ["the perception of bar: PaperCNN tells 5 classes", "4 values"]),
+    ({"network": PaperCNN(5)}, ["the perception of bar: PaperCNN has 5 classes", "4 values"]),
     ({"network": torch.nn.Conv2d(3, 4, 28)}, ["the perception of bar: Conv2d cannot read images"]),
     ({"samples": IMAGES[:, None] / 255}, ["the perception of bar: images has type float64"]),
     ({"recipe": None}, ["the perception of bar: the network cannot be trained without a recipe"]),

@@ -153,7 +153,7 @@ def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     network, cache = DeepSoftLogCNN(4, seed=0), PredictionCache(tmp_path)
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.warns(UserWarning, match="predictions are not kept: .*No space left"):
+    with pytest.warns(UserWarning, match="predictions are not stored: .*No space left"):
         found = cache.predict_proba(network, IMAGES)
     assert found.shape == (7, 4)
     assert list(tmp_path.iterdir()) == []

@@ -1,8 +1,8 @@
-"""Perceptions: whatever tells how probable each value of an attribute is, given data.
+"""Perceptions: whatever says how probable each value of an attribute is, given data.
 
 A *perception* is a function from data ``(n, ...)`` to probabilities ``(n, classes)``, or an object
 with such a method `predict_proba`; one that can be trained has ``fit(data, labels)`` besides, and
-one that can tell beforehand what it cannot do ``check_data(data, classes, training=...)``. Class
+one that can say beforehand what it cannot do ``check_data(data, classes, training=...)``. Class
 `j` is the value `j` of the attribute's domain, unless the perception says by `classes_`, as those
 of scikit-learn do, which values its columns are of.
 """

@@ -193,18 +193,19 @@ class Answered:
     def answer_accuracy(self, network: nn.Module) -> float:
         """Return the share of single answers that are right and unambiguous.
 
-        It tells a good reading from a bad one also where a sample has so many answers that hardly
-        any is right in all of them.
+        It separates a good reading from a bad one also where samples have so many answers that
+        hardly any is right in all of them.
         """
         return float(self._right(network).mean())
 
     def _right(self, network: nn.Module) -> npt.NDArray[np.bool_]:
         """Tell which answers (answers, n) are right and unambiguous."""
         seen = predict_proba(network, self.flat)
-        found = self.cascade.infer(self.evidence(seen), list(self.answers))
+        inference = self.cascade.infer(self.evidence(seen), list(self.answers))
         return np.stack(
             [
-                (found[name].degrees.argmax(axis=1) == target.labels) & ~found[name].ambiguous
+                (inference[name].degrees.argmax(axis=1) == target.labels)
+                & ~inference[name].ambiguous
                 for name, target in self.targets.items()
             ]
         )

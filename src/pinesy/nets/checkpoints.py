@@ -94,10 +94,10 @@ class Checkpoint:
                     "a checkpoint of another training: its "
                     f"{what} is {_difference(str(there), str(here))}; give another file"
                 )
-        done, asked = len(self.history["losses"]), identity.recipe.epochs
-        if done > asked:
+        done, epochs = len(self.history["losses"]), identity.recipe.epochs
+        if done > epochs:
             raise DataError(
-                f"the checkpoint is after epoch {done}, and the recipe has only {asked}; give "
+                f"the checkpoint is after epoch {done}, and the recipe has only {epochs}; give "
                 "another file"
             )
         start = identity.recipe.average_from

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def antipignistic(probability: Tensor) -> Tensor:
-    """Return ``pi_i = sum_j min(p_i, p_j)``; the most probable value gets exactly 1.
+    """Return ``pi_i = sum_j min(p_i, p_j)`` [subsec:antipignistic]; the largest is exactly 1.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def antipignistic(probability: Tensor) -> Tensor:
 def antipignistic_inverse(possibility: Tensor) -> Tensor:
     """Return ``p_i = sum_{j >= i} (pi_j - pi_{j+1}) / j`` with ``pi_1 >= ... >= pi_m``.
 
-    Of a distribution that is not normalised it sums to its height.
+    See [subsec:antipignistic]. Of a distribution that is not normalised it sums to its height.
 
     Examples
     --------
@@ -37,6 +37,8 @@ def antipignistic_inverse(possibility: Tensor) -> Tensor:
 
 def minimum_specificity(probability: Tensor) -> Tensor:
     """Return ``pi_i = sum_{j >= i} p_j`` with ``p_1 >= ... >= p_m``, ties in domain order.
+
+    See [subsec:probposs_mps].
 
     Examples
     --------
@@ -51,8 +53,8 @@ def minimum_specificity(probability: Tensor) -> Tensor:
 
 def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:
     """Return each row in decreasing order, ties in domain order, and where its values were."""
-    found = torch.sort(rows, dim=-1, descending=True, stable=True)
-    return found.values, found.indices
+    values, order = torch.sort(rows, dim=-1, descending=True, stable=True)
+    return values, order
 
 
 def _unsorted(rows: Tensor, order: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ def soft_labels(network: nn.Module, samples: Answered) -> FloatArray:
     A minimum is as low as its lowest part, so that the worst reading of a sample hides what the
     answer says about the others. Therefore each input is restricted to the values of the most
     possible ways, rescaled to maximum 1, and all is conditioned again, until every reading that
-    is left agrees with the answer. Ways that are equally possible are all kept.
+    is left agrees with the answer. Ways that are equally possible all stay.
 
     Returns
     -------
@@ -49,13 +49,13 @@ def corrected(samples: Answered, probabilities: FloatArray) -> FloatArray:
     """Return the same, for what a network makes of the images (n * m, classes)."""
     left = np.arange(len(samples.images))
     pi = _possibilities(samples, probabilities, left)
-    found = np.empty_like(pi)
+    degrees = np.empty_like(pi)
     while len(left):
         now = pi[left]
-        found[left], compatibility = _conditioned(samples, now, left)
-        pi[left] = _restricted(now, found[left], compatibility)
+        degrees[left], compatibility = _conditioned(samples, now, left)
+        pi[left] = _restricted(now, degrees[left], compatibility)
         left = left[(pi[left] != now).any(axis=(1, 2)) & (compatibility < 1.0)]
-    return antipignistic_inverse(found.reshape(probabilities.shape))
+    return antipignistic_inverse(degrees.reshape(probabilities.shape))
 
 
 def _restricted(pi: FloatArray, degrees: FloatArray, compatibility: FloatArray) -> FloatArray:
@@ -65,10 +65,10 @@ def _restricted(pi: FloatArray, degrees: FloatArray, compatibility: FloatArray) 
     possible, so that it holds nothing else down.
     """
     best = degrees == 1.0
-    kept = np.where(best, pi, 0.0)
-    kept /= kept.max(axis=-1, keepdims=True)
-    same = (kept == pi).all(axis=(1, 2))[:, None, None]
-    return np.where(same & best & (pi <= compatibility[:, None, None]), 1.0, kept)
+    restricted = np.where(best, pi, 0.0)
+    restricted /= restricted.max(axis=-1, keepdims=True)
+    same = (restricted == pi).all(axis=(1, 2))[:, None, None]
+    return np.where(same & best & (pi <= compatibility[:, None, None]), 1.0, restricted)
 
 
 def believed(

@@ -33,7 +33,7 @@ NETWORKS: dict[str, type[PaperCNN | DeepSoftLogCNN]] = {
 
 
 class NetworkPerception:
-    """A network that tells digits on images apart, as a perception of a `NeuroSymbolic` model.
+    """A network that classifies images of digits, as a perception of a `NeuroSymbolic` model.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ class NetworkPerception:
         return f"NetworkPerception({type(self.network).__name__})"
 
     def check_data(self, data: npt.NDArray[Any], classes: int, *, training: bool) -> None:
-        """Raise an error if the network cannot tell classes of such images, or be trained to."""
+        """Raise an error if the network cannot classify such images, or be trained to."""
         if training and self.recipe is None:
             raise DataError(WITHOUT_RECIPE)
         check_images(data)
-        found = count_classes(self.network)
-        if found != classes:
+        own = count_classes(self.network)
+        if own != classes:
             raise ShapeError(
-                f"{type(self.network).__name__} tells {found} classes apart, and there are "
+                f"{type(self.network).__name__} has {own} classes, and there are "
                 f"{classes} values; give one with {classes} classes"
             )
 

@@ -122,7 +122,7 @@ def run_training(
     ----------
     pixels : float32 tensor (n, 1, 28, 28), or (n, m, 1, 28, 28) for samples of `m` images
     objective : what is made small
-    identity : tells this training, its objective included, from others
+    identity : what distinguishes this training, its objective included, from others
     """
     recipe = identity.recipe
     run = _TrainingRun(network, pixels, objective, identity)

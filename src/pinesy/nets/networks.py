@@ -160,17 +160,17 @@ def scores_of(network: nn.Module, pixels: Tensor) -> Tensor:
     if isinstance(scores, Tensor):
         if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(pixels):
             return scores
-        found = f"{scores.dtype} {tuple(scores.shape)}"
+        given = f"{scores.dtype} {tuple(scores.shape)}"
     else:
-        found = f"a {type(scores).__name__}"
+        given = f"a {type(scores).__name__}"
     raise DataError(
-        f"{name} gives {found} for images of shape {form}; it must give scores, float numbers of "
+        f"{name} gives {given} for images of shape {form}; it must give scores, float numbers of "
         f"shape ({len(pixels)}, classes)"
     )
 
 
 def count_classes(network: nn.Module) -> int:
-    """Return how many classes a network tells apart; its mode is not changed."""
+    """Return the number of classes of a network; its mode is not changed."""
     was_training = network.training
     network.eval()
     try:

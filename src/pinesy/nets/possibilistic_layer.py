@@ -87,12 +87,12 @@ def groups_of(order: Sequence[RuleSet]) -> list[Group]:
     [56, 1]
     """
     levels: dict[str, int] = {}
-    found: dict[tuple[int, Shape], list[RuleSet]] = {}
+    groups: dict[tuple[int, Shape], list[RuleSet]] = {}
     for rule_set in order:
         level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
         levels[rule_set.output.name] = level
-        found.setdefault((level, Shape.of(rule_set)), []).append(rule_set)
-    by_level = sorted(found.items(), key=lambda item: item[0][0])
+        groups.setdefault((level, Shape.of(rule_set)), []).append(rule_set)
+    by_level = sorted(groups.items(), key=lambda item: item[0][0])
     return [Group(shape, tuple(sets)) for (_, shape), sets in by_level]
 
 
@@ -109,7 +109,7 @@ class PossibilisticLayer(nn.Module):
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
         (such as a softmax gives); by default they are possibilities
-    trainable : whether `s` and `r` are parameters of the layer, kept in [0, 1], or fixed
+    trainable : whether `s` and `r` are parameters of the layer, clamped to [0, 1], or fixed
 
     Examples
     --------
@@ -285,13 +285,16 @@ class _GroupLayer(nn.Module):
         degrees = [places(values) for places in self.places]
         holds, fails = (torch.cat(part, dim=1) for part in zip(*degrees, strict=True))
         one = holds.new_ones(1).expand(len(holds), 1, holds.shape[2])
+        # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
         lambdas = _taken(torch.cat([holds, one], dim=1), self.table).amin(dim=2)
         rhos = _taken(torch.cat([fails, 0.0 * one], dim=1), self.table).amax(dim=2)
         s, r = (_unit(z.to(lambdas.dtype)) for z in (self.s, self.r))
+        # alpha = max(s, lambda), beta = max(r, rho)  [eq:alphabeta]
         sides = torch.maximum(s, lambdas)[:, None], torch.maximum(r, rhos)[:, None]
+        # The min over rules, for each cell of the partition  [eq:redFP]
         cells = torch.where(self.signs, *sides).amin(dim=2)
-        found = _taken(cells, self.cell_of).unbind(dim=2)
-        return dict(zip(self._names, found, strict=True))
+        each = _taken(cells, self.cell_of).unbind(dim=2)
+        return dict(zip(self._names, each, strict=True))
 
     def parameters_by_name(self) -> dict[str, tuple[Any, Any]]:
         """Return ``(s, r)`` of each set, by its output."""
@@ -312,8 +315,8 @@ class _Places(nn.Module):
         #: Input by input, its name in each set.
         self._names = [s.inputs[i].name for i in slots for s in group.rule_sets]
         self._form = len(slots), len(group.rule_sets)
-        found = dict.fromkeys(p for premise in group.shape.premises for p in premise)
-        self.propositions = [p for p in found if p[0] in slots]
+        every = dict.fromkeys(p for premise in group.shape.premises for p in premise)
+        self.propositions = [p for p in every if p[0] in slots]
         self.register_buffer("which", torch.tensor([slots.index(i) for i, _ in self.propositions]))
         bits = [[mask >> v & 1 for v in range(size)] for _, mask in self.propositions]
         subsets = torch.tensor(bits, dtype=torch.bool)

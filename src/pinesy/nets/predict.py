@@ -65,7 +65,7 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
 
 
 class PredictionCache:
-    """Predictions kept in a directory, so that a network reads the same images once.
+    """Predictions stored in a directory, so that a network reads the same images once.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ class PredictionCache:
         """Return what `predict_proba` returns, and the seconds that it took when it was made."""
         check_images(images)
         path = self.path(network, images, batch)
-        kept = _read(path, len(images)) if path.exists() else None
-        if kept is not None:
-            return kept
+        stored = _read(path, len(images)) if path.exists() else None
+        if stored is not None:
+            return stored
         start = time.perf_counter()
         predictions = predict_proba(network, images, batch)
         seconds = time.perf_counter() - start
@@ -112,7 +112,7 @@ class PredictionCache:
         return predictions, seconds
 
     def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
-        """Return the file where predictions are kept."""
+        """Return the file where predictions are stored."""
         key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
         name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
         return self.directory / f"{name}.npz"
@@ -122,10 +122,10 @@ def _read(path: Path, n: int) -> tuple[FloatArray, float] | None:
     """Return what is in a file, or None (and say so) if it holds no predictions for `n` images."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            kept, seconds = file["probabilities"], float(file["seconds"])
-        fits = kept.dtype == np.float64 and kept.ndim == 2 and len(kept) == n
-        if fits and np.allclose(kept.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
-            return np.asarray(kept), seconds
+            stored, seconds = file["probabilities"], float(file["seconds"])
+        fits = stored.dtype == np.float64 and stored.ndim == 2 and len(stored) == n
+        if fits and np.allclose(stored.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
+            return np.asarray(stored), seconds
         reason = "not the probabilities of these images"
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         reason = str(error)
@@ -140,7 +140,7 @@ def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
         with writing_bytes(path) as stream:
             np.savez(stream, probabilities=predictions, seconds=np.array(seconds))
     except (DataError, OSError) as error:
-        warnings.warn(f"predictions are not kept: {error}", stacklevel=3)
+        warnings.warn(f"predictions are not stored: {error}", stacklevel=3)
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ class Recipe:
     augment : how strongly images are moved, turned and bent at random in training, from 0 (not at
         all) to 4; see `pinesy.nets.augmentation.augment`
     augment_until : the epoch, counted from 0, from which on images are seen as they are, so that
-        the network ends with what it will be asked about; by default there is none
+        the network ends with images as it will read them; by default there is none
     average_from : the epoch, counted from 0, from which on the mean of the weights after each step
-        is kept; it is what the network has in the end. By default there is none
+        is taken; it is what the network has in the end. By default there is none
 
     Examples
     --------
@@ -131,8 +131,8 @@ class Recipe:
     def to_json(self) -> str:
         """Return the recipe as a JSON object."""
         fields = asdict(self)
-        kept = {k: v for k, v in fields.items() if k not in LATER or v != LATER[k]}
-        return json.dumps(kept, sort_keys=True)
+        changed = {k: v for k, v in fields.items() if k not in LATER or v != LATER[k]}
+        return json.dumps(changed, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

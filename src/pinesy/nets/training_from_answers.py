@@ -115,8 +115,8 @@ class _Objective:
 
     def _belief_loss(self, scores: Tensor, places: Tensor) -> tuple[Tensor, float]:
         seen = torch.softmax(scores.detach(), dim=1).double().cpu().numpy()
-        found = believed(self.samples, seen, places.numpy())
-        labels, specificity = (torch.from_numpy(p).to(scores) for p in found)
+        beliefs = believed(self.samples, seen, places.numpy())
+        labels, specificity = (torch.from_numpy(part).to(scores) for part in beliefs)
         read = labels.gather(1, scores.detach().argmax(dim=1, keepdim=True)).squeeze(1)
         as_read = (read == labels.amax(dim=1)).reshape(len(places), -1).all(dim=1)
         loss = len(self.samples.inputs) * soft_label_loss(scores, labels, specificity)
