@@ -1,4 +1,4 @@
-"""The experiments: runs of one problem in one setting, and what tells one from another."""
+"""The paper's experiments [sec:exp]: runs of one problem in one setting."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

@@ -19,6 +19,8 @@ Indices = npt.NDArray[np.int64]
 def addition(k: int, base: int = 10) -> Cascade:
     """Return the rule base of Addition-k: ``3k + 1`` rule sets, ``32k`` rules for base 10.
 
+    The rules are those of the paper [subsec:rulesformnistadd].
+
     Parameters
     ----------
     k : the number of digits of each number
@@ -130,6 +132,8 @@ def addition_split(
     n_train: int, rng: np.random.Generator, *, size: int = 60_000, n_valid: int = 10_000
 ) -> tuple[Indices, Indices]:
     """Draw the images of one run for training and, apart from them, those for validation.
+
+    The numbers of images are the paper's [subsec:exp:mnistadd].
 
     For the same generator state, fewer training images are a part of more, and the images for
     validation are the same.

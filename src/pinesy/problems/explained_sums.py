@@ -93,6 +93,8 @@ def explained_sums(
 ) -> list[ExplainedSum]:
     """Return the right sum that is the least certain, and the wrong one that is the most certain.
 
+    Why a digit was inferred is told by the paper's justifications [subsub:explainability].
+
     A sum is right if every digit is, and wrong if some digit is; a digit that the rules leave
     open (several are equally possible) is neither.
 

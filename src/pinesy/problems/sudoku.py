@@ -18,6 +18,8 @@ Cell = tuple[int, int]
 def sudoku(dim: int) -> Cascade:
     """Return the rule base that judges a ``dim x dim`` Sudoku (57 rule sets for 4, 811 for 9).
 
+    The rules are those of the paper [subsec:exp:sudoku].
+
     Inputs are the cells ``a_i_j`` (row `i`, column `j`, from 1) with digits ``0 .. dim-1``. For
     each pair of cells that must differ, ``b_i_j_i'_j'`` is the pair of their digits; the output
     `c` is 1 if the grid is valid, else 0.
