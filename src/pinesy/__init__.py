@@ -33,7 +33,7 @@ from pinesy.explanations import (
     why_not,
 )
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
-from pinesy.learning import LearningResult, audit, learn
+from pinesy.learning import Audit, LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.cascade import Cascade
@@ -50,6 +50,7 @@ from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_spec
 
 __all__ = [
     "Attribute",
+    "Audit",
     "Backpropagation",
     "Cascade",
     "CascadeError",

@@ -208,9 +208,9 @@ class LearningResult:
         head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")
         shown = list(self.sets.values())[:SHOWN]
         lines = [head, *map(_line, shown)]
-        kept = [f"{one.nabla.max():g}" for one in shown if one.nabla is not None]
-        if len(kept) == len(shown):
-            last = ["largest nabla", *kept]
+        largest = [f"{one.nabla.max():g}" for one in shown if one.nabla is not None]
+        if len(largest) == len(shown):
+            last = ["largest nabla", *largest]
             lines = [(*line, cell) for line, cell in zip(lines, last, strict=True)]
         text = text_table(lines)
         more = len(self.sets) - SHOWN

@@ -276,7 +276,7 @@ class Measured:
             return [(name, task(name, begin, end)) for name, begin, end in queue]
 
         results: dict[str, list[Any]] = {name: [] for name in names}
-        for part in share(work, tasks, threads):
+        for part in share(work, tasks, threads) if threads > 1 else [work(iter(tasks))]:
             for name, found in part:
                 results[name].append(found)
         return results
