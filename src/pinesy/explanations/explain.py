@@ -9,15 +9,15 @@ import numpy as np
 
 from pinesy._common.masks import mask_table
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, check_degree, check_limit
+from pinesy._common.validation import FloatArray, check_degree, check_limit, listed
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
+from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import picture
-from pinesy.explanations.sample import BoolArray, Sample, only_output, plan_for
+from pinesy.explanations.sample import BoolArray, Sample, plan_for
 from pinesy.explanations.wording import explanation_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -76,6 +76,14 @@ def explain(
     inside = degrees == degrees.max() if asked is None else _members(asked)
     graph = ExplanationGraph(sample, eta)
     return Explanation(attribute, asked, eta, depth, wording, graph, inside)
+
+
+def only_output(cascade: Cascade, cure: str) -> Attribute:
+    """Return the only output of a cascade; where there are several, raise with the cure."""
+    if len(cascade.outputs) > 1:
+        names = listed([a.name for a in cascade.outputs])
+        raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
+    return cascade.outputs[0]
 
 
 def _members(proposition: Proposition) -> BoolArray:

@@ -35,7 +35,7 @@ def schema() -> dict[str, Any]:
 def explanation_dict(outline: Outline) -> dict[str, Any]:
     """Return an explanation as plain data."""
     explanation, walked = outline.explanation, list(outline.walk())
-    writer = _JsonWriter(outline, {node: number for number, (node, _) in enumerate(walked)})
+    writer = _NodeRecorder(outline, {node: number for number, (node, _) in enumerate(walked)})
     return {
         "format": "pinesy explanation",
         "version": 1,
@@ -88,7 +88,7 @@ def _omitted(omission: Omission | None) -> dict[str, Any] | None:
     return asdict(omission) if omission else None
 
 
-class _JsonWriter:
+class _NodeRecorder:
     """Writes nodes, by the numbers that they have in the list of nodes."""
 
     def __init__(self, outline: Outline, numbers: dict[ExplanationNode, int]) -> None:

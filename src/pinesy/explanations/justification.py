@@ -20,6 +20,8 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
 Semantics = Literal["P", "C"]
+#: Attributes, and the positions of some values of each.
+Behind = list[tuple[Attribute, list[int]]]
 
 #: Certainties are differences ``1 - rho``: this much rounding must not carry one across `eta`.
 ROUNDING = 1e-15
@@ -69,6 +71,7 @@ class Triplet:
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
     _made: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
+    _behind: dict[int | None, Behind] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def premise(self) -> Premise:
@@ -146,14 +149,19 @@ class Triplet:
         """The number of unexpected propositions."""
         return len(self._order[1])
 
-    @cached_property
-    def behind(self) -> list[tuple[Attribute, list[int]]]:
-        """What the deciding propositions rest on.
+    @property
+    def n_deciding(self) -> int:
+        """The number of propositions that attain the degree of the premise."""
+        return int((self._measures == self.possibility).sum())
 
-        For each its attribute and the positions of the values that attain its degree.
-        """
-        output, inside = self.rule.conclusion.attribute, self.semantics == "P"
-        return self._sample.deciding(output, self.number - 1, inside, self.possibility)
+    def behind(self, limit: int | None) -> Behind:
+        """Return the attributes of the first deciding propositions, and the positions that do."""
+        if limit not in self._behind:
+            output, inside = self.rule.conclusion.attribute, self.semantics == "P"
+            self._behind[limit] = self._sample.deciding(
+                output, self.number - 1, inside, self.possibility, limit
+            )
+        return self._behind[limit]
 
     def _part(self, place: int) -> TripletProposition:
         proposition = self.premise.propositions[place]
@@ -314,17 +322,9 @@ class ExplanationNode:
         triplets = self.justification.triplets if self.justification else ()
         found: dict[ExplanationNode, None] = {}
         for triplet in triplets[:limit]:
-            for attribute, positions in triplet.behind[:limit]:
+            for attribute, positions in triplet.behind(limit):
                 found.update((self._graph.node(attribute, i), None) for i in positions[:limit])
         return tuple(found)
-
-    def n_hidden(self, limit: int | None) -> int:
-        """Return how many inferred values `first_children` leaves out of those propositions."""
-        if limit is None or self.justification is None:
-            return 0
-        shown = [part for t in self.justification.triplets[:limit] for part in t.behind[:limit]]
-        cut = [(a.name, len(p) - limit) for a, p in shown if len(p) > limit]
-        return sum(left for name, left in cut if not self._graph.sample.is_input(name))
 
     def __repr__(self) -> str:
         return (

@@ -108,6 +108,16 @@ class Outline:
         several = premise.count > 1
         return [self.wording.says(part.reduced, self.limit, several) for part in premise.parts]
 
+    def n_hidden(self, node: ExplanationNode) -> int:
+        """Return how many inferred values are left out of the propositions that are followed."""
+        if self.limit is None or node.justification is None:
+            return 0
+        triplets = node.justification.triplets[: self.limit]
+        shown = [part for triplet in triplets for part in triplet.behind(self.limit)]
+        cut = [(a.name, len(p) - self.limit) for a, p in shown if len(p) > self.limit]
+        sample = self.explanation.graph.sample
+        return sum(left for name, left in cut if not sample.is_input(name))
+
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
     """Group values of one attribute that the same rules justify."""

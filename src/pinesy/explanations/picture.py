@@ -197,7 +197,7 @@ class _BoxMaker:
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
         box = Box(kind, heading, (premise,), tooltip)
         deciding = [p for p in found.parts if p.decides]
-        hidden = len(triplet.behind) - len(deciding)
+        hidden = triplet.n_deciding - len(deciding)
         hidden += sum(self._behind(node, part, box, level) for part in deciding)
         if hidden > 0:
             box.add(_more(hidden, f"{hidden} more that this rests on"))

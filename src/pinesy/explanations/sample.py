@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray, listed
+from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Program, run
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
@@ -102,16 +102,12 @@ def _by_attribute(
     groups: dict[str, list[int]] = {}
     for number, proposition in enumerate(propositions):
         groups.setdefault(proposition.attribute.name, []).append(number)
-    return {
-        name: (
-            numbers,
-            mask_table(
-                len(propositions[numbers[0]].attribute.domain),
-                [propositions[number].mask for number in numbers],
-            ).T,
-        )
-        for name, numbers in groups.items()
-    }
+    found = {}
+    for name, numbers in groups.items():
+        size = len(propositions[numbers[0]].attribute.domain)
+        masks = [propositions[number].mask for number in numbers]
+        found[name] = (numbers, mask_table(size, masks).T)
+    return found
 
 
 class SamplePlan:
@@ -130,7 +126,7 @@ class SamplePlan:
     def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
         self.attribute = attribute
         self.tables = {attribute.name: table_of(cascade[attribute])}
-        self.known = {a.name: a for a in cascade.inputs}
+        self.known, _ = _names(cascade)
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
         used = self.tables[attribute.name].propositions
@@ -167,8 +163,7 @@ class SamplePlan:
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
     """Return the evidence of one sample as a row of the columns of some inputs of a cascade."""
-    known = {a.name: a for a in cascade.inputs}
-    concluded = frozenset(s.output.name for s in cascade.order)
+    known, concluded = _names(cascade)
     columns = sum(len(a.domain) for a in inputs)
     rows = Rows.of(evidence, inputs, known, concluded, columns)
     if rows.is_batch:
@@ -186,12 +181,11 @@ def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> In
     return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
 
 
-def only_output(cascade: Cascade, cure: str) -> Attribute:
-    """Return the only output of a cascade; where there are several, raise with the cure."""
-    if len(cascade.outputs) > 1:
-        names = listed([a.name for a in cascade.outputs])
-        raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
-    return cascade.outputs[0]
+@cached_on_owner
+def _names(cascade: Cascade) -> tuple[dict[str, Attribute], frozenset[str]]:
+    """Return the inputs by name, and the names of the attributes that rules conclude on."""
+    concluded = frozenset(s.output.name for s in cascade.order)
+    return {a.name: a for a in cascade.inputs}, concluded
 
 
 @cached_on_owner
@@ -318,18 +312,19 @@ class Sample:
         return Attainment(degree, inside, by_premise.nonzero()[0], by_parameter.nonzero()[0])
 
     def deciding(
-        self, attribute: Attribute, rule: int, inside: bool, degree: float
+        self, attribute: Attribute, rule: int, inside: bool, degree: float, limit: int | None = None
     ) -> list[tuple[Attribute, list[int]]]:
         """Return what the degree of a rule's premise comes from.
 
-        For each proposition that attains it, its attribute and the positions of the values that
-        do: in the proposition if the degree is ``lambda`` (`inside`), outside if it is ``rho``.
+        For each proposition that attains it, at most `limit`, its attribute and the positions of
+        the values that do: in the proposition if the degree is ``lambda`` (`inside`), outside of it
+        if it is ``rho``.
         """
         table = self.table(attribute.name)
         numbers = table.flat[table.starts[rule] : table.starts[rule + 1]]
         measures = self.measures(attribute.name)[0 if inside else 1, numbers]
         found = []
-        for number in numbers[measures == degree].tolist():
+        for number in numbers[measures == degree][:limit].tolist():
             used, members = table.propositions[number].attribute, table.members[number]
             values = self._attaining(used.name, degree) & (members if inside else ~members)
             found.append((used, values.nonzero()[0].tolist()))

@@ -87,7 +87,7 @@ class _TextWriter:
         indent, degree = "  " * level + "- ", nodes[0].possibility
         if not self.outline.is_cut(level):
             yield from self._lines(children, level)
-            hidden = sum(node.n_hidden(self.limit) for node in nodes)
+            hidden = sum(map(self.outline.n_hidden, nodes))
             if hidden:
                 yield f"{indent}And {_more(Omission(hidden, degree, degree), 'values')}."
         elif children:

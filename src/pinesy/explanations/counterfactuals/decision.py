@@ -13,7 +13,8 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import DomainError, UnknownAttributeError
-from pinesy.explanations.sample import one_row, only_output
+from pinesy.explanations.explain import only_output
+from pinesy.explanations.sample import one_row
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
