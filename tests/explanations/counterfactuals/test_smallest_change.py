@@ -287,7 +287,7 @@ def test_bad_input() -> None:
         smallest_change(rules, DIGITS, 10, "y_1")
     with raises_saying(DomainError, "y_1 = 7 wins already; ask of another value"):
         smallest_change(rules, DIGITS, 7, "y_1")
-    with raises_saying(CascadeError, "has 2 outputs", "output="):
+    with raises_saying(CascadeError, "have 2 outputs", "output="):
         smallest_change(rules, DIGITS, 2)
     with raises_saying(UnknownAttributeError, "no rule set concludes on 'z'"):
         smallest_change(rules, DIGITS, 2, "z")

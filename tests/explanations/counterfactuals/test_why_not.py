@@ -186,7 +186,7 @@ def test_bad_input() -> None:
         why_not(addition(1), DIGITS, "x", "y_1")
     with raises_saying(DomainError, "wins already"):
         why_not(addition(1), DIGITS, 7, "y_1")
-    with raises_saying(CascadeError, "has 2 outputs"):
+    with raises_saying(CascadeError, "have 2 outputs"):
         why_not(addition(1), DIGITS, 7)
     with raises_saying(DataError, "one sample"):
         why_not(addition(1), {"a_1": np.eye(10), "a_2": np.eye(10)}, 2, "y_1")
