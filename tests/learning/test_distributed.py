@@ -35,7 +35,7 @@ def client() -> Iterator[Any]:
         "processes": True,
         "n_workers": 2,
         "threads_per_worker": 1,
-        "dashboard_address": None,
+        "dashboard_address": ":0",  # any free port: None would take 8787, also of another run
     }
     with (
         distributed.LocalCluster(**options) as cluster,

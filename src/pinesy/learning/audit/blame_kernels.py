@@ -1,6 +1,6 @@
 """The compiled loops of an audit: where samples contradict a rule set, and what repair makes of it.
 
-They take what the loops of learning take (see `_kernels`), and the sign table of the cells.
+They take what the loops of learning take (see `system_kernels`), and the sign table of the cells.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"

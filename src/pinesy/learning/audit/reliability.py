@@ -36,11 +36,12 @@ SHOWN = 10
 def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
     """Judge training samples: how badly, and where, each contradicts the rules.
 
-    The judgement is the Chebyshev distance ``nabla`` of a sample's equation system for each rule
-    set: by so much, at least, some degree of its target must change before any parameters give
-    it. It does not depend on the set's own parameters, but the premise degrees of later sets
-    depend on those of earlier ones, which are taken as they are: audit ``result.cascade`` for
-    what `learn` found. Cost: O(omega n) a sample and set; memory: a few numbers a sample and set.
+    Those that do are training data of poor quality [subsec:poorqualtrainingdata]. The judgement is
+    the Chebyshev distance ``nabla`` of a sample's equation system for each rule set: by so much, at
+    least, some degree of its target must change before any parameters give it. It does not depend
+    on the set's own parameters, but the premise degrees of later sets depend on those of earlier
+    ones, which are taken as they are: audit ``result.cascade`` for what `learn` found. Cost:
+    O(omega n) a sample and set; memory: a few numbers a sample and set.
 
     Parameters
     ----------
