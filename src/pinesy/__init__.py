@@ -33,7 +33,7 @@ from pinesy.explanations import (
     why_not,
 )
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
-from pinesy.learning import Audit, LearningResult, audit, learn
+from pinesy.learning import Audit, LearnedRules, LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.cascade import Cascade
@@ -65,6 +65,7 @@ __all__ = [
     "InconsistentSystemError",
     "Inference",
     "Label",
+    "LearnedRules",
     "LearningError",
     "LearningResult",
     "MatrixRelation",
