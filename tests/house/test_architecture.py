@@ -4,9 +4,13 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from house.test_layers import ROWS, SOURCE, imports, read_sources, room
 
-PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 _ROW = re.compile(r"^\| `(\w+)` \| .+? \|([^|]*)\|$", re.MULTILINE)
 _PLACE = re.compile(r"`([\w/]+\.py)`:\s+`([\w.]+)`")
 
@@ -53,3 +57,10 @@ def defined_in(path: Path) -> set[str]:
         if isinstance(node, ast.ClassDef):
             names |= {f"{node.name}.{m.name}" for m in node.body if isinstance(m, ast.FunctionDef)}
     return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_modules_that_pages_name_are_there(page: Path) -> None:
+    named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", page.read_text(encoding="utf-8")))
+    places = (ROOT, SOURCE, SOURCE / "engine", ROOT / "examples")
+    assert [name for name in named if not any((p / name).exists() for p in places)] == []
