@@ -1,7 +1,7 @@
 """The command ``pinesy audit``."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,30 +15,28 @@ from pinesy.cli.options import (
     RulesFile,
     SamplesFile,
     TargetNames,
-    TransformName,
     TransformOption,
     check_output,
 )
 from pinesy.cli.output import (
-    CsvWriter,
-    JsonLinesWriter,
-    JsonListWriter,
     ResultRow,
-    RowWriter,
     Screen,
     TableWriter,
-    WriterMaker,
+    Writer,
     open_output,
     shortened_note,
+    write_csv,
+    write_json_lines,
+    write_json_list,
 )
 from pinesy.cli.training_files import TrainingFiles, plain
 from pinesy.learning import Audit
 from pinesy.model.storage import load_rules
 
-WRITERS: dict[str, WriterMaker] = {
-    ".csv": CsvWriter,
-    ".json": JsonListWriter,
-    ".jsonl": JsonLinesWriter,
+WRITERS: dict[str, Writer] = {
+    ".csv": write_csv,
+    ".json": write_json_list,
+    ".jsonl": write_json_lines,
 }
 COLUMNS = ("line", "nabla", "set", "label", "repaired", "contradiction")
 Worst = Annotated[int, typer.Option(min=0, help="Samples to print.")]
@@ -50,7 +48,7 @@ def audit(
     output: OutputFile = None,
     worst: Worst = 20,
     target: TargetNames = None,
-    transform: TransformOption = TransformName.NONE,
+    transform: TransformOption = "none",
     batch: ReadSize = 10_000,
 ) -> None:
     """Rank the samples of a file by how badly they contradict the rules.
@@ -74,7 +72,7 @@ def audit(
     _print(result, lines, worst)
     if output is not None:
         with open_output(output) as stream:
-            _write(WRITERS[output.suffix](stream), _rows(result, lines))
+            WRITERS[output.suffix](stream, _rows(result, lines))
 
 
 def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
@@ -84,7 +82,7 @@ def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
     rows = [row for row in _rows(result, lines, worst) if row.content["reason"]]
     if not rows:
         return
-    _write(TableWriter(sys.stdout, COLUMNS, sections=False), rows)
+    TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
     count = int((result.worst > 0.0).sum())
     if count > len(rows):
         screen.print(shortened_note(count - len(rows), "sample", f"--worst {count}"))
@@ -92,12 +90,6 @@ def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
 
 def _rows(result: Audit, lines: Sequence[int], worst: int | None = None) -> Iterator["AuditRow"]:
     return (AuditRow(lines[row["sample"]], row) for row in result.rows(worst))
-
-
-def _write(writer: RowWriter, rows: Iterable["AuditRow"]) -> None:
-    for row in rows:
-        writer.add(row)
-    writer.finish()
 
 
 @dataclass(frozen=True)

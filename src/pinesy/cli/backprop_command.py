@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -19,18 +18,18 @@ from pinesy.cli.options import (
     DataFile,
     OutputFile,
     RulesFile,
-    TransformName,
     TransformOption,
     check_output,
     find_value,
     read_data,
 )
 from pinesy.cli.output import (
-    JsonLinesWriter,
     ResultRow,
     TableWriter,
+    Writer,
     degree_text,
     degrees_by_name,
+    write_json_lines,
     write_rows,
 )
 from pinesy.exceptions import DataError, UnknownAttributeError
@@ -62,14 +61,6 @@ FIGURES = (
 MEASURES = ("input_distance", "input_excess")
 
 
-class BackpropFormat(StrEnum):
-    """How target inputs are written; json and jsonl are both JSON Lines."""
-
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
 TargetValues = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,14 +74,16 @@ Belief = Annotated[
     bool, typer.Option("--belief", help="Condition what is believed of the inputs on the targets.")
 ]
 FORMAT_HELP = "By default table on a terminal, or json (JSON Lines)."
-Form = Annotated[BackpropFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+Form = Annotated[
+    Literal["table", "json", "jsonl"] | None, typer.Option("--format", help=FORMAT_HELP)
+]
 
 
 def backprop(
     rules: RulesFile,
     data: DataFile,
     target: TargetValues = None,
-    transform: TransformOption = TransformName.NONE,
+    transform: TransformOption = "none",
     belief: Belief = False,
     form: Form = None,
     output: OutputFile = None,
@@ -118,8 +111,7 @@ def backprop(
       pinesy backprop sum.rules digits.jsonl --target total=12
       pinesy backprop sum.rules train.jsonl --target total --belief -o fit.jsonl
     """
-    on_screen = output is None and sys.stdout.isatty()
-    form = form or (BackpropFormat.TABLE if on_screen else BackpropFormat.JSON)
+    form = form or ("table" if output is None and sys.stdout.isatty() else "json")
     if output is not None:
         check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
@@ -133,11 +125,12 @@ def backprop(
             return _belief_rows(posterior(cascade, evidence, targets), samples.lines, everything)
         return _rows(backpropagate(cascade, evidence, targets), samples.lines, everything)
 
-    columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
-    table = partial(TableWriter, columns=columns, everything=everything, page=PAGE)
+    write: Writer = write_json_lines
+    if form == "table":
+        columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
+        write = TableWriter(columns, everything=everything, page=PAGE)
     batches = read_data(data, cascade, cascade.inputs, transform, batch, chosen.in_file)
-    make_writer = table if form is BackpropFormat.TABLE else JsonLinesWriter
-    write_rows(batches, rows, make_writer, data, output)
+    write_rows(batches, rows, write, data, output)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def explain(
     everything: All = False,
     form: Form = None,
     output: OutputFile = None,
-    transform: TransformOption = TransformName.NONE,
+    transform: TransformOption = "none",
 ) -> None:
     """Explain the result of one sample: why a value is as possible and as certain.
 

@@ -4,10 +4,9 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from itertools import count
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -17,18 +16,17 @@ from pinesy.cli.options import (
     DataFile,
     OutputFile,
     RulesFile,
-    TransformName,
     TransformOption,
     format_of,
     read_data,
 )
 from pinesy.cli.output import (
-    CsvWriter,
-    JsonLinesWriter,
     ResultRow,
     TableWriter,
-    WriterMaker,
+    Writer,
     degree_text,
+    write_csv,
+    write_json_lines,
     write_rows,
 )
 from pinesy.model.storage import load_rules
@@ -43,15 +41,8 @@ PAGE = 1000
 FLAGS = ("false", "true")
 
 
-class InferFormat(StrEnum):
-    """How inferences are written."""
-
-    TABLE = "table"
-    JSONL = "jsonl"
-    CSV = "csv"
-
-
-SUFFIXES = {".jsonl": InferFormat.JSONL, ".csv": InferFormat.CSV}
+InferFormat = Literal["table", "jsonl", "csv"]
+SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
 FORMAT_HELP = "By default what the output file is called; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
@@ -63,7 +54,7 @@ def infer(
     data: DataFile,
     output: OutputFile = None,
     form: Form = None,
-    transform: TransformOption = TransformName.NONE,
+    transform: TransformOption = "none",
     outputs: Outputs = None,
     batch: BatchSize = 10_000,
     everything: All = False,
@@ -95,22 +86,22 @@ def infer(
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
-    default = InferFormat.TABLE if sys.stdout.isatty() else InferFormat.JSONL
-    form = form or format_of(output, SUFFIXES, default)
+    chosen: InferFormat = form or format_of(
+        output, SUFFIXES, "table" if sys.stdout.isatty() else "jsonl"
+    )
     cascade = load_rules(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
-    table = partial(
-        TableWriter,
+    table = TableWriter(
         columns=("sample", "output", "best", "certainty", "flags"),
         right=("sample",),
         everything=everything,
         page=PAGE,
         sections=len(program.outputs) > 1,
     )
-    writers: dict[InferFormat, WriterMaker] = {
-        InferFormat.TABLE: table,
-        InferFormat.JSONL: JsonLinesWriter,
-        InferFormat.CSV: CsvWriter,
+    writers: dict[InferFormat, Writer] = {
+        "table": table,
+        "jsonl": write_json_lines,
+        "csv": write_csv,
     }
     numbers = count(1)
 
@@ -120,7 +111,7 @@ def infer(
         return map(InferenceRow, zip(*parts, strict=True), numbers)
 
     batches = read_data(data, cascade, program.inputs, transform, batch)
-    write_rows(batches, rows, writers[form], data, output)
+    write_rows(batches, rows, writers[chosen], data, output)
 
 
 class OutputResult(NamedTuple):

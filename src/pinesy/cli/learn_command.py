@@ -1,10 +1,9 @@
 """The command ``pinesy learn``."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from math import nan
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -14,7 +13,6 @@ from pinesy.cli.options import (
     RulesFile,
     SamplesFile,
     TargetNames,
-    TransformName,
     TransformOption,
     check_output,
 )
@@ -22,14 +20,6 @@ from pinesy.cli.training_files import TrainingFiles, learned_text, plain, proven
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
 from pinesy.model.storage import load_rules
-
-
-class SearchMethod(StrEnum):
-    """How tolerances are searched for."""
-
-    PAPER = "paper"
-    EXHAUSTIVE = "exhaustive"
-
 
 ModelFile = Annotated[
     Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
@@ -56,7 +46,7 @@ Groups = Annotated[
     ),
 ]
 Search = Annotated[
-    SearchMethod | None,
+    Literal["paper", "exhaustive"] | None,
     typer.Option(
         help="With --validation: search as the paper does (by default), or try all combinations."
     ),
@@ -78,7 +68,7 @@ def learn(
     output: ModelFile,
     tolerance: Tolerances = None,
     target: TargetNames = None,
-    transform: TransformOption = TransformName.NONE,
+    transform: TransformOption = "none",
     validation: Validation = None,
     group: Groups = None,
     search: Search = None,
@@ -117,7 +107,7 @@ def learn(
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
-        searched = files.searched(data, validation, group or (), search or SearchMethod.PAPER)
+        searched = files.searched(data, validation, group or (), search or "paper")
         typer.echo(f"tolerances: {plain(searched)}\n")
         result = searched.result
         judged = {"search": searched.method, "metric": searched.metric}

@@ -2,13 +2,11 @@
 
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-import pinesy
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
@@ -16,23 +14,13 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, read_samples, value_texts
+from pinesy.transforms import TRANSFORMS
 
 Form = TypeVar("Form")
 
 
-class TransformName(StrEnum):
-    """What makes possibilities of the data's numbers."""
-
-    NONE = "none"
-    ANTIPIGNISTIC = "antipignistic"
-    MINIMUM_SPECIFICITY = "minimum-specificity"
-
-    @property
-    def function(self) -> Callable[[Any], Any] | None:
-        """The function of the library."""
-        return None if self is TransformName.NONE else getattr(pinesy, self.replace("-", "_"))
-
-
+#: What makes possibilities of the data's numbers.
+TransformName = Literal["none", "antipignistic", "minimum-specificity"]
 RulesFile = Annotated[Path, typer.Argument(metavar="RULES", help="A .rules or .json file.")]
 DataFile = Annotated[
     Path,
@@ -87,6 +75,11 @@ def check_output(output: Path, suffixes: Sequence[str], sources: Sequence[Path |
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
 
 
+def transform_function(name: TransformName) -> Callable[[Any], Any] | None:
+    """Return the function of the library that makes possibilities, None if they are given."""
+    return TRANSFORMS.get(name.replace("-", "_"))
+
+
 def read_data(
     data: Path,
     cascade: Cascade,
@@ -101,7 +94,7 @@ def read_data(
         inputs,
         targets=targets,
         known=[*cascade.inputs, *(s.output for s in cascade.order)],
-        transform=transform.function,
+        transform=transform_function(transform),
         batch=batch,
     )
 

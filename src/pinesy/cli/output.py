@@ -3,17 +3,19 @@
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pinesy._common.console import Bar, progress
+from pinesy._common.console import progress
 from pinesy._common.files import writing
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, value_texts
@@ -94,73 +96,36 @@ class ResultRow:
         return ()
 
 
-class RowWriter(Protocol):
-    """Takes the result of one sample after the other."""
-
-    def add(self, row: ResultRow) -> None:
-        """Write a result, at once or later."""
-
-    def finish(self) -> None:
-        """Write what is left."""
+#: Writes the results of samples to a stream.
+Writer = Callable[[TextIO, Iterable[ResultRow]], None]
 
 
-#: Makes a writer to a stream.
-WriterMaker = Callable[[TextIO], RowWriter]
+def write_json_lines(stream: TextIO, rows: Iterable[ResultRow]) -> None:
+    """Write an object for each sample, one a line."""
+    for row in rows:
+        stream.write(json.dumps(row.to_dict(), ensure_ascii=False) + "\n")
 
 
-class JsonLinesWriter:
-    """Writes an object for each sample, one a line."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-
-    def add(self, row: ResultRow) -> None:
-        """Write a line."""
-        self.stream.write(json.dumps(row.to_dict(), ensure_ascii=False) + "\n")
-
-    def finish(self) -> None:
-        """Do nothing: every sample is written."""
+def write_json_list(stream: TextIO, rows: Iterable[ResultRow]) -> None:
+    """Write one list of objects."""
+    json.dump([row.to_dict() for row in rows], stream, ensure_ascii=False, indent=1)
+    stream.write("\n")
 
 
-class JsonListWriter:
-    """Writes one list of objects."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.rows: list[dict[str, Any]] = []
-
-    def add(self, row: ResultRow) -> None:
-        """Add an object to the list."""
-        self.rows.append(row.to_dict())
-
-    def finish(self) -> None:
-        """Write the list."""
-        json.dump(self.rows, self.stream, ensure_ascii=False, indent=1)
-        self.stream.write("\n")
+def write_csv(stream: TextIO, rows: Iterable[ResultRow]) -> None:
+    """Write a header, then a row for each sample."""
+    writer = csv.writer(stream, lineterminator="\n")
+    for number, row in enumerate(rows):
+        if number == 0:
+            writer.writerow(row.titles())
+        writer.writerow(row.cells())
 
 
-class CsvWriter:
-    """Writes a header, then a row for each sample."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.rows = csv.writer(stream, lineterminator="\n")
-        self.started = False
-
-    def add(self, row: ResultRow) -> None:
-        """Write a row, before the first one the header."""
-        if not self.started:
-            self.rows.writerow(row.titles())
-            self.started = True
-        self.rows.writerow(row.cells())
-
-    def finish(self) -> None:
-        """Do nothing: every sample is written."""
-
-
+@dataclass(frozen=True)
 class TableWriter:
     """Prints tables for reading.
 
-    Parameters
+    Attributes
     ----------
     columns, right : their titles, and those whose cells stand on the right
     everything : whether to show all samples, or the first `SHOWN`
@@ -168,60 +133,38 @@ class TableWriter:
     sections : whether to set samples apart
     """
 
-    def __init__(
-        self,
-        stream: TextIO,
-        columns: Sequence[str],
-        *,
-        right: Sequence[str] = (),
-        everything: bool = True,
-        page: int | None = None,
-        sections: bool = True,
-    ) -> None:
-        self.screen = Screen(file=stream)
-        self.columns, self.right = columns, right
-        self.page, self.sections = page, sections
-        self.limit = None if everything else SHOWN
-        self.count = 0
-        self._start()
+    columns: Sequence[str]
+    right: Sequence[str] = ()
+    everything: bool = True
+    page: int | None = None
+    sections: bool = True
 
-    def _start(self) -> None:
-        self.table = new_table(*self.columns, right=self.right)
-        self.remarks: list[str] = []
-        self.waiting = 0
+    def __call__(self, stream: TextIO, rows: Iterable[ResultRow]) -> None:
+        """Print the samples, and how many are not shown."""
+        screen, rows = Screen(file=stream), iter(rows)
+        shown = rows if self.everything else iter(list(islice(rows, SHOWN)))
+        left = 0 if self.everything else sum(1 for _ in rows)
+        while page := list(islice(shown, self.page)):
+            self._print(screen, page)
+        if left:
+            screen.print(shortened_note(left, "sample"))
 
-    def add(self, row: ResultRow) -> None:
-        """Put a sample into the table, unless enough are shown."""
-        self.count += 1
-        if self.limit is not None and self.count > self.limit:
-            return
-        for cells in row.lines():
-            self.table.add_row(*map(Text, cells))
-        if self.sections:
-            self.table.add_section()
-        self.remarks.extend(row.remarks())
-        self.waiting += 1
-        if self.waiting == self.page:
-            self._print()
-
-    def _print(self) -> None:
-        self.screen.print(self.table)
-        for remark in self.remarks:
-            self.screen.print(Text(remark), soft_wrap=True)
-        self._start()
-
-    def finish(self) -> None:
-        """Print what is left, and say how many samples are not shown."""
-        if self.waiting:
-            self._print()
-        if self.limit is not None and self.count > self.limit:
-            self.screen.print(shortened_note(self.count - self.limit, "sample"))
+    def _print(self, screen: Screen, rows: Sequence[ResultRow]) -> None:
+        table = new_table(*self.columns, right=self.right)
+        for row in rows:
+            for cells in row.lines():
+                table.add_row(*map(Text, cells))
+            if self.sections:
+                table.add_section()
+        screen.print(table)
+        for remark in chain.from_iterable(row.remarks() for row in rows):
+            screen.print(Text(remark), soft_wrap=True)
 
 
 def write_rows(
     batches: Iterable[Batch],
     rows: Callable[[Batch], Iterable[ResultRow]],
-    make_writer: WriterMaker,
+    write: Writer,
     data: Path,
     output: Path | None,
 ) -> None:
@@ -233,34 +176,27 @@ def write_rows(
     output : the file to write, None for standard output
     """
     size = data.stat().st_size if data.is_file() else None
-    with open_output(output) as stream:
-        writer = make_writer(stream)
-        # A bar between results on one screen would garble them; a table comes after it.
-        bar = output is not None or isinstance(writer, TableWriter) or not sys.stdout.isatty()
-        with watched(batches, data.name if bar else "", size) as seen:
-            for batch in seen:
-                for row in rows(batch):
-                    writer.add(row)
-        writer.finish()
+    # A bar between results on one screen would garble them; a table comes after it.
+    bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()
+    with (
+        open_output(output) as stream,
+        closing(watched(batches, data.name if bar else "", size)) as seen,
+    ):
+        write(stream, chain.from_iterable(map(rows, seen)))
 
 
-@contextmanager
-def watched(batches: Iterable[Batch], name: str, size: int | None) -> Iterator[Iterator[Batch]]:
-    """Give the batches of a file, with a bar if going through them takes long.
+def watched(batches: Iterable[Batch], name: str, size: int | None) -> Generator[Batch, None, None]:
+    """Yield the batches of a file, with a bar if going through them takes long.
 
     Parameters
     ----------
     name : the file; empty for no bar
     size : its bytes, if their number is known
     """
-    with progress(f"reading {name}" if name else "", size) as bar:
-        yield _advancing(batches, name, bar)
-
-
-def _advancing(batches: Iterable[Batch], name: str, bar: Bar) -> Iterator[Batch]:
     samples = position = 0
-    for batch in batches:
-        yield batch
-        samples += len(batch)
-        bar.advance(batch.position - position, f"reading {name}: {samples:,} samples")
-        position = batch.position
+    with progress(f"reading {name}" if name else "", size) as bar:
+        for batch in batches:
+            yield batch
+            samples += len(batch)
+            bar.advance(batch.position - position, f"reading {name}: {samples:,} samples")
+            position = batch.position

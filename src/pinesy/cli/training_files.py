@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pinesy._common.validation import FloatArray, listed
-from pinesy.cli.options import TransformName
+from pinesy.cli.options import TransformName, transform_function
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
 from pinesy.learning import (
@@ -65,7 +66,7 @@ class TrainingFiles:
                 self.cascade.inputs,
                 targets=self.targets,
                 known=self.known,
-                transform=self.transform.function,
+                transform=transform_function(self.transform),
                 batch=self.batch,
             )
         return self._files[path]
@@ -84,8 +85,7 @@ class TrainingFiles:
     def whole(self, path: Path) -> tuple[FloatArray, dict[str, Target], Sequence[int]]:
         """Return the inputs, targets and line numbers of all samples of a file."""
         file = self.file(path)
-        with watched(file.batches(), path.name, file.n_bytes) as batches:
-            whole = Batch.joined(list(batches))
+        whole = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
         self._check_targets(path, whole.targets)
         return whole.evidence, whole.targets, whole.lines
 
@@ -148,7 +148,7 @@ class TrainingFiles:
 def _held(file: SampleFile) -> Batches:
     """Return the batches in a list, or the file itself if they would take too much memory."""
     held, size = [], 0
-    with watched(file.batches(), file.path.name, file.n_bytes) as batches:
+    with closing(watched(file.batches(), file.path.name, file.n_bytes)) as batches:
         for batch in batches:
             size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
             if size > HELD_BYTES:
@@ -180,7 +180,7 @@ def provenance(rules: Path, transform: TransformName, model: LearnedRules | None
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         size = rules.stat().st_size
         noted = {"file": rules.name, "bytes": size, "sha256": digest}
-        return {"rules": noted, "transform": str(transform), "data": []}
+        return {"rules": noted, "transform": transform, "data": []}
     return {**model.provenance, "data": data_of(model)}
 
 
