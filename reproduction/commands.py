@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 from typer.core import TyperCommand
 
-from pinesy.cli.app import CommandGroup, run
-from pinesy.cli.options import OutputFile
+from pinesy.cli.app import SETTINGS, run
+from pinesy.cli.options import OutputFile, format_of
 from pinesy.cli.output import Screen, open_output
 from pinesy.exceptions import DataError
 from reproduction.experiments import FROM_ANSWERS, PROBLEMS, TRANSFORMS, Experiment, experiments_of
@@ -259,7 +259,7 @@ def report(
     from reproduction.report import read_report
     from reproduction.store import Store
 
-    chosen = form or _form_of(output)
+    chosen = format_of(form, output, SUFFIXES, "table")
     made = read_report(results)
     with open_output(output) as stream:
         if chosen == "table":
@@ -273,25 +273,7 @@ def _screen(stream: TextIO) -> Screen:
     return Screen(file=stream, width=None if stream.isatty() else WIDTH)
 
 
-def _form_of(output: Path | None) -> ReportFormat:
-    if output is None:
-        return "table"
-    if output.suffix.lower() not in SUFFIXES:
-        raise typer.BadParameter(
-            f"{output} ends in none of {', '.join(SUFFIXES)}; say what it is with --format",
-            param_hint="--output",
-        )
-    return SUFFIXES[output.suffix.lower()]
-
-
-app = typer.Typer(
-    cls=CommandGroup,
-    help=HELP,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(help=HELP, **SETTINGS)
 for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
     app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
 app.command(help=REPORT_HELP)(report)

@@ -44,13 +44,15 @@ def _abandon_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-app = typer.Typer(
-    cls=CommandGroup,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
+#: Of this program, and of others like it.
+SETTINGS: dict[str, Any] = {
+    "cls": CommandGroup,
+    "add_completion": False,
+    "no_args_is_help": True,
+    "rich_markup_mode": "rich",
+    "pretty_exceptions_enable": False,
+}
+app = typer.Typer(**SETTINGS)
 for command in (check, show, infer, explain, learn, audit, backprop, demo):
     app.command()(command)
 

@@ -6,20 +6,15 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from pinesy import explanations
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray, listed
-from pinesy.cli.explanation_report import (
-    LIMITS,
-    ExplanationFormat,
-    ExplanationReport,
-    Question,
-)
+from pinesy._common.validation import FloatArray
+from pinesy.cli.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
 from pinesy.cli.options import (
     All,
     DataFile,
     OutputFile,
     RulesFile,
-    TransformName,
     TransformOption,
     check_output,
     find_value,
@@ -27,16 +22,12 @@ from pinesy.cli.options import (
     read_data,
 )
 from pinesy.cli.output import open_output
-from pinesy.exceptions import CascadeError, DataError
+from pinesy.exceptions import DataError
+from pinesy.explanations.explain import only_output
 from pinesy.model.storage import load_rules
-from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import Batch
 
-SUFFIXES = {
-    ".txt": ExplanationFormat.TEXT,
-    ".json": ExplanationFormat.JSON,
-    ".svg": ExplanationFormat.SVG,
-}
+SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg": "svg"}
 Row = Annotated[
     int | None,
     typer.Option(
@@ -104,8 +95,8 @@ def explain(
       pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
     """
-    form = form or format_of(output, SUFFIXES, ExplanationFormat.TEXT)
-    if why_not is not None and form is ExplanationFormat.SVG:
+    chosen = format_of(form, output, SUFFIXES, "text")
+    if why_not is not None and chosen == "svg":
         raise typer.BadParameter(
             "a picture does not show it; use --format text or json", param_hint="--why-not"
         )
@@ -113,42 +104,25 @@ def explain(
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
     if output is not None:
         check_output(output, [output.suffix], [rules, data])
-    question = _question(load_rules(rules), attribute, value, why_not)
-    line, evidence = _read(question, data, sample, transform)
-    limit = LIMITS[form] if limit is None else limit
-    report = ExplanationReport(question, line, evidence, eta, depth, limit)
-    text = (report.everything() if everything else report).write(form)
-    with open_output(output) as stream:
-        stream.write(f"{text}\n")
-
-
-def _question(cascade: Cascade, name: str | None, value: str | None, other: str | None) -> Question:
-    """Find the attribute and the values that the command line names."""
-    attribute = cascade[name or _only_output(cascade)].output
-    proposition = attribute if value is None else attribute.isin({find_value(attribute, value)})
-    rival = None if other is None else find_value(attribute, other)
-    return Question(cascade, attribute, proposition, rival, other is not None)
-
-
-def _only_output(cascade: Cascade) -> str:
-    outputs = [a.name for a in cascade.outputs]
-    if len(outputs) > 1:
-        raise CascadeError(
-            f"the rules have {len(outputs)} outputs ({listed(outputs)}); say which: "
-            "--attribute NAME"
-        )
-    return outputs[0]
-
-
-def _read(
-    question: Question, data: Path, sample: int | None, transform: TransformName
-) -> tuple[int, dict[str, FloatArray]]:
-    """Return the line of the sample, and its evidence."""
-    inputs = question.cascade.compile([question.attribute]).inputs
-    size = 1 if sample is None else 1000
-    batches = read_data(data, question.cascade, inputs, transform, size)
+    cascade = load_rules(rules)
+    name = attribute or only_output(cascade, "say which: --attribute NAME").name
+    wanted = cascade[name].output
+    proposition = wanted if value is None else wanted.isin({find_value(wanted, value)})
+    rival = None if why_not is None else find_value(wanted, why_not)
+    inputs = cascade.compile([wanted]).inputs
+    batches = read_data(data, cascade, inputs, transform, 1 if sample is None else 1000)
     line, row = _find_sample(batches, sample, data)
-    return line, {name: row[part] for name, part in column_slices(inputs).items()}
+    evidence = {name: row[part] for name, part in column_slices(inputs).items()}
+    report = ExplanationReport(
+        cascade,
+        line,
+        evidence,
+        explanations.explain(cascade, evidence, proposition, eta=eta, depth=depth),
+        None if why_not is None else explanations.why_not(cascade, evidence, rival, wanted),
+        None if everything else limit or LIMITS[chosen],
+    )
+    with open_output(output) as stream:
+        stream.write(f"{report.write(chosen)}\n")
 
 
 def _find_sample(
@@ -166,8 +140,8 @@ def _find_sample(
         if wanted is None or wanted in lines:
             row = 0 if wanted is None else lines.index(wanted)
             return lines[row], batch.evidence[row]
-        if lines[-1] > (wanted or 0):
-            nearest = min([*lines, *[last] * (last > 0)], key=lambda n: abs(n - (wanted or 0)))
+        if lines[-1] > wanted:
+            nearest = min([*lines, *[last] * (last > 0)], key=lambda n: abs(n - wanted))
             _refuse(data, wanted, f"the nearest one is in {nearest}")
         last = lines[-1]
     _refuse(data, wanted, f"the last one is in {last}")

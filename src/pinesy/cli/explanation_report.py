@@ -1,11 +1,9 @@
 """What ``pinesy explain`` says of a sample, as text, as data or as a picture."""
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pinesy.cli.output import degrees_by_name
 from pinesy.explanations import (
@@ -13,53 +11,26 @@ from pinesy.explanations import (
     LimitingDegree,
     Restraint,
     WhyNot,
-    explain,
     input_margins,
     is_coherent,
     margin,
     picture,
-    why_not,
 )
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.picture import LIMIT
 from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.samples import value_texts
 
-
-class ExplanationFormat(StrEnum):
-    """How an explanation is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    SVG = "svg"
-
+ExplanationFormat = Literal["text", "json", "svg"]
 
 #: Values, triplets and propositions that are shown of each by default.
-LIMITS = {ExplanationFormat.TEXT: 5, ExplanationFormat.JSON: 20, ExplanationFormat.SVG: LIMIT}
+LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": LIMIT}
 #: Values of an explanation as data, in all.
 NODES = 500
 #: Inputs that are named as the most delicate.
 DELICATE = 3
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is to be explained, of any sample.
-
-    Attributes
-    ----------
-    proposition : the value asked about; the attribute itself for the most possible one
-    other, has_other : the value of ``--why-not``, and whether it is given (None may be a value)
-    """
-
-    cascade: Cascade
-    attribute: Attribute
-    proposition: Proposition | Attribute
-    other: Hashable
-    has_other: bool
 
 
 @dataclass(frozen=True)
@@ -69,73 +40,54 @@ class ExplanationReport:
     Attributes
     ----------
     line, evidence : where the sample stands, and its degrees
-    eta, depth : as `explain` takes them
-    limit, nodes : how much of each is shown, and how many values of an explanation as data
+    why_not : what holds another value down, if ``--why-not`` asks
+    limit : how much of each is shown; None for everything
     """
 
-    question: Question
+    cascade: Cascade
     line: int
     evidence: Any
-    eta: float
-    depth: int | None
+    explanation: Explanation
+    why_not: WhyNot | None
     limit: int | None
-    nodes: int | None = NODES
-
-    def everything(self) -> "ExplanationReport":
-        """Return the same without limits."""
-        return replace(self, limit=None, nodes=None)
 
     def write(self, form: ExplanationFormat) -> str:
         """Return all of it in a format."""
-        if form is ExplanationFormat.TEXT:
+        if form == "text":
             return self.text()
-        if form is ExplanationFormat.JSON:
+        if form == "json":
             return json_text(self.to_dict(), indent=1)
-        return picture(self.explanation, limit=self.limit, nodes=self.nodes and PICTURED)
-
-    @cached_property
-    def explanation(self) -> Explanation:
-        """The explanation of the value asked about."""
-        question = self.question
-        return explain(
-            question.cascade, self.evidence, question.proposition, eta=self.eta, depth=self.depth
-        )
-
-    @cached_property
-    def why_not(self) -> WhyNot | None:
-        """What holds the other value down, if ``--why-not`` asks."""
-        question = self.question
-        if not question.has_other:
-            return None
-        return why_not(question.cascade, self.evidence, question.other, question.attribute)
+        return picture(self.explanation, limit=self.limit, nodes=self.limit and PICTURED)
 
     @cached_property
     def margin(self) -> float:
         """How far all inputs may move before the decision can change."""
-        return float(margin(self.question.cascade, self.evidence, self.question.attribute))
+        return float(margin(self.cascade, self.evidence, self.explanation.attribute))
 
     @cached_property
     def is_exact(self) -> bool:
         """Whether the margins are exact, not bounds."""
-        return is_coherent(self.question.cascade, self.question.attribute)
+        return is_coherent(self.cascade, self.explanation.attribute)
 
     @cached_property
     def margins(self) -> dict[str, float]:
         """How far each input alone may move."""
-        return input_margins(self.question.cascade, self.evidence, self.question.attribute)
+        return input_margins(self.cascade, self.evidence, self.explanation.attribute)
 
     def text(self) -> str:
         """Return the answers in plain English."""
         # Without a limit, as deep as the rules go.
-        depth = len(self.question.cascade.rule_sets) if self.limit is None else None
-        parts = [self.explanation.text(depth=self.depth or depth, limit=self.limit)]
-        parts.append(self._margin_text())
-        if self.question.has_other:
-            parts.append(f"Why not {_value(self.question)}?\n{self.why_not}")
+        depth = len(self.cascade.rule_sets) if self.limit is None else None
+        depth = self.explanation.depth or depth
+        parts = [self.explanation.text(depth=depth, limit=self.limit), self._margin_text()]
+        if self.why_not:
+            attribute = self.why_not.attribute
+            value = value_texts(attribute)[attribute.position(self.why_not.value)]
+            parts.append(f"Why not {value}?\n{self.why_not}")
         return "\n\n".join(parts)
 
     def _margin_text(self) -> str:
-        distance, name = self.margin, self.question.attribute.name
+        distance, name = self.margin, self.explanation.attribute.name
         if distance == 0.0:
             return f"Margin: 0. Several values of {name} are most possible: nothing is decided."
         if math.isinf(distance):
@@ -160,29 +112,31 @@ class ExplanationReport:
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""
         margins = {name: _finite(far) for name, far in self.margins.items()}
-        content = self.explanation.to_dict(limit=self.limit, nodes=self.nodes)
         return {
             "sample": self.line,
-            "explanation": content,
+            "explanation": self.explanation.to_dict(limit=self.limit, nodes=self.limit and NODES),
             "margin": {"all": _finite(self.margin), "exact": self.is_exact, "inputs": margins},
             "why_not": self._why_not_dict(self.why_not) if self.why_not else None,
         }
 
     def _why_not_dict(self, answer: WhyNot) -> dict[str, Any]:
-        restraints, change = answer.restraints[: self.limit], answer.change
-        bottlenecks = answer.bottlenecks[: self.limit]
+        restraints, bottlenecks = answer.restraints[: self.limit], answer.bottlenecks[: self.limit]
+        change, wording = answer.change, self.explanation.wording
         return {
             "value": plain_value(answer.value),
             "possibility": answer.degree,
             "winners": [plain_value(v) for v in answer.winners],
-            "holds": [self._restraint(one) for one in restraints],
+            "holds": [
+                _degree(one)
+                | {"rule": one.number, "text": wording.rule(one.rule, self.limit), "by": one.by}
+                for one in restraints
+            ],
             "holds_omitted": len(answer.restraints) - len(restraints),
-            "bottlenecks": [self._bottleneck(b) for b in bottlenecks],
+            "bottlenecks": [_degree(one) for one in bottlenecks],
             "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
             "cut": answer.cut,
-            "change": None
-            if change is None
-            else {
+            "change": change
+            and {
                 "readings": {n: plain_value(v) for n, v in change.readings.items()},
                 "size": change.size,
                 "exact": change.exact,
@@ -192,24 +146,10 @@ class ExplanationReport:
             "obstacle": answer.obstacle or None,
         }
 
-    def _bottleneck(self, reason: LimitingDegree) -> dict[str, Any]:
-        value = plain_value(reason.value)
-        return {"attribute": reason.attribute.name, "value": value, "possibility": reason.degree}
 
-    def _restraint(self, restraint: Restraint) -> dict[str, Any]:
-        return {
-            "attribute": restraint.attribute.name,
-            "value": plain_value(restraint.value),
-            "possibility": restraint.degree,
-            "rule": restraint.number,
-            "text": self.explanation.wording.rule(restraint.rule, self.limit),
-            "by": restraint.by,
-        }
-
-
-def _value(question: Question) -> str:
-    attribute = question.attribute
-    return value_texts(attribute)[attribute.position(question.other)]
+def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(held.value)
+    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
 
 
 def _finite(distance: float) -> float | None:

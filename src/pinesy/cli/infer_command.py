@@ -86,9 +86,8 @@ def infer(
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
-    chosen: InferFormat = form or format_of(
-        output, SUFFIXES, "table" if sys.stdout.isatty() else "jsonl"
-    )
+    default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
+    chosen = format_of(form, output, SUFFIXES, default)
     cascade = load_rules(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     table = TableWriter(

@@ -49,10 +49,12 @@ TargetNames = Annotated[
 ]
 
 
-def format_of(output: Path | None, suffixes: Mapping[str, Form], default: Form) -> Form:
-    """Return the format that the name of the output file says; the default without a file."""
-    if output is None:
-        return default
+def format_of(
+    form: Form | None, output: Path | None, suffixes: Mapping[str, Form], default: Form
+) -> Form:
+    """Return the format given, else that of the output file's name; the default without both."""
+    if form is not None or output is None:
+        return form or default
     if output.suffix.lower() not in suffixes:
         raise typer.BadParameter(
             f"{output} ends in none of {', '.join(suffixes)}; say which with --format",
