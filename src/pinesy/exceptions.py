@@ -20,7 +20,10 @@ __all__ = [
 
 
 class PinesyError(Exception):
-    """Base of every error that pinesy raises on purpose."""
+    """Base of every error that pinesy raises on purpose.
+
+    What one carries beside its message has a default, so that it survives pickling.
+    """
 
 
 @contextmanager
@@ -58,9 +61,6 @@ class InconsistentSystemError(PinesyError):
         super().__init__(message)
         self.distance = distance
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.distance)
-
 
 class LearningError(PinesyError):
     """No sample is reliable enough to learn the parameters of a rule set from.
@@ -77,9 +77,6 @@ class LearningError(PinesyError):
         super().__init__(message)
         self.rule_set = rule_set
         self.smallest = smallest
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.rule_set, self.smallest)
 
 
 class RuleSetError(PinesyError):
@@ -109,9 +106,6 @@ class UnreachableError(PinesyError):
         super().__init__(message)
         self.proven = proven
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.proven)
-
 
 class DataError(PinesyError):
     """Data do not fit together, or a data or model file cannot be read or written."""
@@ -126,10 +120,7 @@ class RulesTextError(DataError):
         Where the offending text starts, counted from 1.
     """
 
-    def __init__(self, message: str, line: int, column: int) -> None:
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
         self.line = line
         self.column = column
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.line, self.column)

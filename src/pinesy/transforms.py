@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_distribution, suggestion
+from pinesy._common.validation import FloatArray, check_distributions, suggestion
 from pinesy.exceptions import DegreeError, DomainError
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]
@@ -162,10 +162,7 @@ def _probabilities(rows: FloatArray, values: tuple[object, ...]) -> FloatArray:
 
 
 def _possibilities(rows: FloatArray, values: tuple[object, ...]) -> FloatArray:
-    good = ((rows >= 0.0) & (rows <= 1.0)).all(axis=1) & (rows.max(axis=1) == 1.0)
-    if not good.all():
-        row = int(np.argmin(good))
-        check_distribution(rows[row], values, f"row {row}" if len(rows) > 1 else "input")
+    check_distributions(rows, values, "possibilities")
     return rows
 
 

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from math import inf, isinf, nan
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
-def is_integer(value: object) -> bool:
+def is_integer(value: object) -> TypeGuard[int]:
     """Tell whether a value is a whole number: Python's or NumPy's, but no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -74,9 +74,9 @@ def check_integer(
     >>> check_integer(np.int8(3), "epochs", least=1)
     3
     """
-    if not is_integer(value) or int(value) < least:  # type: ignore[call-overload]
+    if not is_integer(value) or value < least:
         raise error(f"{what} is {value!r:.60}; it must be a whole number, at least {least}")
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return int(value)
 
 
 def check_integers(
@@ -117,9 +117,9 @@ def check_limit(limit: object, what: str) -> int | None:
     """
     if limit is None:
         return None
-    if not is_integer(limit) or int(limit) < 1:  # type: ignore[call-overload]
+    if not is_integer(limit) or limit < 1:
         raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
-    return int(limit)  # type: ignore[call-overload, no-any-return]
+    return int(limit)
 
 
 def check_number(
@@ -146,9 +146,9 @@ def check_number(
 
 def check_sample(row: object, n: int) -> int:
     """Return the number of a sample as an index from 0 on (-1 is the last), or raise."""
-    if not is_integer(row) or not -n <= int(row) < n:  # type: ignore[call-overload]
+    if not is_integer(row) or not -n <= row < n:
         raise DomainError(f"there is no sample {row!r:.60}; there are {n}, from 0 on")
-    return int(row) % n  # type: ignore[call-overload, no-any-return]
+    return int(row) % n
 
 
 def check_degree(degree: object, what: str) -> float:
@@ -180,3 +180,11 @@ def check_distribution(degrees: FloatArray, domain: tuple[object, ...], where: s
             "value must have possibility exactly 1: divide by the largest degree, or make "
             "possibilities from probabilities with pinesy.antipignistic"
         )
+
+
+def check_distributions(rows: FloatArray, domain: tuple[object, ...], where: str) -> None:
+    """Raise `DegreeError` for the first row that is no normalised possibility distribution."""
+    good = ((rows >= 0.0) & (rows <= 1.0)).all(axis=1) & (rows.max(axis=1) == 1.0)
+    if not good.all():
+        row = int(np.argmin(good))
+        check_distribution(rows[row], domain, f"{where}, row {row}")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import (
     FloatArray,
-    check_distribution,
+    check_distributions,
     in_order,
     listed,
     suggestion,
@@ -119,11 +119,7 @@ class Target:
                 f"(n_samples, {size}); got {array.dtype} of shape {array.shape}"
             )
         degrees = _frozen(array, np.float64)
-        good = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1) & (degrees.max(axis=1) == 1.0)
-        if not good.all():
-            row = int(np.argmin(good))
-            where = f"the target of {attribute.name!r}, row {row}"
-            check_distribution(degrees[row], attribute.domain, where)
+        check_distributions(degrees, attribute.domain, f"the target of {attribute.name!r}")
         return cls(attribute, np.empty(0, dtype=np.uint32), degrees)
 
     def __len__(self) -> int:
