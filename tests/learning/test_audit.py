@@ -192,6 +192,18 @@ def test_any_chunks_give_the_same(monkeypatch: pytest.MonkeyPatch, threads: str)
             assert np.array_equal(getattr(one, column), getattr(parts[name], column)), column
 
 
+def test_any_memory_order_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MODULE, "MIN_CHUNK", 7)
+    monkeypatch.setattr(MODULE, "CHUNK_BYTES", 1)
+    rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    rows, targets = random_batch(np.random.default_rng(4), 100, 2), ["wet"] * 100
+    by_row, by_column = (
+        audit(rules, {"rain": given}, targets).worst for given in (rows, np.asfortranarray(rows))
+    )
+    assert np.array_equal(by_row, by_column)
+
+
 # --- what it means -------------------------------------------------------------------------------
 
 

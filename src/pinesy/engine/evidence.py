@@ -28,12 +28,16 @@ Evidence = Mapping[Any, Any] | npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """The input distributions of all samples: one array an attribute, or one for all of them."""
+    """The input distributions of all samples: one array an attribute, or one for all of them.
+
+    Errors count the rows from `first` on.
+    """
 
     attributes: tuple[Attribute, ...]
     arrays: list[npt.NDArray[Any]]
     n: int
     is_batch: bool
+    first: int = 0
 
     @classmethod
     def of(
@@ -120,7 +124,7 @@ class Rows:
         degrees = self.block(row, row + 1)[0]
         columns = column_slices(self.attributes)
         for attribute in self.attributes:
-            where = f"attribute {attribute.name!r}" + (f", row {row}" if self.is_batch else "")
+            where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
             check_distribution(degrees[columns[attribute.name]], attribute.domain, where)
 
 

@@ -1,6 +1,7 @@
 """The reliability audit: which training samples contradict the rules, where, and by how much."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,12 +11,12 @@ import numpy.typing as npt
 
 from pinesy._common.names import name_of
 from pinesy._common.tables import data_frame, text_table
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import run
-from pinesy.exceptions import PinesyError, UnknownAttributeError
+from pinesy.exceptions import UnknownAttributeError
 from pinesy.learning.audit.blame import Blame, Flags, SetAudit, values_text
 from pinesy.learning.exact.in_memory import Rules, batch_of
 from pinesy.learning.exact.sample_systems import TrainingBatch
@@ -31,6 +32,8 @@ CHUNK_BYTES = 1 << 20
 MIN_CHUNK, MAX_CHUNK = 128, 4096
 #: Samples that the printed table shows.
 SHOWN = 10
+#: What a row says of the blame, as that does itself.
+BLAMED = ("rule", "text", "side", "degree", "limit", "limit_text", "reason")
 
 
 def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
@@ -71,48 +74,21 @@ def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
 
     def judge(begin: int) -> None:
         samples = slice(begin, min(begin + chunk, batch.n))
-        out = run(code, _PartRows.of(code, batch, samples))
+        out = run(code, _rows(code, batch, samples))
         for name, one in sets.items():
             one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
-    _each(judge, range(0, batch.n, chunk))
+    with ThreadPoolExecutor(n_threads()) as pool:
+        list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
     for one in sets.values():
         one.freeze()
     return Audit(cascade, sets, code, batch)
 
 
-def _each(judge: Callable[[int], None], chunks: range) -> None:
-    """Judge all chunks, on several threads; of the errors raise that of the first chunk."""
-
-    def work(queue: Iterator[int]) -> tuple[int, PinesyError] | None:
-        for begin in queue:
-            try:
-                judge(begin)
-            except PinesyError as error:
-                return begin, error
-        return None
-
-    errors = dict(filter(None, share(work, chunks, min(n_threads(), len(chunks)))))
-    if errors:
-        raise errors[min(errors)]
-
-
-@dataclass(frozen=True)
-class _PartRows(Rows):
-    """Some of the samples of a batch; an error gives the row's number in the batch."""
-
-    begin: int = 0
-
-    @classmethod
-    def of(cls, code: Code, batch: TrainingBatch, samples: slice) -> "_PartRows":  # type: ignore[override]
-        arrays = [batch.known[a.name] for a in code.inputs]
-        return cls(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
-
-    def block(self, first: int, last: int) -> FloatArray:
-        return super().block(self.begin + first, self.begin + last)
-
-    def refuse(self, row: int) -> None:
-        Rows(self.attributes, self.arrays, self.n, True).refuse(self.begin + row)
+def _rows(code: Code, batch: TrainingBatch, samples: slice) -> Rows:
+    """Return the inputs of some of the samples; errors give a row's number in the batch."""
+    arrays = [batch.known[a.name][samples] for a in code.inputs]
+    return Rows(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,7 +164,7 @@ class Audit:
     def equations(self, sample: int) -> dict[str, EquationSystem]:
         """Return the equation system of a sample, for each rule set."""
         i = check_sample(sample, len(self))
-        out = run(self._code, _PartRows.of(self._code, self._batch, slice(i, i + 1)))[:, 0]
+        out = run(self._code, _rows(self._code, self._batch, slice(i, i + 1)))[:, 0]
         systems = {}
         for name, one in self.sets.items():
             partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
@@ -228,13 +204,7 @@ class Audit:
                 "repaired": one.repaired(i, label),
                 "agrees": bool(one.agrees[i]),
                 "values": blame and values_text(blame.values),
-                "rule": blame and blame.rule,
-                "text": blame and blame.text,
-                "side": blame and blame.side,
-                "degree": blame and blame.degree,
-                "limit": blame and blame.limit,
-                "limit_text": blame and blame.limit_text,
-                "reason": blame and blame.reason,
+                **{key: blame and getattr(blame, key) for key in BLAMED},
             }
 
     def _worst_set(self, i: int) -> str:

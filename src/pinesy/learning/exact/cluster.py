@@ -53,8 +53,7 @@ def learn_distributed(
     if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
         raise DataError("give the parts of the data as a list with at least one pair in it")
     samples = OnCluster(cascade, parts, _client(client))
-    tolerances = resolve(tolerance, samples.targeted)
-    return learn_from(cascade, samples, samples.targeted, tolerances)
+    return learn_from(cascade, samples, resolve(tolerance, samples.targeted))
 
 
 def _client(client: Any) -> Any:
@@ -95,9 +94,10 @@ class OnCluster(Samples):
         """Return a delayed part as a future; others go as they are, inside the task."""
         return self._client.compute(part) if hasattr(part, "__dask_graph__") else part
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Stage) -> "OnCluster":
         """Make the program of a stage known to the workers."""
         self._stage = self._submit(_same, stage)
+        return self
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Do the first pass on the workers."""

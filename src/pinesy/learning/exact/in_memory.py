@@ -5,21 +5,20 @@ from operator import is_
 from typing import Any
 
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.exact.sample_systems import Measured, Stage, TrainingBatch
 from pinesy.learning.exact.stages import Samples, learn_from, needed_inputs
-from pinesy.learning.learning_result import LearningResult, SampleSummary
+from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
-from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
-from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets
 
 Rules = RuleSet | Cascade
+#: For each stage the programs that led to it, and what was measured then.
+Past = dict[int, tuple[tuple[Code, ...], Measured]]
 
 
 def learn(
@@ -63,8 +62,7 @@ def learn(
     """
     cascade = with_initial(rules, initial)
     batch = batch_of(cascade, evidence, targets)
-    tolerances = resolve(tolerance, list(batch.targets))
-    return learn_from(cascade, InMemory(cascade, batch), batch.targets, tolerances)
+    return learn_from(cascade, InMemory(batch), resolve(tolerance, list(batch.targets)))
 
 
 class InMemory(Samples):
@@ -72,66 +70,27 @@ class InMemory(Samples):
 
     Parameters
     ----------
-    cascade, batch : the rules, and samples for them
-    remember : whether to store what was measured for when it is learned again: a stage that comes
-        after the same programs as the last time is not measured again
+    batch : the samples
+    past : where to store what was measured, by the number of the stage, for when it is learned
+        again: a stage that comes after the same programs as the last time is not measured again
     """
 
-    have: dict[str, Any]
-
-    def __init__(self, cascade: Cascade, batch: TrainingBatch, remember: bool = False) -> None:
-        self._cascade = cascade
+    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
+        self.have: Mapping[str, Any] = {}
         self._batch = batch
-        self._remember = remember
-        self._past: list[tuple[tuple[Code, ...], Measured]] = []
-        self.measured: Measured
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin again with the first stage."""
-        self.have = {}
+        self._past = past
         self._path: tuple[Code, ...] = ()
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Stage) -> Measured:
         """Compute the premise degrees and distances of a stage."""
-        self._path = (*self._path, stage.code)
-        self.measured = self._remembered() or self._measured(stage)
-        self.have = self.measured.inferred
-
-    def _measured(self, stage: Stage) -> Measured:
-        measured = Measured(stage, self._batch.extended(self.have))
-        if self._remember:
-            self._past[len(self._path) - 1 :] = [(self._path, measured)]
+        number, self._path = len(self._path), (*self._path, stage.code)
+        past = {} if self._past is None else self._past
+        # The programs hold all parameters learned so far.
+        if number not in past or not all(map(is_, past[number][0], self._path)):
+            past[number] = self._path, Measured(stage, self._batch.extended(self.have))
+        measured = past[number][1]
+        self.have = measured.inferred
         return measured
-
-    def _remembered(self) -> Measured | None:
-        """Return what the same programs have led to: they hold all parameters learned so far."""
-        for path, measured in self._past[len(self._path) - 1 :][:1]:
-            if all(map(is_, path, self._path)):
-                return measured
-        return None
-
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
-        """Do the first pass."""
-        return self.measured.summaries(tolerances)
-
-    def stacked(
-        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
-    ) -> dict[str, float]:
-        """Do the second pass."""
-        return self.measured.stacked(tolerances, fronts)
-
-    def nabla(self, name: str) -> FloatArray:
-        """Return the distance of each sample."""
-        return self.measured.nabla[name]
-
-    def greatest(self, name: str) -> FloatArray:
-        """Return ``E^up`` of the repaired system of the only sample [eq:twosoldef]."""
-        system, nabla = self.measured.systems[name], self.measured.nabla[name]
-        repaired = system.repaired(0, 1, nabla)[:, 0]
-        degrees = system.degrees[:, 0]
-        partition = self._cascade[name].partition
-        return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
 
 
 def with_initial(rules: Rules, initial: Any = None) -> Cascade:

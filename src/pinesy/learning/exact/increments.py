@@ -43,8 +43,7 @@ def learn_more(
                 f"learned from for {', '.join(previous.sets)}; all need the same"
             )
     tolerances = {name: one.tolerance for name, one in previous.sets.items()}
-    samples = Extended(previous, new, old)
-    return learn_from(cascade, samples, new.targeted, tolerances)
+    return learn_from(cascade, Extended(previous, new, old), tolerances)
 
 
 class Extended(Samples):
@@ -57,12 +56,13 @@ class Extended(Samples):
         self._changed: frozenset[str] = frozenset()
         self._samples = previous.samples
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Stage) -> "Extended":
         """Note for which sets the earlier samples' premise degrees are still the same."""
         for samples in (self._new, self._old):
             if samples is not None:
                 samples.begin(stage)
         self._changed = stage.changed
+        return self
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Merge the summaries of the new samples with those of the earlier ones."""

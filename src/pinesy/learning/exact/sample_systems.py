@@ -18,6 +18,7 @@ from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts
+from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
@@ -263,6 +264,14 @@ class Measured:
             return found
 
         return {name: max(found) for name, found in self._each(fronts, task).items()}
+
+    def greatest(self, name: str, partition: Partition) -> FloatArray | None:
+        """Return ``E^up`` of the repaired system [eq:twosoldef], where there is only one sample."""
+        system = self.systems[name]
+        if system.n > 1:
+            return None
+        degrees, repaired = system.degrees[:, 0], system.repaired(0, 1, self.nabla[name])[:, 0]
+        return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
 
     def _each(
         self, names: Sequence[str] | Mapping[str, Any], task: Callable[[str, int, int], Any]

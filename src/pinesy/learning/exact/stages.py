@@ -19,7 +19,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.compiler import link
 from pinesy.exceptions import LearningError
-from pinesy.learning.exact.sample_systems import Stage, shape_of
+from pinesy.learning.exact.sample_systems import Measured, Stage, shape_of
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.minmax import TOLERANCE, Fronts
 from pinesy.rulebase.cascade import Cascade
@@ -157,7 +157,7 @@ class Passes(Protocol):
         """Do the second pass: return the distance of the stacked system of each set in `fronts`."""
 
 
-class Samples(Passes):
+class Samples(Protocol):
     """Training samples, in memory or not, on one machine or several.
 
     Attributes
@@ -167,20 +167,14 @@ class Samples(Passes):
 
     have: Collection[str] | None = None
 
-    def begin(self, stage: Stage) -> None:
-        """Begin with a stage: the next passes are about its sets."""
-
-    def nabla(self, name: str) -> FloatArray | None:
-        """Return the distance of each sample for a set of this stage, if they are stored."""
-
-    def greatest(self, name: str) -> FloatArray | None:
-        """Return ``E^up`` of the repaired system, for a single sample that is at hand."""
+    def begin(self, stage: Stage) -> Passes:
+        """Return the passes for a stage."""
 
 
 def learn_from(
-    cascade: Cascade, samples: Samples, targeted: Collection[str], tolerances: Mapping[str, float]
+    cascade: Cascade, samples: Samples, tolerances: Mapping[str, float]
 ) -> LearningResult:
-    """Learn the parameters of the sets with targets, in the order of inference.
+    """Learn the parameters of the sets with targets, which have tolerances, in order of inference.
 
     [meth:learningincascade]. For each stage: the premise degrees, from the evidence or from what
     earlier sets infer with their learned parameters; each sample's distance ``nabla``; of the
@@ -190,13 +184,15 @@ def learn_from(
     sets = dict(cascade.sets)
     results: dict[str, SetResult] = {}
     timings: dict[str, float] = {}
-    stages = CascadeStages(cascade, targeted)
+    stages = CascadeStages(cascade, tolerances)
     for number in stages:
         with _timed(timings, "distances"):
-            samples.begin(stages.stage(number, sets, samples.have))
-        for name, one in solve_stage(samples, tolerances, timings).items():
-            greatest = samples.greatest(name) if one.summary.samples == 1 else None
-            results[name] = replace(one, nabla=samples.nabla(name), greatest=greatest)
+            passes = samples.begin(stages.stage(number, sets, samples.have))
+        for name, one in solve_stage(passes, tolerances, timings).items():
+            results[name] = one
+            if isinstance(passes, Measured):
+                nabla, greatest = passes.nabla[name], passes.greatest(name, sets[name].partition)
+                results[name] = replace(one, nabla=nabla, greatest=greatest)
             sets[name] = with_solution(sets[name], one.s, one.r)
     return LearningResult(
         with_sets(cascade, sets),
@@ -207,20 +203,20 @@ def learn_from(
 
 
 def solve_stage(
-    samples: Passes, tolerances: Mapping[str, float], timings: dict[str, float]
+    passes: Passes, tolerances: Mapping[str, float], timings: dict[str, float]
 ) -> dict[str, SetResult]:
     """Solve the stacked systems [eq:stackedES] of a stage's sets, by two passes over the samples.
 
     The systems are never built: fronts and rows are enough, see docs/decisions/0003-learning.md.
     """
     with _timed(timings, "fronts"):
-        summaries = samples.summaries(tolerances)
+        summaries = passes.summaries(tolerances)
     for name, summary in summaries.items():
         _check_reliable(name, summary, tolerances[name])
     # Where all fronts are empty the repaired targets are min_j g: the stacked system is consistent.
     fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
     with _timed(timings, "stacked"):
-        distances = samples.stacked(tolerances, fronts) if fronts else {}
+        distances = passes.stacked(tolerances, fronts) if fronts else {}
     return {
         name: _solve(name, tolerances[name], summary, distances.get(name, 0.0))
         for name, summary in summaries.items()

@@ -55,8 +55,7 @@ def learn_batches(
     """
     cascade = with_initial(rules, initial)
     samples = Streamed(cascade, batches, progress)
-    tolerances = resolve(tolerance, samples.targeted)
-    return learn_from(cascade, samples, samples.targeted, tolerances)
+    return learn_from(cascade, samples, resolve(tolerance, samples.targeted))
 
 
 class Streamed(Samples):
@@ -86,9 +85,10 @@ class Streamed(Samples):
             return list(batch_of_pair(self._cascade, "batch 0", pair).targets)
         raise DataError("there are no batches to learn from")
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Stage) -> "Streamed":
         """Note what the next passes are about."""
         self._stage = stage
+        return self
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Do the first pass over the batches."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import isfinite, nan
 from time import perf_counter
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from pinesy._common.tables import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, LearningError, placed
-from pinesy.learning.exact.in_memory import InMemory
+from pinesy.learning.exact.in_memory import InMemory, Past
 from pinesy.learning.exact.sample_systems import TrainingBatch
 from pinesy.learning.exact.stages import learn_from
 from pinesy.learning.learning_result import SHOWN, LearningResult
@@ -146,6 +145,7 @@ class SearchProblem:
     groups: Mapping[SetGroup, Sequence[str]]
     candidates: FloatArray
     evaluate: Callable[[Cascade, Mapping[SetGroup, float]], float]
+    _past: Past = field(default_factory=dict)
 
     @property
     def n_grid(self) -> int:
@@ -160,12 +160,7 @@ class SearchProblem:
     def learn(self, tolerances: Mapping[SetGroup, float]) -> LearningResult:
         """Learn with given tolerances."""
         each = resolve(tolerances, list(self.batch.targets))
-        self._samples.restart()
-        return learn_from(self.cascade, self._samples, self.batch.targets, each)
-
-    @cached_property
-    def _samples(self) -> InMemory:
-        return InMemory(self.cascade, self.batch, remember=True)
+        return learn_from(self.cascade, InMemory(self.batch, self._past), each)
 
     def hopeless(self, name: str, smallest: float) -> LearningError:
         """Return the error that no candidate is high enough for a set."""
