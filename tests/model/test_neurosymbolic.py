@@ -399,8 +399,8 @@ def test_fit_learns_what_learn_does() -> None:
         n: x.tolist() for n, x in expected.nabla.items()
     }
     assert model.search_ is None
-    assert list(model.seconds_) == ["perception", "thresholds", "learning"]
-    assert model.seconds_["thresholds"] == 0.0
+    assert list(model.seconds_) == ["perception", "tolerances", "learning"]
+    assert model.seconds_["tolerances"] == 0.0
     assert model.seconds_["learning"] == model.result_.seconds > 0.0
 
 
@@ -415,7 +415,7 @@ def test_parameters_are_learned() -> None:
 
 
 @pytest.mark.parametrize("method", ["paper", "exhaustive"])
-def test_thresholds_come_from_validation_data(method: str) -> None:
+def test_tolerances_come_from_validation_data(method: str) -> None:
     data, targets = weather()
     targets[::7] = targets[::7, ::-1]
     others, answers = weather(40, seed=1)
@@ -440,7 +440,7 @@ def test_thresholds_come_from_validation_data(method: str) -> None:
         model.rules_
         == learn(WEATHER, evidence, {"street": targets}, tolerance=model.search_.tolerances).cascade
     )
-    assert model.seconds_["thresholds"] > 0.0
+    assert model.seconds_["tolerances"] > 0.0
     model.fit(data, targets)
     assert model.search_ is None
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,14 +32,15 @@ def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         yield Path(name), content
         files = {member.name: member.read_bytes() for member in sorted(Path(name).iterdir())}
-        manifest = json.dumps({**content, "files": _digests(files)}, indent=1) + "\n"
+        content["files"] = {member: _digest(data) for member, data in files.items()}
+        manifest = json.dumps(content, indent=1) + "\n"
         with ZipFile(stream, "w") as archive:
             for member, data in {MANIFEST: manifest.encode(), **files}.items():
                 archive.writestr(ZipInfo(member), data)  # without a date: the same bytes again
 
 
-def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _check_replaceable(path: Path) -> None:
@@ -71,14 +72,16 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
         with ZipFile(path) as archive:
             manifest = _manifest(path, archive)
             for name, digest in manifest["files"].items():
-                data = _member(path, archive, name)
-                if _digests({name: data})[name] != digest:
+                data = archive.read(name)
+                if _digest(data) != digest:
                     raise DataError(
                         f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
                         "changed, or mixed up with that of another model"
                     )
                 (place / name).write_bytes(data)
             return manifest
+    except KeyError:
+        raise DataError(f"{path}: {name} is missing; the file was changed") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -86,13 +89,6 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
             f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
             "else than a neuro-symbolic model"
         ) from None
-
-
-def _member(path: Path, archive: ZipFile, name: str) -> bytes:
-    try:
-        return archive.read(name)
-    except KeyError:
-        raise DataError(f"{path}: {name} is missing; the file was changed") from None
 
 
 def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
@@ -8,14 +8,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import column_slices, name_of
+from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
-from pinesy.exceptions import CascadeError, DomainError
-from pinesy.learning import LearningResult, ToleranceSearch, accuracy
-from pinesy.learning.tolerances.tolerance_groups import Tolerance
-from pinesy.model.fitting import FittingTask, ToleranceChoice
-from pinesy.model.raw_samples import RawSamples, names
+from pinesy.exceptions import CascadeError, DataError, DomainError, placed
+from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
+from pinesy.learning.exact.in_memory import batch_of
+from pinesy.learning.metrics import answers
+from pinesy.learning.tolerances.tolerance_groups import Tolerance, members, resolve
+from pinesy.model.raw_samples import RawSamples, labels_of, names
 from pinesy.model.views import Transform, View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -70,9 +71,9 @@ class NeuroSymbolic:
     rules_ : after `fit`, the rules with the parameters that were learned; before, inference uses
         `rules` as they are
     result_ : what was learned for the rules
-    search_ : the search for thresholds; None if `fit` made none
+    search_ : the search for tolerances; None if `fit` made none
     seconds_ : how long `fit` took: for ``"perception"`` (training and predictions),
-        ``"thresholds"`` (their search) and ``"learning"`` (once, with the thresholds)
+        ``"tolerances"`` (their search) and ``"learning"`` (once, with them)
 
     Examples
     --------
@@ -105,7 +106,7 @@ class NeuroSymbolic:
     ) -> None:
         self.perception, self.rules = perception, rules
         self.transform, self.inputs = transform, inputs
-        _ = self._views, self._transform  # raise errors now: they do not wait for the first samples
+        _ = self._views, self._transform  # raise errors now, not with the first samples
 
     def __repr__(self) -> str:
         kinds = ", ".join(type(view.perception).__name__ for view in self._views[:3])
@@ -200,49 +201,51 @@ class NeuroSymbolic:
         concepts : the values of the inputs, to train the perception with: an array ``(n, m)``, or
             a dict from inputs to ``(n,)``; the perceptions of inputs left out are not trained.
             By default none is: all are trained already.
-        validation : other samples and their targets, to choose thresholds by; see
+        validation : other samples and their targets, to choose tolerances by; see
             `search_tolerances`
-        groups : with `validation`, the groups of rule sets that share a threshold
-        tolerance : without `validation`, the threshold or thresholds; see `learn`
+        groups : with `validation`, the groups of rule sets that share a tolerance
+        tolerance : without `validation`, the tolerance or tolerances; see `learn`
         metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
             to search, as `search_tolerances` takes it
         """
-        given = {
+        given: dict[str, Any] = {
             "metric": metric,
             "candidates": candidates,
             "min_improvement": min_improvement,
             "stagnation": stagnation,
             "method": method,
             "progress": progress,
+            "groups": groups,
         }
         search = {name: value for name, value in given.items() if value is not None}
-        choice = ToleranceChoice(validation, groups, tolerance, search)
-        rules = as_cascade(self.rules)
-        task = FittingTask.of(rules, self._ordered, (samples, targets, concepts), choice)
-        self._check(task)
-        self._learn(task, rules)
-        return self
-
-    def _check(self, task: FittingTask) -> None:
+        rules, inputs = as_cascade(self.rules), self._ordered
+        training = RawSamples.of(samples, inputs)
+        labels = {} if concepts is None else labels_of(concepts, inputs, training.n)
+        wanted = batch_of(rules, training.ignorance, targets).targets
+        _check_choice(validation, tolerance, search, list(wanted))
+        others = None if validation is None else _validation(rules, inputs, validation, search)
         for view in self._views:
-            view.check(task.samples, task.labels)
-            if task.validation is not None:
-                view.check(task.validation[0], {}, "the validation data: ")
-
-    def _learn(self, task: FittingTask, rules: Cascade) -> None:
+            view.check(training, labels)
+            if others is not None:
+                view.check(others[0], {}, "the validation data: ")
         began = perf_counter()
         for view in self._views:
-            view.fit(task.samples, task.labels)
-        evidence = self._evidence(task.samples)
-        validation = None if task.validation is None else self._evidence(task.validation[0])
+            view.fit(training, labels)
+        evidence = self._evidence(training)
+        judged = None if others is None else (self._evidence(others[0]), others[1])
         perceived = perf_counter()
-        result, search = task.learn(rules, evidence, validation)
-        self.rules_, self.result_, self.search_ = result.cascade, result, search
+        if judged is None:
+            found, result = None, learn(rules, evidence, wanted, tolerance=tolerance)
+        else:
+            found = search_tolerances(rules, evidence, wanted, judged, **search)
+            result = found.result
+        self.rules_, self.result_, self.search_ = result.cascade, result, found
         self.seconds_ = {
             "perception": perceived - began,
-            "thresholds": perf_counter() - perceived if search else 0.0,
+            "tolerances": perf_counter() - perceived if found else 0.0,
             "learning": result.seconds,
         }
+        return self
 
     # --- inference -----------------------------------------------------------------------------
 
@@ -254,13 +257,10 @@ class NeuroSymbolic:
         return self._evidence(RawSamples.of(samples, self._ordered))
 
     def _evidence(self, samples: RawSamples) -> FloatArray:
-        columns = column_slices(self._rules.inputs)
-        evidence = np.empty((samples.n, sum(len(a.domain) for a in self._rules.inputs)))
+        degrees: dict[str, FloatArray] = {}
         for view in self._views:
-            degrees = view.possibilities(samples, self._transform)
-            for i, attribute in enumerate(view.attributes):
-                evidence[:, columns[attribute.name]] = degrees[:, i]
-        return evidence
+            degrees |= view.possibilities(samples, self._transform)
+        return np.hstack([degrees[a.name] for a in self._rules.inputs])
 
     def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
         """Return the possibility distribution of each output, for each sample.
@@ -299,11 +299,48 @@ class NeuroSymbolic:
         return accuracy(self._rules, self.evidence(samples), targets)
 
 
+def _check_choice(
+    validation: object, tolerance: Tolerance, search: Mapping[str, Any], targeted: Sequence[str]
+) -> None:
+    """Raise an error unless tolerances are given or there are validation data to choose them by.
+
+    Parameters
+    ----------
+    search : how to choose, those arguments of `search_tolerances` that were given
+    targeted : the rule sets that have targets; only they may be named
+    """
+    if validation is None and search:
+        raise DataError(
+            f"{', '.join(search)}: for a search for tolerances, which needs validation data"
+        )
+    if validation is not None and tolerance is not None:
+        raise DataError(
+            "tolerance and validation are both given; tolerances are either given or chosen by "
+            "validation data"
+        )
+    resolve(tolerance, targeted)
+    groups = search.get("groups")
+    for group in groups if isinstance(groups, list | tuple) else ():
+        members(group, targeted)
+
+
+def _validation(
+    rules: Cascade, inputs: tuple[Attribute, ...], given: object, search: Mapping[str, Any]
+) -> tuple[RawSamples, Any]:
+    """Check validation data: their targets too, if it is known what the metric takes."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise DataError(f"the validation data are {given!r:.60}; give a pair (samples, targets)")
+    data, targets = given
+    samples = RawSamples.of(data, inputs, "samples of the validation data")
+    if search.get("metric", accuracy) is accuracy:
+        with placed("the validation data"):
+            answers(rules, samples.ignorance, targets)
+    return samples, targets
+
+
 def _necessities(possibility: Possibility) -> FloatArray:
     """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample."""
     degrees = possibility.degrees
-    if degrees.shape[1] == 1:
-        return np.ones_like(degrees)
-    best = degrees.argmax(axis=1)[:, None]
-    second, first = np.partition(degrees, -2, axis=1)[:, -2:].T[:, :, None]
-    return np.asarray(1.0 - np.where(np.arange(degrees.shape[1]) == best, second, first))
+    is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
+    others = 1.0 - degrees.max(axis=1, keepdims=True)
+    return np.asarray(np.where(is_best, possibility.certainty[:, None], others))

@@ -65,6 +65,12 @@ class RawSamples:
         return cls(n, inputs, arrays)
 
     @property
+    def ignorance(self) -> npt.NDArray[np.float64]:
+        """Stands in for the evidence on the samples, where only targets are checked."""
+        columns = sum(len(a.domain) for a in self.inputs)
+        return np.broadcast_to(np.float64(1.0), (self.n, columns))
+
+    @property
     def first(self) -> "RawSamples":
         """The first sample, whose data have the form of all."""
         content = self.content

@@ -50,7 +50,7 @@ def save(
         loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Its perceptions are
         saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
         `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
-        for thresholds only the result is saved.
+        for tolerances only the result is saved.
     path : the file, which is replaced only once the new one is whole
     provenance : of what was learned, facts about the data such as their file and fingerprint;
         anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
@@ -124,10 +124,6 @@ class _PerceptionRecord:
     kind: str
     file: str | None
 
-    @property
-    def where(self) -> str:
-        return f"the perception of {', '.join(self.attributes[:6])} ({self.kind})"
-
 
 def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     if path.suffix != ".zip":
@@ -157,16 +153,20 @@ def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
                 f"{view.perception.suffix!r:.60}; it must be empty or like '.safetensors'"
             )
         view.perception.save(place / file)
-    return _PerceptionRecord([a.name for a in view.attributes], view.kind, file)
+    kind = f"{type(view.perception).__module__}.{type(view.perception).__qualname__}"
+    return _PerceptionRecord([a.name for a in view.attributes], kind, file)
 
 
 def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
     with extracted(path) as (manifest, place):
-        records, options = _checked(path, manifest)
+        records = _checked(path, manifest)
         content = read_json(place / RULES)
         rules = content.cascade if isinstance(content, LearnedRules) else content
-        single = bool(manifest["single"])
-        perception = _perception(path, place, records, given, rules, single)
+        chosen, single = _chosen(path, given, records, rules)
+        each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
+        is_one = single or (manifest["single"] and not chosen)
+        perception = each[records[0].attributes[0]] if is_one else each
+        options = {name: manifest[name] for name in ("transform", "inputs")}
         model = NeuroSymbolic(perception, rules, **options)
         if isinstance(content, LearnedRules):
             model.rules_, model.result_, model.search_ = rules, content.result, None
@@ -174,32 +174,8 @@ def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
         return model
 
 
-def _perception(
-    path: Path,
-    place: Path,
-    records: list[_PerceptionRecord],
-    given: object,
-    rules: Cascade,
-    single: bool,
-) -> Any:
-    """Return the perception, or a dict of them: what is given takes the place of what was saved."""
-    if given is None or isinstance(given, Mapping):
-        chosen = by_input(given or {}, rules.inputs, "perception", every=False)
-        each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
-        return each[records[0].attributes[0]] if single and not chosen else each
-    if len(records) > 1:
-        raise DataError(
-            f"{path}: a model with {len(records)} perceptions; give a dict from attributes to "
-            "those that are to be replaced"
-        )
-    _restore(place, records[0], given)
-    return given
-
-
-def _checked(
-    path: Path, manifest: Mapping[str, Any]
-) -> tuple[list[_PerceptionRecord], dict[str, Any]]:
-    """Return the perceptions and the options of a model, or raise `DataError`."""
+def _checked(path: Path, manifest: Mapping[str, Any]) -> list[_PerceptionRecord]:
+    """Return the perceptions of a model whose manifest is as it must be, or raise `DataError`."""
     try:
         records = [_PerceptionRecord(**record) for record in manifest["perceptions"]]
         if not {r.file for r in records} - {None} <= {*manifest["files"]}:
@@ -207,12 +183,27 @@ def _checked(
         lists = [manifest["inputs"] or [], *(record.attributes for record in records)]
         if not all(isinstance(name, str) for part in lists for name in part) or not records:
             raise TypeError("names must be text")
-        _ = manifest["single"], [float(v) for v in manifest["seconds"].values()]
-        return records, {"transform": manifest["transform"], "inputs": manifest["inputs"]}
+        _ = manifest["single"], manifest["transform"]
+        _ = [float(v) for v in manifest["seconds"].values()]
+        return records
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path}, {MANIFEST}: not of the form that it must have: {error!r:.80}"
         ) from None
+
+
+def _chosen(
+    path: Path, given: object, records: list[_PerceptionRecord], rules: Cascade
+) -> tuple[dict[str, Any], bool]:
+    """Return the perceptions that are given, by attribute, and whether it is one for all."""
+    if given is None or isinstance(given, Mapping):
+        return by_input(given or {}, rules.inputs, "perception", every=False), False
+    if len(records) > 1:
+        raise DataError(
+            f"{path}: a model with {len(records)} perceptions; give a dict from attributes to "
+            "those that are to be replaced"
+        )
+    return dict.fromkeys(records[0].attributes, given), True
 
 
 def _perceptions(
@@ -223,26 +214,23 @@ def _perceptions(
     if not own:
         return dict.fromkeys(record.attributes, _made(path, place, record))
     one = next(iter(own.values()))
-    if len(own) == len(record.attributes) and all(other is one for other in own.values()):
-        _restore(place, record, one)
+    is_whole = len(own) == len(record.attributes) and all(other is one for other in own.values())
+    if is_whole and record.file is not None and isinstance(one, Savable):
+        one.restore(place / record.file)
     return own
 
 
-def _restore(place: Path, record: _PerceptionRecord, perception: object) -> None:
-    if record.file is not None and isinstance(perception, Savable):
-        perception.restore(place / record.file)
-
-
 def _made(path: Path, place: Path, record: _PerceptionRecord) -> object:
+    where = f"the perception of {', '.join(record.attributes[:6])} ({record.kind})"
     if record.file is None:
         raise DataError(
-            f"{path}: {record.where} was not saved, because pinesy cannot save such a thing; give "
+            f"{path}: {where} was not saved, because pinesy cannot save such a thing; give "
             "load(path, perception=...)"
         )
     if record.kind != NETWORK:
         raise DataError(
-            f"{path}: pinesy cannot make {record.where}; give load(path, perception=...) one of "
-            "the same form, which takes what was saved"
+            f"{path}: pinesy cannot make {where}; give load(path, perception=...) one of the same "
+            "form, which takes what was saved"
         )
     from pinesy.nets.network_perception import NetworkPerception  # torch is optional
 

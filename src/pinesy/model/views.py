@@ -67,12 +67,6 @@ class View:
     def _where(self) -> str:
         return f"the perception of {names(self.attributes)}"
 
-    @property
-    def kind(self) -> str:
-        """The full name of the perception's type."""
-        kind = type(self.perception)
-        return f"{kind.__module__}.{kind.__qualname__}"
-
     def check(self, samples: RawSamples, labels: Labels, what: str = "") -> None:
         """Raise an error if the perception cannot be trained, or refuses such data.
 
@@ -82,19 +76,16 @@ class View:
         what : the data are called so
         """
         labelled = any(a.name in labels for a in self.attributes)
-        self._check_trainable(labelled)
-        if callable(check := getattr(self.perception, "check_data", None)):
-            data = samples.first.rows(self.attributes)
-            with placed(f"{what}{self._where}"):
-                check(data, len(self.attributes[0].domain), training=labelled)
-
-    def _check_trainable(self, labelled: bool) -> None:
         if labelled and not callable(getattr(self.perception, "fit", None)):
             raise DataError(
                 f"{self._where} is a {type(self.perception).__name__} without fit(data, labels), "
                 "so it cannot be trained; if it is trained already, leave out concepts, or give "
                 "them as a dict without its attributes"
             )
+        if callable(check := getattr(self.perception, "check_data", None)):
+            data = samples.first.rows(self.attributes)
+            with placed(f"{what}{self._where}"):
+                check(data, len(self.attributes[0].domain), training=labelled)
 
     def fit(self, samples: RawSamples, labels: Labels) -> None:
         """Train the perception: `labels` are positions in the domain, for some attributes."""
@@ -105,8 +96,8 @@ class View:
             with self._blamed(data):
                 self.perception.fit(data, classes.ravel())
 
-    def possibilities(self, samples: RawSamples, transform: Transform) -> FloatArray:
-        """Return the possibilities (n, attributes, size of the domain) that the perception sees.
+    def possibilities(self, samples: RawSamples, transform: Transform) -> dict[str, FloatArray]:
+        """Return the possibilities (n, size of the domain) of each attribute, by name.
 
         The data of all attributes are given to the perception at once.
         """
@@ -118,10 +109,10 @@ class View:
             try:
                 rows = transform(part.reshape(-1, size))
             except DegreeError:
-                self._refuse(part.reshape(-1, size), begin, transform)
+                self._refuse(part, begin, transform)
                 raise
             degrees[begin : begin + step] = rows.reshape(part.shape)
-        return degrees
+        return {a.name: degrees[:, i] for i, a in enumerate(self.attributes)}
 
     def _probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
@@ -158,16 +149,12 @@ class View:
             )
             raise
 
-    def _refuse(self, rows: Array, begin: int, transform: Transform) -> None:
-        """Raise the error of the first of the rows that cannot be transformed."""
-        row = _first_refused(transform, rows)
-        sample, place = divmod(row, len(self.attributes))
-        attribute = self.attributes[place]
-        try:
-            transform(dict(zip(attribute.domain, rows[row].tolist(), strict=True)))
-        except DegreeError as error:
-            where = f"the perception of {attribute.name!r}, row {begin + sample}"
-            raise DegreeError(f"{where}: {error}") from None
+    def _refuse(self, part: Array, begin: int, transform: Transform) -> None:
+        """Raise the error of the first distribution that cannot be transformed."""
+        for row, sample in enumerate(part.tolist(), begin):
+            for attribute, degrees in zip(self.attributes, sample, strict=True):
+                with placed(f"the perception of {attribute.name!r}, row {row}"):
+                    transform(dict(zip(attribute.domain, degrees, strict=True)))
 
     def _columns(self, attribute: Attribute) -> list[int]:
         """Return the column of each value of a domain."""
@@ -220,30 +207,14 @@ def views_of(perception: object, inputs: tuple[Attribute, ...]) -> tuple[View, .
     if not isinstance(perception, Mapping):
         return (View(perception, inputs),)
     given = by_input(perception, inputs, "perception")
-    seen: list[tuple[Any, list[Attribute]]] = []
+    seen: dict[object, list[Attribute]] = {}
     for attribute in inputs:
-        one = given[attribute.name]
-        known = next((attributes for other, attributes in seen if _same(one, other)), None)
-        if known is None:
-            seen.append((one, [attribute]))
-        else:
-            known.append(attribute)
-    return tuple(View(one, tuple(attributes)) for one, attributes in seen)
+        seen.setdefault(_identity(given[attribute.name]), []).append(attribute)
+    return tuple(View(given[same[0].name], tuple(same)) for same in seen.values())
 
 
-def _same(one: object, other: object) -> bool:
-    """Tell whether two perceptions are one; every access of a method makes a new object."""
-    return one is other or (ismethod(one) and one == other)
-
-
-def _first_refused(transform: Transform, rows: Array) -> int:
-    """Return the first row that cannot be transformed, by halving."""
-    begin, end = 0, len(rows)
-    while end - begin > 1:
-        middle = (begin + end) // 2
-        try:
-            transform(rows[begin:middle])
-            begin = middle
-        except DegreeError:
-            end = middle
-    return begin
+def _identity(perception: object) -> object:
+    """Return what no other perception has; every access of a method makes a new object."""
+    if ismethod(perception):
+        return id(perception.__self__), perception.__func__
+    return id(perception)
