@@ -6,7 +6,7 @@ Every entry is checked here, and the first bad row of a file is the one that is 
 import json
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -73,16 +73,22 @@ class Conversion:
 
     def __call__(self, raw: RawBatch) -> Batch:
         """Return the samples, or raise the error of the first that cannot be used."""
-        batch, problem = raw.until_bad(self._batch)
-        if problem:
-            raise problem
+        while True:
+            try:
+                batch = self._batch(raw)
+                break
+            except RowError as bad:  # another column may be wrong in an earlier row
+                raw = raw.before(bad)
+        if raw.problem:
+            raise raw.problem
         return batch
 
     def _batch(self, raw: RawBatch) -> Batch:
         n, layout = len(raw.lines), self.layout
+        columns = {c: raw.read(c, e) if raw.read else e for c, e in raw.columns.items()}
         evidence = np.zeros((n, sum(len(a.domain) for a in layout.inputs.values())))
         targets: dict[str, Target] = {}
-        for name, group in groupby(raw.columns.items(), lambda item: item[0].name):
+        for name, group in groupby(columns.items(), lambda item: item[0].name):
             content = self._converted(name, dict(group))
             if name in layout.targets:
                 make = Target.at if content.ndim == 1 else Target.of
@@ -224,19 +230,13 @@ def _checked_numbers(name: str, numbers: list[Any], rows: npt.NDArray[np.int64])
 
 
 def _read_numbers(column: Column, texts: Sequence[str]) -> list[float]:
-    try:
-        if "_" not in "".join(texts):  # Python would read 0_1 as 1
-            return list(map(float, texts))
-    except ValueError:
-        pass
-    row = next(i for i, text in enumerate(texts) if not _is_number(text))
-    problem = f"column {column.title!r:.80}: {texts[row]!r:.80} is not a number"
-    raise RowError(row, DataError(problem))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    numbers: list[float] = []
+    with suppress(ValueError):  # those before a text that is no number are there all the same
+        numbers.extend(map(float, texts))
+    if "_" in "".join(texts):  # Python would read 0_1 as 1
+        del numbers[next(i for i, text in enumerate(texts) if "_" in text) :]
+    if len(numbers) < len(texts):
+        wrong = texts[len(numbers)]
+        problem = DataError(f"column {column.title!r:.80}: {wrong!r:.80} is not a number")
+        raise RowError(len(numbers), problem)
+    return numbers

@@ -4,15 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
-
-T = TypeVar("T")
 
 
 def value_texts(attribute: Attribute) -> list[str]:
@@ -89,6 +87,8 @@ class RawBatch:
     position : the number of bytes of the file read so far
     file, unit : what messages call the file, and the place of a sample: "line" or "row"
     problem : what is wrong with the row after these, if anything
+    read : makes lists and arrays of the entries of a column, where they are of another kind; it
+        may raise `RowError`
     """
 
     columns: dict[Column, Any]
@@ -97,28 +97,16 @@ class RawBatch:
     file: str
     unit: str
     problem: PinesyError | None = None
+    read: Callable[[Column, Any], Any] | None = None
 
-    def until_bad(self, convert: "Callable[[RawBatch], T]") -> "tuple[T, PinesyError | None]":
-        """Convert the rows before the first bad one; return what they become, and its problem.
-
-        Parameters
-        ----------
-        convert : what raises `RowError` for any bad row, not always the first of all columns
-        """
-        raw, problem = self, self.problem
-        while True:
-            try:
-                return convert(raw), problem
-            except RowError as bad:
-                place = f"{self.file}, {self.unit} {self.lines[bad.row]}"
-                problem = type(bad.problem)(f"{place}: {bad.problem}")
-                if bad.row == 0:
-                    raise problem from None
-                raw = raw._first(bad.row)
-
-    def _first(self, n: int) -> "RawBatch":
-        columns = {column: entries[:n] for column, entries in self.columns.items()}
-        return replace(self, columns=columns, lines=self.lines[:n])
+    def before(self, bad: RowError) -> "RawBatch":
+        """Return the rows before a bad one, which is their problem then; raise it for the first."""
+        place = f"{self.file}, {self.unit} {self.lines[bad.row]}"
+        problem = type(bad.problem)(f"{place}: {bad.problem}")
+        if bad.row == 0:
+            raise problem from None
+        columns = {column: entries[: bad.row] for column, entries in self.columns.items()}
+        return replace(self, columns=columns, lines=self.lines[: bad.row], problem=problem)
 
 
 class Layout:

@@ -1,7 +1,6 @@
 """Parquet: columns are read at once, by pyarrow."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -49,9 +48,8 @@ def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> 
         arrays = {c: rows.column(rows.schema.get_field_index(c.title)) for c in columns}
         lines = range(first, first + rows.num_rows)
         first = lines.stop
-        raw = RawBatch(arrays, lines, n_bytes * (first - 1) // total, name, "row")
-        plain, problem = raw.until_bad(_plain)
-        yield replace(plain, problem=problem)
+        position = n_bytes * (first - 1) // total
+        yield RawBatch(arrays, lines, position, name, "row", read=_entries)
 
 
 def _check_type(column: Column, kind: Any) -> None:
@@ -66,12 +64,8 @@ def _check_type(column: Column, kind: Any) -> None:
         raise DataError(f"column {column.title!r:.80} is of type {kind}; {needed}")
 
 
-def _plain(raw: RawBatch) -> RawBatch:
-    """Return the batch with NumPy's arrays and Python's lists in place of pyarrow's arrays."""
-    return replace(raw, columns={c: _entries(c, array) for c, array in raw.columns.items()})
-
-
 def _entries(column: Column, array: Any) -> Any:
+    """Return NumPy's arrays and Python's lists in place of pyarrow's arrays."""
     _check_nulls(column, array, np.arange(len(array)))
     if column.position is not None:
         return _numbers(array)

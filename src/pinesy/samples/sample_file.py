@@ -23,7 +23,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.samples.conversion import Batch, Conversion, Transform
 from pinesy.samples.file_layout import Layout, RawBatch
 from pinesy.samples.parquet import parquet_batches
-from pinesy.samples.text_formats import csv_batches, json_batches
+from pinesy.samples.text_formats import CsvRows, JsonRows, text_batches
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
@@ -31,8 +31,9 @@ Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
 #: Degrees that a batch may hold, whatever number of samples is asked for (128 MB).
 MAX_CELLS = 1 << 24
 
+json_batches: Reader = partial(text_batches, JsonRows)
 READERS: dict[str, Reader] = {
-    ".csv": csv_batches,
+    ".csv": partial(text_batches, CsvRows),
     ".json": json_batches,
     ".jsonl": json_batches,
     ".ndjson": json_batches,
@@ -150,10 +151,8 @@ class SampleFile:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the file's bytes, in hexadecimal."""
-        digest = hashlib.sha256()
         with _opened(self.path) as file:
-            for part in iter(partial(file.read, 1 << 20), b""):
-                digest.update(part)
+            digest = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
         self._check_unchanged()
         return digest.hexdigest()
 

@@ -161,19 +161,13 @@ class CsvRows:
             raise DataError(f"not CSV ({error})") from None
 
 
-def json_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:
-    """Read JSON Lines; every `size` samples a batch ends."""
-    return _batches(JsonRows(Lines(file, name), layout), size)
-
-
-def csv_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:
-    """Read CSV; every `size` samples a batch ends."""
-    return _batches(CsvRows(Lines(file, name), layout), size)
-
-
-def _batches(reader: JsonRows | CsvRows, size: int) -> Iterator[RawBatch]:
+def text_batches(
+    rows_of: type[JsonRows] | type[CsvRows], file: BinaryIO, name: str, layout: Layout, size: int
+) -> Iterator[RawBatch]:
+    """Read JSON Lines or CSV; every `size` samples a batch ends."""
+    reader = rows_of(Lines(file, name), layout)
     lines, rows = reader.lines, iter(reader)
-    most = max(1, RAW_CELLS // max(1, reader.layout.width))
+    most = max(1, RAW_CELLS // max(1, layout.width))
     for n in cycle([*repeat(most, size // most), *repeat(size % most, size % most > 0)]):
         batch, numbers, problem = [], [], None
         try:
