@@ -116,13 +116,13 @@ class RuleSet:
         """
         return self._program.infer(evidence)[self.output.name]
 
-    def equations(self, evidence: Evidence, target: object) -> EquationSystem:
+    def equations(self, evidence: Evidence, targets: object) -> EquationSystem:
         """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
 
         Parameters
         ----------
         evidence : the inputs of one sample
-        target : what should be inferred: a value of the output attribute, or a distribution on it
+        targets : what should be inferred: a value of the output attribute, or a distribution on it
             (a dict, a sequence of degrees or a `Possibility`)
 
         Examples
@@ -130,14 +130,14 @@ class RuleSet:
         >>> from pinesy import Attribute, If, RuleSet
         >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
         >>> rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
-        >>> rules.equations({"a": [1.0, 0.2]}, target=0)
+        >>> rules.equations({"a": [1.0, 0.2]}, targets=0)
         EquationSystem(2 equations, 2 unknowns, distance 0.2)
         """
         trace = self._tracer.infer(evidence)
         if trace.is_batch:
             raise DegreeError("a system of equations is made of one sample; got a batch")
         premises = cast(Trace, trace).premises[self.output.name]
-        degrees = target_degrees(target, self.output)
+        degrees = target_degrees(targets, self.output)
         cells = self.partition.possibilities(degrees)
         return EquationSystem(self.partition, premises.lambdas, premises.rhos, cells)
 

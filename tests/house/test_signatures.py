@@ -1,0 +1,55 @@
+"""One word for one thing: public functions call their arguments alike, in one order."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from house.test_public_names import doors
+
+pytest.importorskip("torch")
+
+ORDER = ["rules", "evidence", "targets"]
+#: What an argument must not be called, and what it is called instead.
+OTHER_WORDS = {"cascade": "rules", "rule_set": "rules", "threshold": "tolerance", "X": "samples"}
+#: `minmax` knows no rules; errors name the set that they are about.
+FOREIGN = ("pinesy.minmax", "pinesy.exceptions")
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public functions, constructors and methods, by what a user would call them."""
+    for door in doors():
+        if door in FOREIGN:
+            continue
+        module = importlib.import_module(door)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and not issubclass(thing, Exception):
+                for method, function in vars(thing).items():
+                    if not method.startswith("_") and inspect.isfunction(function):
+                        yield f"{name}.{method}", function
+            elif inspect.isfunction(thing):
+                yield name, thing
+
+
+FUNCTIONS = dict(public_functions())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_have_their_names_and_their_order(name: str) -> None:
+    parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
+    assert {p: OTHER_WORDS[p] for p in parameters if p in OTHER_WORDS} == {}
+    ordered = [p for p in parameters if p in ORDER]
+    assert ordered == [p for p in ORDER if p in ordered]
+
+
+def test_rules_come_first() -> None:
+    late = [
+        name
+        for name, function in FUNCTIONS.items()
+        if "rules" in (parameters := list(inspect.signature(function).parameters))
+        and parameters.index("rules") != 0
+    ]
+    assert late == []
