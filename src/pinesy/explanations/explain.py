@@ -15,10 +15,9 @@ from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAtt
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
-from pinesy.explanations.outline import Outline
+from pinesy.explanations.outline import Outline, explanation_text
 from pinesy.explanations.picture import picture
 from pinesy.explanations.sample import BoolArray, Sample, plan_for
-from pinesy.explanations.wording import explanation_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition

@@ -20,8 +20,6 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
 Semantics = Literal["P", "C"]
-#: Attributes, and the positions of some values of each.
-Behind = list[tuple[Attribute, list[int]]]
 
 #: Certainties are differences ``1 - rho``: this much rounding must not carry one across `eta`.
 ROUNDING = 1e-15
@@ -70,8 +68,6 @@ class Triplet:
     eta: float
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
-    _made: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
-    _behind: dict[int | None, Behind] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def premise(self) -> Premise:
@@ -109,8 +105,6 @@ class Triplet:
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:
         """The places of the reduced premise, those that decide first; and the unexpected ones."""
-        if len(self.premise.propositions) == 1:
-            return np.zeros(1, np.intp), np.zeros(0, np.intp)
         nearest = np.argsort(np.abs(self._measures - self.possibility), kind="stable")
         if self.holds:
             return nearest, nearest[:0]
@@ -135,16 +129,14 @@ class Triplet:
 
     def first(self, limit: int | None, unexpected: bool = False) -> tuple[TripletProposition, ...]:
         """Return the first of `reduced` (or of `unexpected`), without making the others."""
-        places = self._order[unexpected][:limit].tolist()
-        self._made.update((i, self._part(i)) for i in places if i not in self._made)
-        return tuple(self._made[place] for place in places)
+        return tuple(self._part(place) for place in self._order[unexpected][:limit].tolist())
 
     def degrees(self, unexpected: bool = False) -> FloatArray:
         """Return the degrees of all of `reduced` (or of `unexpected`), in their order."""
         found: FloatArray = self._measures[self._order[unexpected]]
         return found if self.semantics == "P" else 1.0 - found
 
-    @cached_property
+    @property
     def n_unexpected(self) -> int:
         """The number of unexpected propositions."""
         return len(self._order[1])
@@ -154,29 +146,34 @@ class Triplet:
         """The number of propositions that attain the degree of the premise."""
         return int((self._measures == self.possibility).sum())
 
-    def behind(self, limit: int | None) -> Behind:
-        """Return the attributes of the first deciding propositions, and the positions that do."""
-        if limit not in self._behind:
-            output, inside = self.rule.conclusion.attribute, self.semantics == "P"
-            self._behind[limit] = self._sample.deciding(
-                output, self.number - 1, inside, self.possibility, limit
-            )
-        return self._behind[limit]
+    def behind(self, limit: int | None = None) -> list[tuple[Attribute, list[int]]]:
+        """Return what the degree comes from: the propositions that decide, at most `limit`.
 
-    def _part(self, place: int) -> TripletProposition:
-        proposition = self.premise.propositions[place]
-        domain, measure = proposition.attribute.domain, float(self._measures[place])
-        pi = self._sample.degrees(proposition.attribute.name)
+        Of each its attribute, and the positions of the values that attain the degree.
+        """
+        places = (self._measures == self.possibility).nonzero()[0][:limit].tolist()
+        return [(self.premise.propositions[i].attribute, self._attaining(i)[1]) for i in places]
+
+    def _attaining(self, place: int) -> tuple[FloatArray, list[int]]:
+        """Return the distribution behind a proposition, and which values attain its degree.
+
+        These are in the proposition under possibility, outside of it under certainty.
+        """
+        pi = self._sample.degrees(self.premise.propositions[place].attribute.name)
         inside = self._table.members[self._numbers[place]]
         side = inside if self.semantics == "P" else ~inside
-        positions = (side & (pi == measure)).nonzero()[0].tolist()
+        return pi, (side & (pi == self._measures[place])).nonzero()[0].tolist()
+
+    def _part(self, place: int) -> TripletProposition:
+        proposition, measure = self.premise.propositions[place], float(self._measures[place])
+        pi, attaining = self._attaining(place)
         return TripletProposition(
             place + 1,
             proposition,
-            self._reduce(proposition, measure, positions, pi),
+            self._reduce(proposition, measure, attaining, pi),
             measure if self.semantics == "P" else 1.0 - measure,
             measure == self.possibility,
-            tuple(domain[i] for i in positions),
+            tuple(proposition.attribute.domain[i] for i in attaining),
         )
 
     def _reduce(
@@ -239,31 +236,28 @@ class Justification:
         return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
 
 
-def justify(sample: Sample, attribute: Attribute, position: int, eta: float) -> Justification:
-    """Return the justification of the degree of ``domain[position]`` [subsub:explainability].
+def attained(
+    sample: Sample, name: str, position: int, eta: float
+) -> tuple[list[Triplet], list[JustifyingParameter]]:
+    """Return what attains ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
 
     Triplets are ``(p_i, P, lambda_i)`` where the value is in ``Q_i``, ``s_i <= lambda_i`` and
     ``lambda_i = pi*(u)``; ``(p_i, C, 1 - rho_i)`` where it is not, ``r_i <= rho_i`` and
-    ``rho_i = pi*(u)``. The possible ones come first.
+    ``rho_i = pi*(u)``. Parameters are `s_i` or `r_i` where they are above ``lambda_i`` or
+    ``rho_i``, and ``pi*(u)``.
     """
-    table, found = sample.table(attribute.name), sample.attainment(attribute, position)
-    rules, inside, degree = table.rules, found.inside.tolist(), found.degree
-    triplets = [
+    table, degree = sample.table(name), float(sample.degrees(name)[position])
+    rules, inside, bounds = table.rules, table.inside[position], table.parameters[position]
+    premises = np.where(inside, *sample.premises(name))
+    by_premise = ((premises == degree) & (bounds <= degree)).nonzero()[0].tolist()
+    by_parameter = ((bounds == degree) & (premises < degree)).nonzero()[0].tolist()
+    return [
         Triplet(rules[i], i + 1, "P" if inside[i] else "C", degree, eta, sample, table)
-        for i in found.by_premise.tolist()
+        for i in by_premise
+    ], [
+        JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree)
+        for i in by_parameter
     ]
-    triplets.sort(key=lambda triplet: triplet.semantics == "C")
-    parameters = () if triplets else found.by_parameter.tolist()
-    return Justification(
-        attribute,
-        attribute.domain[position],
-        degree,
-        tuple(triplets),
-        tuple(
-            JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree)
-            for i in parameters
-        ),
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,7 +295,13 @@ class ExplanationNode:
         """Why the value has its possibility; None for an input, which needs no justification."""
         if self.is_perceived:
             return None
-        return justify(self._graph.sample, self.attribute, self.position, self._graph.eta)
+        sample, name = self._graph.sample, self.attribute.name
+        triplets, parameters = attained(sample, name, self.position, self._graph.eta)
+        triplets.sort(key=lambda triplet: triplet.semantics == "C")
+        decisive = () if triplets else tuple(parameters)
+        return Justification(
+            self.attribute, self.value, self.possibility, tuple(triplets), decisive
+        )
 
     def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
         """Return the nodes that explain a proposition of a triplet: none unless it decides.
@@ -345,6 +345,6 @@ class ExplanationGraph:
         """Return the node of ``domain[position]``."""
         key = (attribute.name, position)
         if key not in self._nodes:
-            perceived = self.sample.is_input(attribute.name)
+            perceived = attribute.name in self.sample.plan.slices
             self._nodes[key] = ExplanationNode(attribute, position, perceived, self)
         return self._nodes[key]

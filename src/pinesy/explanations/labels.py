@@ -65,35 +65,24 @@ def number_texts(one: float, other: float) -> tuple[str, str]:
     return short if one == other or short[0] != short[1] else (repr(one), repr(other))
 
 
-def possible(degree: float) -> str:
-    """Return a possibility in words.
+#: A degree of 1 and of 0 in words: of possibility, and of certainty.
+WORDS = {"P": ("possible", "impossible"), "C": ("certain", "not certain at all")}
+
+
+def degree_text(semantics: str, degree: float) -> str:
+    """Return a possibility ("P") or a certainty ("C") in words.
 
     Examples
     --------
-    >>> possible(1.0), possible(0.3), possible(0.0)
+    >>> degree_text("P", 1.0), degree_text("P", 0.3), degree_text("P", 0.0)
     ('possible', 'possible at 0.3', 'impossible')
+    >>> degree_text("C", 0.7), degree_text("C", 0.0)
+    ('certain at 0.7', 'not certain at all')
     """
+    whole, none = WORDS[semantics]
     if degree in (0.0, 1.0):
-        return "possible" if degree else "impossible"
-    return f"possible at {number_text(degree)}"
-
-
-def certain(degree: float) -> str:
-    """Return a certainty in words.
-
-    Examples
-    --------
-    >>> certain(1.0), certain(0.7), certain(0.0)
-    ('certain', 'certain at 0.7', 'not certain at all')
-    """
-    if degree in (0.0, 1.0):
-        return "certain" if degree else "not certain at all"
-    return f"certain at {number_text(degree)}"
-
-
-def certain_or_possible(semantics: str, degree: float) -> str:
-    """Return the degree of a triplet in words."""
-    return possible(degree) if semantics == "P" else certain(degree)
+        return whole if degree else none
+    return f"{whole} at {number_text(degree)}"
 
 
 def listed(texts: Sequence[str], last: str = "and") -> str:

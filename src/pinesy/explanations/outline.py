@@ -1,4 +1,4 @@
-"""The outline of an explanation: what is shown of it under limits, and what is left out.
+"""The outline of an explanation: what is shown of it under limits; and its text in plain English.
 
 Texts, JSON and pictures are renderings of an outline: they differ in words and order only.
 """
@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pinesy._common.validation import check_limit
-from pinesy.explanations.justification import ExplanationNode, Triplet, TripletProposition
+from pinesy.explanations.justification import (
+    ExplanationNode,
+    JustifyingParameter,
+    Triplet,
+    TripletProposition,
+)
+from pinesy.explanations.labels import WORDS, Wording, degree_text, listed, number_text
+from pinesy.rules.attributes import Attribute
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
@@ -37,13 +44,16 @@ class OutlinedPremise:
     Attributes
     ----------
     parts : the propositions that are shown
-    count : how many there are in all
-    omitted : those that are not shown
+    degrees : the degrees of all, these first
     """
 
     parts: tuple[TripletProposition, ...]
-    count: int
-    omitted: Omission | None
+    degrees: list[float]
+
+    @property
+    def omitted(self) -> Omission | None:
+        """Those that are not shown."""
+        return Omission.of(self.degrees[len(self.parts) :])
 
 
 class Outline:
@@ -99,24 +109,14 @@ class Outline:
 
     def premise(self, triplet: Triplet, unexpected: bool = False) -> OutlinedPremise:
         """Return what is shown of a triplet's reduced premise, or of what is unexpected."""
-        parts = triplet.first(self.limit, unexpected)
-        degrees = triplet.degrees(unexpected).tolist()
-        return OutlinedPremise(parts, len(degrees), Omission.of(degrees[len(parts) :]))
+        return OutlinedPremise(
+            triplet.first(self.limit, unexpected), triplet.degrees(unexpected).tolist()
+        )
 
     def statements(self, premise: OutlinedPremise) -> list[str]:
         """Return the propositions that are shown of a premise in words."""
-        several = premise.count > 1
+        several = len(premise.degrees) > 1
         return [self.wording.says(part.reduced, self.limit, several) for part in premise.parts]
-
-    def n_hidden(self, node: ExplanationNode) -> int:
-        """Return how many inferred values are left out of the propositions that are followed."""
-        if self.limit is None or node.justification is None:
-            return 0
-        triplets = node.justification.triplets[: self.limit]
-        shown = [part for triplet in triplets for part in triplet.behind(self.limit)]
-        cut = [(a.name, len(p) - self.limit) for a, p in shown if len(p) > self.limit]
-        sample = self.explanation.graph.sample
-        return sum(left for name, left in cut if not sample.is_input(name))
 
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
@@ -126,3 +126,214 @@ def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
         rules = node.justification.rules if node.justification else ()
         groups.setdefault((node.attribute.name, rules), []).append(node)
     return list(groups.values())
+
+
+def explanation_text(outline: Outline) -> str:
+    """Return an explanation as lines: what is so and why, then what that rests on, indented."""
+    return "\n".join(_TextWriter(outline).text())
+
+
+class _TextWriter:
+    """Writes nodes, each once, down to a depth."""
+
+    def __init__(self, outline: Outline) -> None:
+        self.outline, self.explanation = outline, outline.explanation
+        self.wording, self.limit = outline.wording, outline.limit
+        self.written: set[ExplanationNode] = set()
+
+    def text(self) -> Iterator[str]:
+        yield from self._remarks()
+        yield from self._lines(self.explanation.values, 0)
+        yield self._certainty()
+        yield from self._lines(self.explanation.rivals, 0)
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what a reader must know before the reasons."""
+        found, result = self.explanation, self.explanation.distribution
+        if not found.normalised:
+            top = number_text(float(result.degrees.max()))
+            yield (
+                "The rules contradict each other on this sample, here or in what is behind: the "
+                f"most possible value has possibility {top}."
+            )
+        if found.ambiguous:
+            best = result.degrees == result.degrees.max()
+            values = [v for v, top in zip(result.attribute.domain, best, strict=True) if top]
+            yield (
+                f"The result is ambiguous: {self.wording.name(result.attribute)} is "
+                f"{self.wording.values(result.attribute, values, self.limit)}, equally possible."
+            )
+        if found.asked is not None and len(found.proposition.values) > 1:
+            says = self.wording.says(found.proposition, self.limit)
+            yield f"It is {degree_text('P', found.possibility)} that {says}."
+
+    def _certainty(self) -> str:
+        found, rest = self.explanation, self.explanation.other_possibility
+        says = self.wording.says(found.proposition, self.limit)
+        if not found.rivals:
+            return f"It is certain that {says}: there are no others."
+        if rest == 1.0:
+            others = self.outline.statement(found.rivals, self.limit)
+            return f"It is not certain at all that {says}: it is possible that {others}."
+        why = f"any other value is possible at {number_text(rest)} at most"
+        if rest == 0.0:
+            why = "every other value is impossible"
+        return f"It is {degree_text('C', 1.0 - rest)} that {says}: {why}."
+
+    def _lines(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
+        """Yield the lines of sibling nodes and of what they rest on."""
+        new = [n for n in nodes if n not in self.written and not n.is_perceived]
+        self.written.update(new)
+        indent = "  " * level + "- " * (level > 0)
+        shown, left = self.outline.split(new)
+        for group in alike(shown):
+            yield f"{indent}{self._sentence(group)}"
+            yield from self._below(group, level + 1)
+        omitted = Omission.of([n.possibility for n in left])
+        if omitted:
+            yield f"{indent}And {_more(omitted, 'values')}."
+
+    def _below(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
+        """Yield the lines of what some values rest on, or say that there is more."""
+        every = dict.fromkeys(c for n in nodes for c in n.first_children(self.limit))
+        children = [child for child in every if not child.is_perceived]
+        indent, degree = "  " * level + "- ", nodes[0].possibility
+        if not self.outline.is_cut(level):
+            yield from self._lines(children, level)
+            hidden = sum(map(self._n_hidden, nodes))
+            if hidden:
+                yield f"{indent}And {_more(Omission(hidden, degree, degree), 'values')}."
+        elif children:
+            names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
+            depth = self.outline.depth
+            yield f"{indent}What is behind {listed(list(names))} is not shown (depth {depth})."
+
+    def _n_hidden(self, node: ExplanationNode) -> int:
+        """Return how many inferred values are left out of the propositions that are followed."""
+        if self.limit is None or node.justification is None:
+            return 0
+        triplets = node.justification.triplets[: self.limit]
+        behind = [part for triplet in triplets for part in triplet.behind(self.limit)]
+        inputs = self.explanation.graph.sample.plan.slices
+        return sum(max(0, len(at) - self.limit) for a, at in behind if a.name not in inputs)
+
+    def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
+        """Return why some values are as possible as they are."""
+        says = self.outline.statement(nodes, self.limit)
+        text = f"It is {degree_text('P', nodes[0].possibility)} that {says}"
+        justification = nodes[0].justification
+        if justification is None:
+            return f"{text}."
+        if justification.by_parameters:
+            return f"{text}, {self._parameters(justification.parameters)}."
+        if justification.reasons:
+            text += f", because {'; and because '.join(self._reasons(justification.reasons))}"
+        if justification.silent:
+            text += f". No rule speaks against it: {'; '.join(self._silent(justification.silent))}"
+        return f"{text}."
+
+    def _reasons(self, triplets: Sequence[Triplet]) -> list[str]:
+        shown, left = self.outline.split(triplets)
+        also = [_premises(len(left), "says the same", "say the same")] if left else []
+        return [*map(self._triplet, shown), *also]
+
+    def _triplet(self, triplet: Triplet) -> str:
+        degree = degree_text(triplet.semantics, triplet.degree)
+        if not triplet.holds and triplet.degree > 0.0:
+            degree = f"{degree} only"
+        premise = self._premise(self.outline.premise(triplet), triplet.semantics)
+        text = f"it is {degree} that {premise} (rule {triplet.number})"
+        return f"{text}, {self._even_if(triplet)}" if triplet.n_unexpected else text
+
+    def _premise(self, premise: OutlinedPremise, semantics: str) -> str:
+        """Return propositions joined by "and"; of those left out their number and range."""
+        texts = self.outline.statements(premise)
+        if premise.omitted:
+            what = f"of the {len(premise.degrees)} propositions"
+            texts.append(_more(premise.omitted, what, semantics))
+        return listed(texts)
+
+    def _even_if(self, triplet: Triplet) -> str:
+        found = self.outline.premise(triplet, unexpected=True)
+        degree = degree_text(triplet.semantics, min(found.degrees))
+        if len(found.degrees) > 1:
+            degree = degree.replace(" at ", " at least at ")
+        return f"even if it is {degree} that {self._premise(found, triplet.semantics)}"
+
+    def _silent(self, triplets: Sequence[Triplet]) -> Iterator[str]:
+        """Yield premises that would speak against a value but are not certain.
+
+        Those without anything unexpected stand in one sentence.
+        """
+        plain = [t for t in triplets if not t.n_unexpected and t.degree == 0.0]
+        if plain:
+            yield f"it is {degree_text('C', 0.0)} that {self._nor(plain)}"
+        others = [t for t in triplets if t.n_unexpected or t.degree > 0.0]
+        shown, left = self.outline.split(others)
+        yield from map(self._triplet, shown)
+        omitted = Omission.of([t.degree for t in left])
+        if omitted:
+            yield f"nor the premises of {_more(omitted, 'rules', 'C')}"
+
+    def _nor(self, triplets: Sequence[Triplet]) -> str:
+        """Return premises as alternatives; those on single values of an attribute together."""
+        groups: dict[object, list[Triplet]] = {}
+        for triplet in triplets:
+            first, *others = triplet.premise.propositions
+            is_one_value = not others and first.mask.bit_count() == 1
+            groups.setdefault(first.attribute if is_one_value else triplet, []).append(triplet)
+        shown, left = self.outline.split(list(groups.values()))
+        texts = [self._any_of(group) for group in shown]
+        more = sum(map(len, left))
+        texts += [_premises(more, "holds", "hold")] * (more > 0)
+        return ", nor that ".join(texts)
+
+    def _any_of(self, triplets: Sequence[Triplet]) -> str:
+        """Return one premise, or several that differ in the value of an attribute alone."""
+        if len(triplets) == 1:
+            premise = self._premise(self.outline.premise(triplets[0]), "C")
+            return f"{premise} (rule {triplets[0].number})"
+        only = [t.premise.propositions[0] for t in triplets]
+        attribute = only[0].attribute
+        values = self.wording.values(attribute, [p.values[0] for p in only], self.limit)
+        numbers = Wording().values(
+            Attribute("rule", range(1)), [t.number for t in triplets], None, "and"
+        )
+        return f"{self.wording.name(attribute)} is any one of {values} (rules {numbers})"
+
+    def _parameters(self, parameters: Sequence[JustifyingParameter]) -> str:
+        """Return which parameters set a degree, where no premise does."""
+        shown, left = self.outline.split(parameters)
+        also = [_likewise(len(left))] if left else []
+        return "because " + listed([*map(_parameter, shown), *also])
+
+
+def _parameter(parameter: JustifyingParameter) -> str:
+    case = "fails" if parameter.name == "s" else "holds"
+    rest = "its conclusion" if parameter.name == "s" else "what it does not conclude"
+    return (
+        f"rule {parameter.number} leaves {rest} {degree_text('P', parameter.degree)} even if its "
+        f"premise {case} ({parameter.name} = {number_text(parameter.degree)})"
+    )
+
+
+def _more(left: Omission, what: str, semantics: str = "P") -> str:
+    """Return how many are left out, and the range of their degrees."""
+    least = degree_text(semantics, left.least)
+    if left.count == 1:
+        return f"1 more {what.removesuffix('s')}, {least}"
+    if left.least == left.greatest:
+        return f"{left.count} more {what}, all {least}"
+    degrees = f"{number_text(left.least)} to {number_text(left.greatest)}"
+    return f"{left.count} more {what}, {WORDS[semantics][0]} at {degrees}"
+
+
+def _premises(count: int, one: str, several: str) -> str:
+    """Return that the premises of so many more rules do something."""
+    if count == 1:
+        return f"the premise of one more rule {one}"
+    return f"the premises of {count} more rules {several}"
+
+
+def _likewise(count: int) -> str:
+    return f"{count} more rules do the same" if count > 1 else "one more rule does the same"

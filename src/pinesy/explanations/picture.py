@@ -15,7 +15,7 @@ from pinesy.explanations.justification import (
     Triplet,
     TripletProposition,
 )
-from pinesy.explanations.labels import certain, listed, number_text, possible
+from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
 from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, sketch, text_width
 
@@ -115,7 +115,7 @@ class _BoxMaker:
     def root(self) -> Box:
         found = self.outline.explanation
         says = self.wording.says(found.proposition, self.limit)
-        texts = [possible(found.possibility), certain(found.certainty)]
+        texts = [degree_text("P", found.possibility), degree_text("C", found.certainty)]
         texts += ["ambiguous"] * found.ambiguous
         texts += ["the rules contradict"] * (not found.normalised)
         root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
@@ -132,14 +132,14 @@ class _BoxMaker:
         left = sum(map(len, rest))
         if left:
             word = "other values" if kind == "rival" else "values"
-            root.add(_more(left, f"{left} more {word}, {possible(nodes[0].possibility)}"))
+            root.add(_more(left, f"{left} more {word}, {degree_text('P', nodes[0].possibility)}"))
 
     def _value(self, nodes: Sequence[ExplanationNode], kind: BoxKind, level: int) -> Box:
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
             short, whole = (self.outline.statement(nodes, n) for n in (self.limit, TOOLTIP))
-            degree = possible(nodes[0].possibility)
+            degree = degree_text("P", nodes[0].possibility)
             self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
         return self.boxes[key]

@@ -212,27 +212,6 @@ def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
     return made[attribute.name]
 
 
-@dataclass(frozen=True, eq=False)
-class Attainment:
-    """The rules that attain the minimum ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu].
-
-    With ``(z_i, d_i) = (s_i, lambda_i)`` where `u` is in the conclusion of rule `i`, else
-    ``(r_i, rho_i)``.
-
-    Attributes
-    ----------
-    degree : ``pi*(u)``
-    inside : for each rule whether `u` is in its conclusion
-    by_premise : the rules (from 0) with ``z_i <= d_i = pi*(u)``
-    by_parameter : those with ``d_i < z_i = pi*(u)``
-    """
-
-    degree: float
-    inside: BoolArray
-    by_premise: IntArray
-    by_parameter: IntArray
-
-
 @dataclass
 class Sample:
     """The degrees of one sample, each computed when it is first looked at."""
@@ -248,7 +227,6 @@ class Sample:
         self.coherent = coherence is None or bool(out[coherence] == 1.0)
         self._degrees = {plan.attribute.name: out[plan.columns]}
         self._measures = {plan.attribute.name: out[code.measures].reshape(2, -1)}
-        self._values: dict[tuple[str, float], BoolArray] = {}
         self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
 
     def is_input(self, name: str) -> bool:
@@ -300,42 +278,6 @@ class Sample:
         if name not in self._premises:
             self._premises[name] = self.table(name).premises(self.measures(name))
         return self._premises[name]
-
-    def attainment(self, attribute: Attribute, position: int) -> Attainment:
-        """Return the rules that attain the degree of ``domain[position]``."""
-        table = self.table(attribute.name)
-        degree = float(self.degrees(attribute.name)[position])
-        inside, parameters = table.inside[position], table.parameters[position]
-        premises = np.where(inside, *self.premises(attribute.name))
-        by_premise = (premises == degree) & (parameters <= degree)
-        by_parameter = (parameters == degree) & (premises < degree)
-        return Attainment(degree, inside, by_premise.nonzero()[0], by_parameter.nonzero()[0])
-
-    def deciding(
-        self, attribute: Attribute, rule: int, inside: bool, degree: float, limit: int | None = None
-    ) -> list[tuple[Attribute, list[int]]]:
-        """Return what the degree of a rule's premise comes from.
-
-        For each proposition that attains it, at most `limit`, its attribute and the positions of
-        the values that do: in the proposition if the degree is ``lambda`` (`inside`), outside of it
-        if it is ``rho``.
-        """
-        table = self.table(attribute.name)
-        numbers = table.flat[table.starts[rule] : table.starts[rule + 1]]
-        measures = self.measures(attribute.name)[0 if inside else 1, numbers]
-        found = []
-        for number in numbers[measures == degree][:limit].tolist():
-            used, members = table.propositions[number].attribute, table.members[number]
-            values = self._attaining(used.name, degree) & (members if inside else ~members)
-            found.append((used, values.nonzero()[0].tolist()))
-        return found
-
-    def _attaining(self, name: str, degree: float) -> BoolArray:
-        """Return which values of an attribute have just this possibility."""
-        key = (name, degree)
-        if key not in self._values:
-            self._values[key] = self.degrees(name) == degree
-        return self._values[key]
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:

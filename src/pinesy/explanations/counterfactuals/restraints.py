@@ -2,11 +2,13 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
 from pinesy._common.masks import contains
 from pinesy.explanations.counterfactuals.decision import Decision, is_coherent
+from pinesy.explanations.justification import JustifyingParameter, Triplet, attained
 from pinesy.explanations.labels import Wording, number_text
 from pinesy.explanations.sample import Sample, plan_for
 from pinesy.rules.attributes import Attribute, Premise
@@ -119,31 +121,15 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
 
 def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Restraint]:
     """Yield the rules that attain the degree of a value [eq:pistarbxu], if it is below 1."""
-    found, rules = sample.attainment(attribute, place), sample.table(attribute.name).rules
-    by_premise = set(found.by_premise.tolist())
-    attained = sorted(by_premise.union(found.by_parameter.tolist())) if found.degree < 1.0 else []
-    for i in attained:
-        inside = bool(found.inside[i])
-        yield Restraint(
-            attribute,
-            attribute.domain[place],
-            found.degree,
-            i + 1,
-            rules[i],
-            "premise" if i in by_premise else "s" if inside else "r",
-            _reasons(sample, attribute, i, inside, found.degree) if i in by_premise else (),
-        )
-
-
-def _reasons(
-    sample: Sample, output: Attribute, rule: int, inside: bool, degree: float
-) -> tuple[LimitingDegree, ...]:
-    """Return the values that a premise, or its negation, has its degree from."""
-    return tuple(
-        LimitingDegree(attribute, attribute.domain[i], degree)
-        for attribute, positions in sample.deciding(output, rule, inside, degree)
-        for i in positions
-    )
+    value, degree = attribute.domain[place], float(sample.degrees(attribute.name)[place])
+    if degree == 1.0:
+        return
+    triplets, parameters = attained(sample, attribute.name, place, eta=0.0)
+    rules: list[Triplet | JustifyingParameter] = [*triplets, *parameters]
+    for one in sorted(rules, key=attrgetter("number")):
+        by, behind = ("premise", one.behind()) if isinstance(one, Triplet) else (one.name, [])
+        reasons = [LimitingDegree(a, a.domain[i], degree) for a, places in behind for i in places]
+        yield Restraint(attribute, value, degree, one.number, one.rule, by, tuple(reasons))
 
 
 def obstacle(decision: Decision, place: int, clearance: float) -> str:
