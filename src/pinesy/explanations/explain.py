@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.masks import mask_table
+from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, check_degree, check_limit, listed
 from pinesy.engine.evidence import Evidence
@@ -71,10 +71,7 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     sample = Sample(plan, plan.row(evidence))
     asked = proposition if isinstance(proposition, Proposition) else None
-    degrees = sample.degrees(attribute.name)
-    inside = degrees == degrees.max() if asked is None else _members(asked)
-    graph = ExplanationGraph(sample, eta)
-    return Explanation(attribute, asked, eta, depth, wording, graph, inside)
+    return Explanation(attribute, asked, eta, depth, wording, ExplanationGraph(sample, eta))
 
 
 def only_output(cascade: Cascade, cure: str) -> Attribute:
@@ -83,11 +80,6 @@ def only_output(cascade: Cascade, cure: str) -> Attribute:
         names = listed([a.name for a in cascade.outputs])
         raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
     return cascade.outputs[0]
-
-
-def _members(proposition: Proposition) -> BoolArray:
-    """Return for each value of the domain whether it is in the proposition."""
-    return mask_table(len(proposition.attribute.domain), [proposition.mask])[:, 0]
 
 
 def _eta(eta: float) -> float:
@@ -134,15 +126,20 @@ class Explanation:
     depth: int | None
     wording: Wording
     graph: ExplanationGraph
-    _inside: BoolArray
 
     @cached_property
     def proposition(self) -> Proposition:
         """The proposition explained: what was asked about, or all most possible values."""
         if self.asked is not None:
             return self.asked
-        best = np.flatnonzero(self._inside).tolist()
-        return self.attribute.isin(self.attribute.domain[i] for i in best)
+        return Proposition(self.attribute, mask_of(np.flatnonzero(self._inside).tolist()))
+
+    @cached_property
+    def _inside(self) -> BoolArray:
+        """For each value of the domain whether it is in the proposition."""
+        if self.asked is None:
+            return np.asarray(self._degrees == self._degrees.max())
+        return mask_table(len(self.attribute.domain), [self.asked.mask])[:, 0]
 
     @cached_property
     def distribution(self) -> Possibility:

@@ -18,7 +18,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Program, run
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
-from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade import Cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.rule import Rule
@@ -126,7 +126,7 @@ class SamplePlan:
     def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
         self.attribute = attribute
         self.tables = {attribute.name: table_of(cascade[attribute])}
-        self.known, _ = _names(cascade)
+        self.known = {a.name: a for a in cascade.inputs}
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
         used = self.tables[attribute.name].propositions
@@ -140,9 +140,7 @@ class SamplePlan:
     @cached_property
     def behind(self) -> Program:
         """The program for the distributions of all attributes behind the one explained."""
-        sets = [s for name, s in self.rule_sets.items() if name != self.attribute.name]
-        known = {a.name: a for a in self.program.inputs}
-        return Program([s.unit for s in sets], [s.output for s in sets], known)
+        return self._cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
 
     @cached_property
     def behind_columns(self) -> IntArray:
@@ -163,9 +161,7 @@ class SamplePlan:
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
     """Return the evidence of one sample as a row of the columns of some inputs of a cascade."""
-    known, concluded = _names(cascade)
-    columns = sum(len(a.domain) for a in inputs)
-    rows = Rows.of(evidence, inputs, known, concluded, columns)
+    rows = evidence_rows(cascade, evidence, inputs)
     if rows.is_batch:
         raise DataError(
             f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
@@ -179,13 +175,6 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
 def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:
     wanted = [slices[a.name] for a in attributes]
     return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
-
-
-@cached_on_owner
-def _names(cascade: Cascade) -> tuple[dict[str, Attribute], frozenset[str]]:
-    """Return the inputs by name, and the names of the attributes that rules conclude on."""
-    concluded = frozenset(s.output.name for s in cascade.order)
-    return {a.name: a for a in cascade.inputs}, concluded
 
 
 @cached_on_owner

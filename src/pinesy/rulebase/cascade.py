@@ -286,9 +286,14 @@ def evidence_rows(
 ) -> Rows:
     """Check the form of evidence on some of the inputs (by default all), as inference does."""
     needed = cascade.inputs if inputs is None else inputs
-    known = {a.name: a for a in cascade.inputs}
-    concluded = frozenset(s.output.name for s in cascade.order)
+    known, concluded = _inputs_and_outputs(cascade)
     return Rows.of(evidence, needed, known, concluded, sum(len(a.domain) for a in needed))
+
+
+@cached_on_owner
+def _inputs_and_outputs(cascade: Cascade) -> tuple[dict[str, Attribute], frozenset[str]]:
+    """Return the inputs by name, and the names of the attributes that rules conclude on."""
+    return {a.name: a for a in cascade.inputs}, frozenset(cascade.sets)
 
 
 def _names(attributes: Sequence[Attribute]) -> str:

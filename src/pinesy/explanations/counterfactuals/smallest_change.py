@@ -10,8 +10,12 @@ import numpy as np
 from pinesy._common.validation import FloatArray, check_degree, check_integer
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError, UnreachableError
-from pinesy.explanations.counterfactuals.decision import Decision
-from pinesy.explanations.counterfactuals.reading_search import Measure, Readings, ReadingSearch
+from pinesy.explanations.counterfactuals.decision import (
+    Decision,
+    Measure,
+    Readings,
+    ReadingSearch,
+)
 from pinesy.explanations.counterfactuals.restraints import first_few, obstacle
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.rulebase.cascade import Cascade
@@ -166,11 +170,11 @@ def change_to(
     readings = _readings(decision, clearance, measure)
     effort = check_integer(effort, "effort", least=1, error=DataError)
     search = ReadingSearch(decision, place, readings, effort)
-    found = search.run()
-    if found.choice is None:
-        raise _unreachable(search, found.exact, clearance)
-    row = search.row(found.choice)
-    chosen = {readings[i].attribute.name: (readings[i], k) for i, k in found.choice.items()}
+    choice, exact = search.run()
+    if choice is None:
+        raise _unreachable(search, exact, clearance)
+    row = search.row(choice)
+    chosen = {readings[i].attribute.name: (readings[i], k) for i, k in choice.items()}
     return Change(
         decision.output,
         decision.output.domain[place],
@@ -180,7 +184,7 @@ def change_to(
         decision.distributions(row),
         float(max(one.costs[k] for one, k in chosen.values())),
         measure,
-        found.exact,
+        exact,
         decision.program.infer(row)[decision.output.name],
     )
 

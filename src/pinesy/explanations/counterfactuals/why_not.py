@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.counterfactuals.decision import Decision
-from pinesy.explanations.counterfactuals.reading_search import Measure
+from pinesy.explanations.counterfactuals.decision import Decision, Measure
 from pinesy.explanations.counterfactuals.restraints import (
     MAX_RESTRAINTS,
     SHOWN,
