@@ -9,15 +9,7 @@ import typer
 from rich.text import Text
 
 import pinesy
-from pinesy.cli.options import (
-    OutputFile,
-    ReadSize,
-    RulesFile,
-    SamplesFile,
-    TargetNames,
-    TransformOption,
-    check_output,
-)
+from pinesy.cli import options
 from pinesy.cli.output import (
     ResultRow,
     Screen,
@@ -43,13 +35,13 @@ Worst = Annotated[int, typer.Option(min=0, help="Samples to print.")]
 
 
 def audit(
-    rules: RulesFile,
-    data: SamplesFile,
-    output: OutputFile = None,
+    rules: options.RulesFile,
+    data: options.SamplesFile,
+    output: options.OutputFile = None,
     worst: Worst = 20,
-    target: TargetNames = None,
-    transform: TransformOption = "none",
-    batch: ReadSize = 10_000,
+    target: options.TargetNames = None,
+    transform: options.TransformOption = "none",
+    batch: options.ReadSize = 10_000,
 ) -> None:
     """Rank the samples of a file by how badly they contradict the rules.
 
@@ -65,7 +57,7 @@ def audit(
       pinesy audit model.json train.csv --worst 50 -o audit.csv
     """
     if output is not None:
-        check_output(output, list(WRITERS), [rules, data])
+        options.check_output(output, list(WRITERS), [rules, data])
     files = TrainingFiles(load_rules(rules), target or (), transform, batch)
     inputs, targets, lines = files.whole(data)
     result = pinesy.audit(files.cascade, inputs, targets)

@@ -12,17 +12,7 @@ import typer
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
-from pinesy.cli.options import (
-    All,
-    BatchSize,
-    DataFile,
-    OutputFile,
-    RulesFile,
-    TransformOption,
-    check_output,
-    find_value,
-    read_data,
-)
+from pinesy.cli import options
 from pinesy.cli.output import (
     ResultRow,
     TableWriter,
@@ -80,15 +70,15 @@ Form = Annotated[
 
 
 def backprop(
-    rules: RulesFile,
-    data: DataFile,
+    rules: options.RulesFile,
+    data: options.DataFile,
     target: TargetValues = None,
-    transform: TransformOption = "none",
+    transform: options.TransformOption = "none",
     belief: Belief = False,
     form: Form = None,
-    output: OutputFile = None,
-    batch: BatchSize = 10_000,
-    everything: All = False,
+    output: options.OutputFile = None,
+    batch: options.BatchSize = 10_000,
+    everything: options.All = False,
 ) -> None:
     """Find what the inputs should have been, from what should have been inferred.
 
@@ -113,7 +103,7 @@ def backprop(
     """
     form = form or ("table" if output is None and sys.stdout.isatty() else "json")
     if output is not None:
-        check_output(output, [output.suffix], [rules, data])
+        options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
     chosen = TargetChoice.of(cascade, target or ())
     inputs = column_slices(cascade.inputs)
@@ -129,7 +119,7 @@ def backprop(
     if form == "table":
         columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
-    batches = read_data(data, cascade, cascade.inputs, transform, batch, chosen.in_file)
+    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, chosen.in_file)
     write_rows(batches, rows, write, data, output)
 
 
@@ -160,7 +150,7 @@ class TargetChoice:
             if value is None:
                 names.append(name)
             else:
-                fixed[name] = known[name].position(find_value(known[name], value))
+                fixed[name] = known[name].position(options.find_value(known[name], value))
         return cls(cascade, fixed, names)
 
     @property

@@ -15,7 +15,6 @@ from rich.text import Text
 from pinesy.cli.image_demo import run_image_demo
 from pinesy.cli.output import Screen, degree_text, new_table
 from pinesy.cli.show_command import RuleBasePrinter
-from pinesy.engine.program import Inference
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rules_text import parse
@@ -107,8 +106,7 @@ def _same_digit(console: Console) -> None:
     found = cascade.infer(evidence)
     _say(console, "By min and max, the rules give:")
     console.print(_results(found), end="\n\n")
-    c = found["c"]
-    console.print(Text(f"What is certain: {_certain(c, [c.best])}."))
+    _certainties(console, found["c"])
     console.print()
 
 
@@ -155,16 +153,13 @@ def _many(console: Console, cascade: Cascade) -> None:
     start = time.perf_counter()
     found = program.infer(evidence)
     seconds = time.perf_counter() - start
+    clear = np.min([found[name].certainty for name in found], axis=0) >= 0.5
     _say(
         console,
         f"The same rules on {SAMPLES:,} random samples: {seconds * 1e3:.1f} ms, "
-        f"{seconds / SAMPLES * 1e6:.2f} microseconds a sample. {_clear(found):.0%} of the sums "
+        f"{seconds / SAMPLES * 1e6:.2f} microseconds a sample. {clear.mean():.0%} of the sums "
         "have a certainty of 0.5 or more in every digit.",
     )
-
-
-def _clear(found: Inference) -> float:
-    return float(np.mean(np.min([found[name].certainty for name in found], axis=0) >= 0.5))
 
 
 def _inputs(console: Console, probabilities: Distributions) -> Distributions:

@@ -9,18 +9,8 @@ import typer
 from pinesy import explanations
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
+from pinesy.cli import options
 from pinesy.cli.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
-from pinesy.cli.options import (
-    All,
-    DataFile,
-    OutputFile,
-    RulesFile,
-    TransformOption,
-    check_output,
-    find_value,
-    format_of,
-    read_data,
-)
 from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.explain import only_output
@@ -59,8 +49,8 @@ Form = Annotated[ExplanationFormat | None, typer.Option("--format", help=FORMAT_
 
 
 def explain(
-    rules: RulesFile,
-    data: DataFile,
+    rules: options.RulesFile,
+    data: options.DataFile,
     sample: Row = None,
     attribute: AttributeName = None,
     value: Value = None,
@@ -68,10 +58,10 @@ def explain(
     eta: Eta = 0.1,
     depth: Depth = None,
     limit: Limit = None,
-    everything: All = False,
+    everything: options.All = False,
     form: Form = None,
-    output: OutputFile = None,
-    transform: TransformOption = "none",
+    output: options.OutputFile = None,
+    transform: options.TransformOption = "none",
 ) -> None:
     """Explain the result of one sample: why a value is as possible and as certain.
 
@@ -95,7 +85,7 @@ def explain(
       pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
     """
-    chosen = format_of(form, output, SUFFIXES, "text")
+    chosen = options.format_of(form, output, SUFFIXES, "text")
     if why_not is not None and chosen == "svg":
         raise typer.BadParameter(
             "a picture does not show it; use --format text or json", param_hint="--why-not"
@@ -103,14 +93,14 @@ def explain(
     if everything and limit is not None:
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
     if output is not None:
-        check_output(output, [output.suffix], [rules, data])
+        options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
     name = attribute or only_output(cascade, "say which: --attribute NAME").name
     wanted = cascade[name].output
-    proposition = wanted if value is None else wanted.isin({find_value(wanted, value)})
-    rival = None if why_not is None else find_value(wanted, why_not)
+    proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})
+    rival = None if why_not is None else options.find_value(wanted, why_not)
     inputs = cascade.compile([wanted]).inputs
-    batches = read_data(data, cascade, inputs, transform, 1 if sample is None else 1000)
+    batches = options.read_data(data, cascade, inputs, transform, 1 if sample is None else 1000)
     line, row = _find_sample(batches, sample, data)
     evidence = {name: row[part] for name, part in column_slices(inputs).items()}
     report = ExplanationReport(

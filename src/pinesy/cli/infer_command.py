@@ -10,16 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from pinesy.cli.options import (
-    All,
-    BatchSize,
-    DataFile,
-    OutputFile,
-    RulesFile,
-    TransformOption,
-    format_of,
-    read_data,
-)
+from pinesy.cli import options
 from pinesy.cli.output import (
     ResultRow,
     TableWriter,
@@ -50,14 +41,14 @@ Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_
 
 
 def infer(
-    rules: RulesFile,
-    data: DataFile,
-    output: OutputFile = None,
+    rules: options.RulesFile,
+    data: options.DataFile,
+    output: options.OutputFile = None,
     form: Form = None,
-    transform: TransformOption = "none",
+    transform: options.TransformOption = "none",
     outputs: Outputs = None,
-    batch: BatchSize = 10_000,
-    everything: All = False,
+    batch: options.BatchSize = 10_000,
+    everything: options.All = False,
 ) -> None:
     """Infer the outputs of rules for every sample of a data file.
 
@@ -87,7 +78,7 @@ def infer(
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
-    chosen = format_of(form, output, SUFFIXES, default)
+    chosen = options.format_of(form, output, SUFFIXES, default)
     cascade = load_rules(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     table = TableWriter(
@@ -109,7 +100,7 @@ def infer(
         parts = [_results(inference[a.name]) for a in program.outputs]
         return map(InferenceRow, zip(*parts, strict=True), numbers)
 
-    batches = read_data(data, cascade, program.inputs, transform, batch)
+    batches = options.read_data(data, cascade, program.inputs, transform, batch)
     write_rows(batches, rows, writers[chosen], data, output)
 
 

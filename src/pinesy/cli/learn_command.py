@@ -8,14 +8,7 @@ from typing import Annotated, Any, Literal, NoReturn
 import typer
 
 import pinesy
-from pinesy.cli.options import (
-    ReadSize,
-    RulesFile,
-    SamplesFile,
-    TargetNames,
-    TransformOption,
-    check_output,
-)
+from pinesy.cli import options
 from pinesy.cli.training_files import TrainingFiles, learned_text, plain, provenance
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
@@ -63,18 +56,18 @@ Earlier = Annotated[
 
 
 def learn(
-    rules: RulesFile,
-    data: SamplesFile,
+    rules: options.RulesFile,
+    data: options.SamplesFile,
     output: ModelFile,
     tolerance: Tolerances = None,
-    target: TargetNames = None,
-    transform: TransformOption = "none",
+    target: options.TargetNames = None,
+    transform: options.TransformOption = "none",
     validation: Validation = None,
     group: Groups = None,
     search: Search = None,
     more: More = False,
     earlier: Earlier = None,
-    batch: ReadSize = 10_000,
+    batch: options.ReadSize = 10_000,
 ) -> None:
     """Learn the parameters of rules from a file of samples, and write a model.
 
@@ -96,7 +89,7 @@ def learn(
       pinesy learn model.json new.csv -o model.json --more --earlier train.csv
     """
     _check_together(tolerance, validation, group, search, more, earlier)
-    check_output(output, [".json"], [data, validation, *(earlier or ())])
+    options.check_output(output, [".json"], [data, validation, *(earlier or ())])
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
     files = TrainingFiles(

@@ -12,8 +12,8 @@ from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.reader import Reader
-from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, read_samples, value_texts
+from pinesy.samples.file_layout import value_positions
 from pinesy.transforms import TRANSFORMS
 
 Form = TypeVar("Form")
@@ -112,17 +112,14 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
     >>> find_value(pair, "(1,2)"), find_value(pair, "long sleep"), find_value(pair, '"long sleep"')
     ((1, 2), 'long sleep', 'long sleep')
     """
-    written = {show_value(value): value for value in attribute.domain}
-    names = value_texts(attribute)
-    written |= dict(zip(names, attribute.domain, strict=True))
-    if text in written:
-        return written[text]
+    places = value_positions(attribute)
+    if text in places:
+        return attribute.domain[places[text]]
     value = _parsed(text)
     if value is not None and value in attribute:
         return attribute.domain[attribute.position(value)]
-    raise DomainError(
-        f"attribute {attribute.name!r} has no value {text!r:.80}{suggestion(text, names)}"
-    )
+    hint = suggestion(text, value_texts(attribute))
+    raise DomainError(f"attribute {attribute.name!r} has no value {text!r:.80}{hint}")
 
 
 def _parsed(text: str) -> Hashable:

@@ -35,7 +35,7 @@ def _free(value: object, taken: set[str]) -> str:
     return text
 
 
-def _positions(attribute: Attribute) -> dict[str, int]:
+def value_positions(attribute: Attribute) -> dict[str, int]:
     """Return the position of each value by name; a text may also stand in quotes, as in rules."""
     named = {text: i for i, text in enumerate(value_texts(attribute))}
     return {show_value(v): i for i, v in enumerate(attribute.domain)} | named
@@ -136,7 +136,7 @@ class Layout:
         self.noun = "attribute" if self.targets else "input"
         self.slices = column_slices(inputs)
         self.width = sum(len(a.domain) for a in self.wanted.values())
-        self._positions = {name: _positions(a) for name, a in self.known.items()}
+        self._positions = {name: value_positions(a) for name, a in self.known.items()}
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise for a name that is not known, and for an input that is missing."""
@@ -155,7 +155,8 @@ class Layout:
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return the columns that are wanted of a table with these titles."""
-        if len(titles) == 1 and self._names_some(titles[0].split(";")[1:]):
+        others = titles[0].split(";")[1:] if len(titles) == 1 else []
+        if any(title.partition("=")[0] in self.known for title in others):
             raise DataError(
                 f"the columns {titles[0]!r:.80} must be separated by commas, not by ';'"
             )
@@ -169,10 +170,6 @@ class Layout:
             earlier[column.position] = column
         self.check_names(given)
         return [c for name in self.wanted if name in given for c in given[name].values()]
-
-    def _names_some(self, titles: Sequence[str]) -> bool:
-        """Tell whether some of the titles name attributes."""
-        return any(title.partition("=")[0] in self.known for title in titles)
 
     def _meaning(self, title: str) -> tuple[str, int | None]:
         """Return the attribute of a column, and the position of the value."""

@@ -3,7 +3,8 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import cycle, islice, repeat
 from typing import Any, BinaryIO, NoReturn
 
@@ -58,21 +59,28 @@ class Lines:
         return text.removeprefix("\ufeff") if self.number == 1 else text
 
 
-class JsonRows:
-    """Reads JSON Lines: one JSON object after the other.
+@dataclass
+class TextRows:
+    """Reads the entries of one sample after the other.
 
     Attributes
     ----------
-    columns : one for each attribute that is read; those of the first sample, once it is read
+    columns : those that are wanted, once the first sample or the header is read
     """
 
-    def __init__(self, lines: Lines, layout: Layout) -> None:
-        self.lines = lines
-        self.layout = layout
-        self.columns: list[Column] = []
-        #: The keys of the sample read last, None at the beginning.
-        self.keys: frozenset[str] | None = None
-        self.decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+    lines: Lines
+    layout: Layout
+    columns: list[Column] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        raise NotImplementedError
+
+
+@dataclass
+class JsonRows(TextRows):
+    """Reads JSON Lines: one JSON object after the other; `keys` are those of the last one."""
+
+    keys: frozenset[str] | None = None
 
     def __iter__(self) -> Iterator[list[Any]]:
         for text in self.lines:
@@ -81,7 +89,7 @@ class JsonRows:
 
     def _parsed(self, text: str) -> Any:
         try:
-            return self.decoder.decode(text.rstrip())
+            return DECODER.decode(text.rstrip())
         except json.JSONDecodeError as error:
             raise DataError(
                 f"column {error.colno}: not JSON ({error.msg}); is the line cut off?"
@@ -129,18 +137,11 @@ def _constant(word: str) -> NoReturn:
     raise DataError(f"{word} is no degree; degrees are numbers in [0, 1]")
 
 
-class CsvRows:
-    """Reads CSV with a header.
+DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
-    Attributes
-    ----------
-    columns : those that are wanted, once the header is read
-    """
 
-    def __init__(self, lines: Lines, layout: Layout) -> None:
-        self.lines = lines
-        self.layout = layout
-        self.columns: list[Column] = []
+class CsvRows(TextRows):
+    """Reads CSV with a header."""
 
     def __iter__(self) -> Iterator[list[str]]:
         rows = filter(None, self._rows())
@@ -162,7 +163,7 @@ class CsvRows:
 
 
 def text_batches(
-    rows_of: type[JsonRows] | type[CsvRows], file: BinaryIO, name: str, layout: Layout, size: int
+    rows_of: type[TextRows], file: BinaryIO, name: str, layout: Layout, size: int
 ) -> Iterator[RawBatch]:
     """Read JSON Lines or CSV; every `size` samples a batch ends."""
     reader = rows_of(Lines(file, name), layout)
