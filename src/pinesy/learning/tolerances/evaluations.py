@@ -18,6 +18,7 @@ from pinesy.learning.learning_result import SHOWN, LearningResult
 from pinesy.learning.metrics import Metric, accuracy, answers
 from pinesy.learning.tolerances.tolerance_groups import (
     SetGroup,
+    Tolerances,
     resolve,
     show_group,
     show_tolerances,
@@ -41,7 +42,7 @@ class Evaluation:
         is then the lowest of them
     """
 
-    tolerances: Mapping[SetGroup, float]
+    tolerances: Tolerances
     metric: float | None
     reason: str
     reliable: Mapping[str, int]
@@ -83,7 +84,7 @@ class ToleranceSearch:
     """
 
     method: str
-    tolerances: Mapping[SetGroup, float]
+    tolerances: Tolerances
     metric: float
     result: LearningResult
     evaluations: tuple[Evaluation, ...] = field(default=())
@@ -144,7 +145,7 @@ class SearchProblem:
     batch: TrainingBatch
     groups: Mapping[SetGroup, Sequence[str]]
     candidates: FloatArray
-    evaluate: Callable[[Cascade, Mapping[SetGroup, float]], float]
+    evaluate: Callable[[Cascade, Tolerances], float]
     _past: Past = field(default_factory=dict)
 
     @property
@@ -157,7 +158,7 @@ class SearchProblem:
         chosen = (float(self.candidates[step]) for step in steps)
         return dict(zip(self.groups, chosen, strict=True))
 
-    def learn(self, tolerances: Mapping[SetGroup, float]) -> LearningResult:
+    def learn(self, tolerances: Tolerances) -> LearningResult:
         """Learn with given tolerances."""
         each = resolve(tolerances, list(self.batch.targets))
         return learn_from(self.cascade, InMemory(self.batch, self._past), each)
@@ -184,17 +185,13 @@ class Trials:
         return self._last - last
 
     def evaluated(
-        self,
-        tolerances: Mapping[SetGroup, float],
-        metric: float,
-        reliable: Mapping[str, int],
-        points: int = 1,
+        self, tolerances: Tolerances, metric: float, reliable: Mapping[str, int], points: int = 1
     ) -> Evaluation:
         """Return the record of tolerances that were learned with and judged."""
         return Evaluation(tolerances, metric, "", reliable, self._lap(), points)
 
     def impossible(
-        self, tolerances: Mapping[SetGroup, float], name: str, smallest: float, points: int = 1
+        self, tolerances: Tolerances, name: str, smallest: float, points: int = 1
     ) -> Evaluation:
         """Return the record of tolerances for which a set has no reliable sample."""
         reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
@@ -223,7 +220,7 @@ class Judge:
             with placed("the validation data"):
                 answers(cascade, self._evidence, self._targets)
 
-    def __call__(self, cascade: Cascade, tolerances: Mapping[SetGroup, float]) -> float:
+    def __call__(self, cascade: Cascade, tolerances: Tolerances) -> float:
         """Return the metric of what was learned with some tolerances.
 
         Tolerances that give the same parameters have the same accuracy, which is measured once;
@@ -236,7 +233,7 @@ class Judge:
             self._known[key] = self._measured(cascade, tolerances)
         return self._known[key]
 
-    def _measured(self, cascade: Cascade, tolerances: Mapping[SetGroup, float]) -> float:
+    def _measured(self, cascade: Cascade, tolerances: Tolerances) -> float:
         value = self._metric(cascade, self._evidence, self._targets)
         number = _as_float(value)
         if not isfinite(number):

@@ -8,8 +8,8 @@ that differ. Every cut is across one group, so that the points of the grid that 
 always a *box*: all combinations of some candidates for each group. See docs/tolerances.md.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, prod
 from typing import Any
@@ -51,27 +51,14 @@ class GridCut:
 
     Attributes
     ----------
-    group : the place of the group
     counts : for each set, the number of its reliable samples at each candidate
     candidates : all of them
     steps : the places of the candidates that are wanted, rising
     """
 
-    group: int
     counts: Mapping[str, Ints]
     candidates: FloatArray
     steps: Ints
-
-    def without(self, name: str) -> "GridCut":
-        """Return the cut without the steps at which a set has no reliable sample."""
-        return self._only(self.counts[name][self.steps] > 0)
-
-    def failing(self, name: str) -> "GridCut":
-        """Return the cut with only the steps at which a set has no reliable sample."""
-        return self._only(self.counts[name][self.steps] == 0)
-
-    def _only(self, which: npt.NDArray[np.bool_]) -> "GridCut":
-        return GridCut(self.group, self.counts, self.candidates, self.steps[which])
 
     @property
     def outcomes(self) -> list[Ints]:
@@ -80,26 +67,8 @@ class GridCut:
         changes = (table[:, 1:] != table[:, :-1]).any(axis=0)
         return np.split(self.steps, np.flatnonzero(changes) + 1)
 
-    def tolerances(self, step: int) -> dict[str, float]:
-        """Return the tolerances of the sets at a step."""
-        return dict.fromkeys(self.counts, float(self.candidates[step]))
 
-
-def learn_cuts(
-    measured: Measured, cuts: Sequence[GridCut]
-) -> Iterator[tuple[Solutions, list[Ints]]]:
-    """Learn a stage at all wanted steps of all its cuts.
-
-    Yields
-    ------
-    parameters of all sets of the stage, and for each cut the steps that lead to them
-    """
-    for chosen in product(*_learned(measured, cuts)):
-        solutions = {name: x for part, _ in chosen for name, x in part.items()}
-        yield solutions, [steps for _, steps in chosen]
-
-
-def _learned(measured: Measured, cuts: Sequence[GridCut]) -> list[list[tuple[Solutions, Ints]]]:
+def _learned(measured: Measured, cuts: Collection[GridCut]) -> list[list[tuple[Solutions, Ints]]]:
     """Return for each cut the different parameters of its sets, and the steps that lead to them.
 
     Sets of one stage do not depend on each other: an outcome of every cut is learned at a time.
@@ -107,10 +76,12 @@ def _learned(measured: Measured, cuts: Sequence[GridCut]) -> list[list[tuple[Sol
     outcomes = [cut.outcomes for cut in cuts]
     learned: list[list[tuple[Solutions, Ints]]] = [[] for _ in cuts]
     for turn in range(max(map(len, outcomes))):
-        chosen = [steps[min(turn, len(steps) - 1)] for steps in outcomes]
-        tolerances: dict[str, float] = {}
-        for cut, steps in zip(cuts, chosen, strict=True):
-            tolerances |= cut.tolerances(int(steps[0]))
+        chosen = [int(steps[min(turn, len(steps) - 1)][0]) for steps in outcomes]
+        tolerances = {
+            name: float(cut.candidates[step])
+            for cut, step in zip(cuts, chosen, strict=True)
+            for name in cut.counts
+        }
         found = {name: one.lowest for name, one in solve_stage(measured, tolerances, {}).items()}
         for cut, own, known in zip(cuts, outcomes, learned, strict=True):
             if turn < len(own):
@@ -150,15 +121,17 @@ class GridState:
     inferred: Mapping[str, npt.NDArray[Any]]
     counts: Mapping[str, Ints]
 
-    def after(self, cuts: Sequence[GridCut], measured: Measured) -> Iterator["GridState"]:
-        """Learn the stage; yield a state for all that have the same parameters then."""
-        counts = {**self.counts, **{n: c for cut in cuts for n, c in cut.counts.items()}}
-        for solutions, steps in learn_cuts(measured, cuts):
+    def after(self, cuts: Mapping[int, GridCut], measured: Measured) -> Iterator["GridState"]:
+        """Learn the stage with cuts, by group; yield a state for each choice of parameters."""
+        counts = {**self.counts, **{n: c for cut in cuts.values() for n, c in cut.counts.items()}}
+        for chosen in product(*_learned(measured, cuts.values())):
             learned = {
                 name: with_solution(self.sets[name], x[0::2], x[1::2])
+                for solutions, _ in chosen
                 for name, x in solutions.items()
             }
-            box = _replaced(self.box, cuts, steps)
+            steps = (steps for _, steps in chosen)
+            box = _replaced(self.box, dict(zip(cuts, steps, strict=True)))
             sets = {**self.sets, **learned}
             yield GridState(box, self.stage + 1, sets, measured.inferred, counts)
 
@@ -187,7 +160,8 @@ def exhaust(problem: SearchProblem, bar: Bar) -> ToleranceSearch:
         if isinstance(outcome, GridFailure):
             failures.append(outcome)
     if len(failures) == len(tried):
-        top = next(one for one in failures if grid.has_top(one.box))
+        # The box with the highest tolerances: no other goes up as far in every group.
+        top = max(failures, key=lambda one: [int(steps[-1]) for steps in one.box])
         raise problem.hopeless(top.name, top.smallest)
     tried.sort(key=lambda pair: (sum(pair[0]), pair[0]))
     good = [(one.metric, one.tolerances) for _, one in tried if one.metric is not None]
@@ -231,7 +205,7 @@ class CandidateGrid:
             cuts = self._cuts(state.box, measured.nabla)
             yield from self._failures(state.box, cuts, measured.nabla)
             if all(len(cut.steps) for cut in cuts.values()):
-                waiting += state.after(list(cuts.values()), measured)
+                waiting += state.after(cuts, measured)
 
     def _measured(self, state: GridState) -> Measured:
         stage = self._stages.stage(self._numbers[state.stage], state.sets, state.inferred)
@@ -244,7 +218,7 @@ class CandidateGrid:
             group = self._group[name]
             found = counts_of(distances, self._candidates[group])
             counts.setdefault(group, {})[name] = found
-        return {g: GridCut(g, of, self._candidates[g], box[g]) for g, of in counts.items()}
+        return {g: GridCut(of, self._candidates[g], box[g]) for g, of in counts.items()}
 
     def _failures(
         self, box: Box, cuts: dict[int, GridCut], nabla: Mapping[str, FloatArray]
@@ -254,17 +228,13 @@ class CandidateGrid:
         A point that leaves several sets without belongs to the first, which `learn` would name.
         """
         for name, distances in nabla.items():
-            cut = cuts[self._group[name]]
-            failing = {**cuts, cut.group: cut.failing(name)}.values()
-            cuts[cut.group] = cut.without(name)
-            if all(len(one.steps) for one in failing):
-                where = _replaced(box, failing, [one.steps for one in failing])
-                yield GridFailure(where, name, float(distances.min()))
-
-    def has_top(self, box: Box) -> bool:
-        """Tell whether the highest tolerances are in a box."""
-        ends = zip(box, self._candidates, strict=True)
-        return all(steps[-1] == len(candidates) - 1 for steps, candidates in ends)
+            group = self._group[name]
+            cut = cuts[group]
+            fails = cut.counts[name][cut.steps] == 0
+            failing = {g: one.steps for g, one in cuts.items()} | {group: cut.steps[fails]}
+            cuts[group] = replace(cut, steps=cut.steps[~fails])
+            if all(map(len, failing.values())):
+                yield GridFailure(_replaced(box, failing), name, float(distances.min()))
 
     def evaluate(
         self, outcome: GridState | GridFailure, trials: Trials
@@ -281,7 +251,6 @@ class CandidateGrid:
         return low, trials.evaluated(tolerances, metric, reliable, points)
 
 
-def _replaced(box: Box, cuts: Iterable[GridCut], steps: Iterable[Ints]) -> Box:
-    """Return a box with other candidates for the groups of some cuts."""
-    new = {cut.group: chosen for cut, chosen in zip(cuts, steps, strict=True)}
-    return tuple(new.get(group, old) for group, old in enumerate(box))
+def _replaced(box: Box, steps: Mapping[int, Ints]) -> Box:
+    """Return a box with other candidates for some groups."""
+    return tuple(steps.get(group, old) for group, old in enumerate(box))

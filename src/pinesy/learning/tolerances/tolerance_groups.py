@@ -12,6 +12,8 @@ from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 #: Rule sets that do the same task and share a tolerance: the name of an output attribute, a
 #: pattern such as ``"c_*"``, or a tuple of these.
 SetGroup = str | tuple[str, ...]
+#: The tolerance of each group.
+Tolerances = Mapping[SetGroup, float]
 #: One number for all sets, one for each group, or None: every sample is kept.
 Tolerance = float | Mapping[Any, float | None] | None
 
@@ -108,7 +110,7 @@ def show_group(group: SetGroup) -> str:
     return ", ".join(group) if isinstance(group, tuple) else group
 
 
-def show_tolerances(tolerances: Mapping[SetGroup, float]) -> str:
+def show_tolerances(tolerances: Tolerances) -> str:
     """Return tolerances as text, the first ones if they are many."""
     shown = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
     return ", ".join(shown) + ", ..." * (len(tolerances) > 6)

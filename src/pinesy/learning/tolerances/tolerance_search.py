@@ -1,9 +1,9 @@
 """Tolerances from validation data: how reliable a sample must be to be learned from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf, isclose, isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from pinesy.learning.tolerances.evaluations import (
     Trials,
 )
 from pinesy.learning.tolerances.exhaustive_search import exhaust
-from pinesy.learning.tolerances.tolerance_groups import SetGroup, resolve_groups
+from pinesy.learning.tolerances.tolerance_groups import Tolerances, resolve_groups
 
 METHODS = ("paper", "exhaustive")
 
@@ -163,70 +163,36 @@ def _climb(
 ) -> ToleranceSearch:
     """Raise tolerances from the lowest candidates on, until the metric stagnates.
 
-    This is the search of the paper, [subsec:thresholdsdetermination].
+    This is the search of the paper, [subsec:thresholdsdetermination]. Where learning is impossible,
+    the tolerance of the group of the set that failed goes to the next candidate. After an
+    evaluation all of them do.
     """
-    search = Climb(problem, min_improvement, stagnation)
-    while (best := search.go_on()) is None:
+    trials, evaluations = Trials(), list[Evaluation]()
+    last, steps, stagnant = len(problem.candidates) - 1, [0] * len(problem.groups), 0
+    best: tuple[Tolerances, float, LearningResult] | None = None
+    while True:
+        tolerances = problem.tolerances(steps)
         bar.advance()
-    return ToleranceSearch("paper", *best, tuple(search.evaluations))
-
-
-class BestTrial(NamedTuple):
-    """The lowest tolerances tested that reach the metric, and what is learned with them."""
-
-    tolerances: Mapping[SetGroup, float]
-    metric: float
-    result: LearningResult
-
-
-class Climb:
-    """Tolerances on their way up.
-
-    Where learning is impossible, the tolerance of the group of the set that failed goes to the
-    next candidate. After an evaluation all of them do.
-    """
-
-    def __init__(self, problem: SearchProblem, min_improvement: float, stagnation: int) -> None:
-        self._problem = problem
-        self._min_improvement = min_improvement
-        self._stagnation = stagnation
-        self._last = len(problem.candidates) - 1
-        self._steps = [0] * len(problem.groups)
-        self._best: BestTrial | None = None
-        self._stagnant = 0
-        self._trials = Trials()
-        self.evaluations: list[Evaluation] = []
-
-    def go_on(self) -> BestTrial | None:
-        """Try the tolerances and raise them; return the best if the search is over."""
-        tolerances = self._problem.tolerances(self._steps)
         try:
-            result = self._problem.learn(tolerances)
+            result = problem.learn(tolerances)
         except LearningError as error:
-            self._raise_for(error, tolerances)
-            return None
-        self._evaluate(tolerances, result)
-        is_over = self._stagnant >= self._stagnation or min(self._steps) == self._last
-        self._steps = [min(step + 1, self._last) for step in self._steps]
-        return self._best if is_over else None
-
-    def _raise_for(self, error: LearningError, tolerances: Mapping[SetGroup, float]) -> None:
-        name = error.rule_set
-        group = [name in members for members in self._problem.groups.values()].index(True)
-        self.evaluations.append(self._trials.impossible(tolerances, name, error.smallest))
-        if self._steps[group] == self._last:
-            raise self._problem.hopeless(name, error.smallest)
-        self._steps[group] += 1
-
-    def _evaluate(self, tolerances: Mapping[SetGroup, float], result: LearningResult) -> None:
-        metric = self._problem.evaluate(result.cascade, tolerances)
+            evaluations.append(trials.impossible(tolerances, error.rule_set, error.smallest))
+            group = [error.rule_set in names for names in problem.groups.values()].index(True)
+            if steps[group] == last:
+                raise problem.hopeless(error.rule_set, error.smallest) from None
+            steps[group] += 1
+            continue
+        metric = problem.evaluate(result.cascade, tolerances)
         reliable = {name: one.n_reliable for name, one in result.sets.items()}
-        self.evaluations.append(self._trials.evaluated(tolerances, metric, reliable))
-        best = -inf if self._best is None else self._best.metric
-        improved = improves(metric, best, self._min_improvement)
-        self._stagnant = 0 if improved else self._stagnant + 1
-        if improved and metric > best:
-            self._best = BestTrial(tolerances, metric, result)
+        evaluations.append(trials.evaluated(tolerances, metric, reliable))
+        highest = -inf if best is None else best[1]
+        improved = improves(metric, highest, min_improvement)
+        stagnant = 0 if improved else stagnant + 1
+        if best is None or (improved and metric > highest):
+            best = tolerances, metric, result
+        if stagnant >= stagnation or min(steps) == last:
+            return ToleranceSearch("paper", *best, tuple(evaluations))
+        steps = [min(step + 1, last) for step in steps]
 
 
 def improves(metric: float, best: float, least: float) -> bool:
