@@ -39,7 +39,12 @@ BAD: list[tuple[Any, Any, type[Exception], str]] = [
     (BOTH, "wet", DataError, "targets are str 'wet'; give a mapping .* one: grass, mud"),
     (BOTH, {"grass": "wet", GRASS: "dry"}, DataError, "the target 'grass' is given twice"),
     (BOTH, {Attribute("grass", (0, 1)): 0}, DataError, "a target is for Attribute"),
-    (BOTH, {"grass": ["wet"], "mud": [0, 1]}, DataError, "'mud' has 2 samples but that of 'grass'"),
+    (
+        BOTH,
+        {"grass": ["wet"], "mud": [0, 1]},
+        DataError,
+        "1 samples of the target 'grass' but 2 of the target 'mud'",
+    ),
     (RAIN, "yes", CascadeError, "rules are a RuleSet or a Cascade; got"),
 ]
 
@@ -55,7 +60,12 @@ BAD_INPUTS: list[tuple[Any, Any, type[Exception], str]] = [
     ("wet", {"rein": [1.0, 0.5]}, UnknownAttributeError, "there is no input 'rein'; did you mean"),
     ("wet", {}, CascadeError, "no distribution is given for rain"),
     ("wet", {"grass": [1.0, 0.5]}, CascadeError, "'grass' takes no evidence"),
-    (["wet"] * 3, {"rain": np.ones((2, 2))}, DataError, "there are 3 targets for 2 samples"),
+    (
+        ["wet"] * 3,
+        {"rain": np.ones((2, 2))},
+        DataError,
+        "there are 2 samples of inputs but 3 of the target",
+    ),
     ("wet", {"rain": np.ones((2, 2))}, DataError, "give one value or one distribution for each"),
     (["wet", "dry"], {"rain": [1.0, 0.5]}, DegreeError, "grass"),
 ]

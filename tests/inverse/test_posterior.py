@@ -242,7 +242,7 @@ BAD: list[tuple[Any, Any, type[Exception], list[str]]] = [
         {"a_1": np.eye(10)[:2], "a_2": np.eye(10)[:2]},
         {"y_1": [1, 2, 3]},
         DataError,
-        ["target of 'y_1' has 3 samples but the inputs have 2"],
+        ["there are 2 samples of inputs but 3 of the target 'y_1'"],
     ),
     (
         {"a_1": np.eye(10)[:2], "a_2": np.eye(10)[:2] * [[1], [0.5]]},

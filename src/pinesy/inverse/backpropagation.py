@@ -15,7 +15,7 @@ from pinesy.inverse.reversal import Reversal, output_targets
 from pinesy.inverse.target_inputs import Backpropagation
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
+from pinesy.rulebase.targets import Target, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
@@ -92,29 +92,11 @@ def _read_targets(
     attributes = {name: cascade[name].output for name in named}
     if is_batch is None:
         is_batch = not all(_is_one(content, attributes[name]) for name, content in named.items())
-    targets = {
-        name: _target(content, attributes[name], is_batch=is_batch)
-        for name, content in named.items()
-    }
-    first = next(iter(targets))
-    for name, target in targets.items():
-        if len(target) != len(targets[first]):
-            raise DataError(
-                f"the target of {name!r} has {len(target)} samples but that of {first!r} has "
-                f"{len(targets[first])}; all need the same number"
-            )
-    if n is not None and n != len(targets[first]):
-        raise DataError(
-            f"there are {len(targets[first])} targets for {n} samples; give one for each"
-        )
-    return _by_column(targets), is_batch
-
-
-def _target(content: Any, attribute: Attribute, is_batch: bool) -> Target:
-    if not is_batch and np.isscalar(content):
-        with placed(f"the target of {attribute.name!r}"):
-            attribute.position(content)  # a lone number is a value, not a degree
-    return Target.of(content, attribute, is_batch=is_batch)
+    for name, content in named.items():
+        if not is_batch and np.isscalar(content):
+            with placed(f"the target of {name!r}"):
+                attributes[name].position(content)  # a lone number is a value, not a degree
+    return _by_column(read_targets(named, attributes, n, is_batch=is_batch)), is_batch
 
 
 def _is_one(content: object, attribute: Attribute) -> bool:

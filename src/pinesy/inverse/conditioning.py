@@ -16,7 +16,7 @@ from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets
+from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
@@ -145,8 +145,10 @@ def posterior(
     graph, rows = factor_graph(cascade), evidence_rows(cascade, evidence)
     wanted = _names(graph, cascade.inputs if attributes is None else attributes)
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
+    named = named_targets(targets, graph.attributes, only, optional=True)
+    read = read_targets(named, graph.attributes, rows.n, is_batch=rows.is_batch)
     project = _projections if graph.is_forest else _bounds
-    compatibility, joint = project(graph, rows, _read_targets(graph, only, targets, rows), wanted)
+    compatibility, joint = project(graph, rows, read, wanted)
     distributions = {n: Possibility(graph.attributes[n], _one(d, rows)) for n, d in joint.items()}
     return Posterior(distributions, _one(compatibility, rows), graph.is_forest)
 
@@ -166,20 +168,6 @@ def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[st
             raise UnknownAttributeError(f"attributes: the rules use {known!r}, not {key!r}")
         names.append(str(name))
     return names
-
-
-def _read_targets(
-    graph: FactorGraph, only: Attribute | None, targets: Any, rows: Rows
-) -> dict[str, Target]:
-    read = {}
-    for name, content in named_targets(targets, graph.attributes, only, optional=True).items():
-        read[name] = Target.of(content, graph.attributes[name], is_batch=rows.is_batch)
-        if len(read[name]) != rows.n:
-            raise DataError(
-                f"the target of {name!r} has {len(read[name])} samples but the inputs have "
-                f"{rows.n}; give one value or one distribution for each sample"
-            )
-    return read
 
 
 def _projections(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:

@@ -58,10 +58,17 @@ def write_model(
     """Write what was learned to a ``.json`` file; see `pinesy.save`."""
     if path.suffix != ".json":
         raise DataError(f"{path}: learned models are saved as .json files, not {path.suffix!r}")
+    if provenance is not None and not isinstance(provenance, Mapping):
+        raise DataError(f"the provenance is a mapping of names to facts; got {provenance!r:.60}")
+    versions = {
+        "pinesy": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
     learning = {
         "version": VERSION,
         "samples": result.samples,
-        "provenance": {**_noted(provenance), **_versions()},
+        "provenance": {**(provenance or {}), **versions},
         "sets": {name: _set_content(one) for name, one in result.sets.items()},
     }
     try:
@@ -94,20 +101,6 @@ def read_json(path: Path) -> Cascade | LearnedRules:
         if isinstance(error, PinesyError):  # some are errors of Python too
             raise
         raise DataError(f'{path}: "learning" is not of the form it must have: {error!r}') from None
-
-
-def _noted(provenance: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if provenance is not None and not isinstance(provenance, Mapping):
-        raise DataError(f"the provenance is a mapping of names to facts; got {provenance!r:.60}")
-    return provenance or {}
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "pinesy": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def _set_content(one: SetResult) -> dict[str, Any]:

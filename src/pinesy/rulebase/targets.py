@@ -307,6 +307,36 @@ def named_targets(
     return {name: given[name] for name in attributes if name in given}
 
 
+def read_targets(
+    named: Mapping[str, Any],
+    attributes: Mapping[str, Attribute],
+    n: int | None = None,
+    *,
+    is_batch: bool = True,
+) -> dict[str, Target]:
+    """Return targets by name, all of `n` samples, as there are of inputs (None if there are none).
+
+    Examples
+    --------
+    >>> color = Attribute("color", ["red", "green"])
+    >>> read_targets({"color": ["red", "green"]}, {"color": color})
+    {'color': Target(color: 2 labels)}
+    """
+    read = {
+        name: Target.of(content, attributes[name], is_batch=is_batch)
+        for name, content in named.items()
+    }
+    of = "inputs" if n is not None else f"the target {next(iter(read))!r}"
+    for name, target in read.items():
+        n = len(target) if n is None else n
+        if len(target) != n:
+            raise DataError(
+                f"there are {n} samples of {of} but {len(target)} of the target {name!r}; give one "
+                "value or one distribution for each sample"
+            )
+    return read
+
+
 def _are_named(targets: Any, attributes: Mapping[str, Attribute], only: Attribute | None) -> bool:
     """Tell whether targets are a mapping from attributes, not one from the values of `only`."""
     if not isinstance(targets, Mapping):

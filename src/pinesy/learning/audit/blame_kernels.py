@@ -14,6 +14,8 @@ from pinesy.minmax.solving import TOLERANCE
 _SIGNS = types.Array(types.boolean, 2, "C", readonly=True)
 _NUMBERS = types.Array(types.uint32, 1, "C")
 _FLAGS = types.Array(types.boolean, 1, "C")
+#: The columns of a `SetAudit`.
+_COLUMNS = (*[k.OUT] * 3, *[_NUMBERS] * 4, *[_FLAGS] * 2)
 
 
 @compiled(types.void(k.OUT_TABLE, types.int64, k.OUT, _NUMBERS))
@@ -73,19 +75,7 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
     unique[:] = found == 1
 
 
-@compiled(
-    types.void(
-        k.TABLE,
-        k.SHAPE,
-        k.INT_TABLE,
-        k.INTS,
-        k.TABLE,
-        _SIGNS,
-        *[k.OUT] * 3,
-        *[_NUMBERS] * 4,
-        *[_FLAGS] * 2,
-    )
-)
+@compiled(types.void(k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
 def blames(
     d, shape, cells, labels, degrees, signs,
     nabla, support, degree, cell, side, limit, best, unique, agrees,

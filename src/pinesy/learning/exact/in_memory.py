@@ -14,7 +14,7 @@ from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets
+from pinesy.rulebase.targets import named_targets, read_targets
 
 Rules = RuleSet | Cascade
 #: For each stage the programs that led to it, and what was measured then.
@@ -112,11 +112,9 @@ def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatc
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
     named = named_targets(targets, attributes, only)
     rows = _rows(cascade, evidence, named)
-    given = {
-        name: Target.of(content, attributes[name], is_batch=rows.is_batch)
-        for name, content in named.items()
-    }
-    _check_numbers(given, rows.n)
+    if rows.n == 0:
+        raise DataError("there are no samples to learn from")
+    given = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
     return TrainingBatch(rows.n, _by_attribute(rows), given)
 
 
@@ -143,17 +141,6 @@ def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Ro
         return evidence_rows(cascade, evidence)
     names = needed_inputs(cascade, targeted)
     return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in names))
-
-
-def _check_numbers(targets: Mapping[str, Target], n: int) -> None:
-    if n == 0:
-        raise DataError("there are no samples to learn from")
-    for name, target in targets.items():
-        if len(target) != n:
-            raise DataError(
-                f"there are {n} samples of inputs but {len(target)} of the target {name!r}; give "
-                "one target for each sample"
-            )
 
 
 def _by_attribute(rows: Rows) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def uppers(y, lanes, shape, cells, part, up):
             lift(up[sides[k]], part[p], lanes)
 
 
-@compiled(types.void(types.int64, types.int64, SHAPE, INTS, TABLE, OUT_TABLE))
-def _targets(first, lanes, shape, labels, degrees, y):
-    """Set ``y[mu]`` to the target possibility of each cell."""
+@compiled(types.void(types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE, *[OUT_TABLE] * 3))
+def targets(first, lanes, shape, cells, labels, degrees, y, part, up):
+    """Set `y` to the targets of the cells, and `up` to their maximum on each side."""
     y[:, :lanes] = 0.0
     if labels.shape[0] > 0:
         for i in range(lanes):
@@ -99,12 +99,6 @@ def _targets(first, lanes, shape, labels, degrees, y):
                 row = y[cell_of[u]]
                 for i in range(start, stop):
                     row[i] = machine_max(row[i], degrees[first + i, u])
-
-
-@numba.njit(inline="always")
-def targets(first, lanes, shape, cells, labels, degrees, y, part, up):
-    """Set `y` to the targets of the cells, and `up` to their maximum on each side."""
-    _targets(first, lanes, shape, labels, degrees, y)
     uppers(y, lanes, shape, cells, part, up)
 
 

@@ -201,7 +201,7 @@ class Trials:
 class Judge:
     """A metric on validation data, checked."""
 
-    def __init__(self, metric: Metric, validation: object) -> None:
+    def __init__(self, metric: Metric, validation: object, cascade: Cascade) -> None:
         if not callable(metric):
             raise DataError(
                 f"the metric is {metric!r:.60}; give a function of a cascade, evidence and targets"
@@ -213,10 +213,7 @@ class Judge:
         self._metric = metric
         self._evidence, self._targets = validation
         self._known: dict[bytes, float] = {}
-
-    def check(self, cascade: Cascade) -> None:
-        """Check the validation data now, if it is known what the metric takes."""
-        if self._metric is accuracy:
+        if metric is accuracy:  # what other metrics take is not known
             with placed("the validation data"):
                 answers(cascade, self._evidence, self._targets)
 

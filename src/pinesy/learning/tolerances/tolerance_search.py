@@ -121,8 +121,7 @@ def search_tolerances(
     check_integer(stagnation, "stagnation", 1, DataError)
     cascade = with_initial(rules, initial)
     batch = batch_of(cascade, evidence, targets)
-    judge = Judge(metric, validation)
-    judge.check(cascade)
+    judge = Judge(metric, validation, cascade)
     shared = resolve_groups(groups, list(batch.targets))
     problem = SearchProblem(cascade, batch, shared, _checked_candidates(candidates), judge)
     total = None if method == "paper" else problem.n_grid
