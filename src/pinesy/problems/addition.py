@@ -10,8 +10,8 @@ from pinesy._common.validation import check_integer, check_integers, check_rng
 from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
-from pinesy.rules.rule import Rule
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.rule import If
 
 Indices = npt.NDArray[np.int64]
 
@@ -50,15 +50,11 @@ def addition(k: int, base: int = 10) -> Cascade:
         carry_in = (w[i + 1],) if i < k else ()
         c = Attribute.product(f"c_{i}", a[i], a[k + i], *carry_in)
         y = Attribute(f"y_{i}", digits)
-        place = masks[len(carry_in)]
-        chain += [place.tuples(c), place.carry(c, w[i], base)]
-        sums.insert(0, place.digit(c, y, base))
-    first = RuleSet([_rule(w[1].isin({0}), Attribute("y_0", bits).isin({0}))])
+        tuples, carry, digit = masks[len(carry_in)].rule_sets(c, w[i], y, base)
+        chain += [tuples, carry]
+        sums.insert(0, digit)
+    first = RuleSet([If(w[1].isin({0})).then(Attribute("y_0", bits).isin({0}))])
     return Cascade(*chain, *sums, first)
-
-
-def _rule(premise: Proposition, conclusion: Proposition) -> Rule:
-    return Rule(Premise((premise,)), conclusion)
 
 
 class _Masks:
@@ -68,36 +64,30 @@ class _Masks:
         parts = [Attribute("u", range(base)), Attribute("v", range(base))]
         parts += [Attribute("w", (0, 1))] * carry
         c = Attribute.product("c", *parts)
-        self.by_digit = [
-            [c.where(lambda *t, p=p, d=d: t[p] == d).mask for d in range(base)] for p in range(2)
+        #: By factor and value; of the carry only 0.
+        self.by_value = [
+            [c.where(lambda *t, p=p, d=d: t[p] == d).mask for d in range(1 if p == 2 else base)]
+            for p in range(len(parts))
         ]
-        self.no_carry = c.where(lambda *t: t[-1] == 0).mask
         self.overflow = c.where(lambda *t: sum(t) >= base).mask
         self.sums = [c.where(lambda *t, d=d: sum(t) % base == d).mask for d in range(base)]
 
-    def tuples(self, c: Attribute) -> RuleSet:
-        """Return the rules that put the digits (and the carry) together."""
-        rules = [
-            _rule(a.isin({d}), Proposition(c, self.by_digit[p][d], f"{a.name} == {d}"))
-            for p, a in enumerate(c.factors[:2])
-            for d in range(len(a.domain))
+    def rule_sets(
+        self, c: Attribute, w: Attribute, y: Attribute, base: int
+    ) -> tuple[RuleSet, RuleSet, RuleSet]:
+        """Return the rules of a place: for the tuple of its digits, the carry, and the digit."""
+        tuples = [
+            If(a.isin({d})).then(Proposition(c, mask, f"{a.name} == {d}"))
+            for a, masks in zip(c.factors, self.by_value, strict=True)
+            for d, mask in enumerate(masks)
         ]
-        for w in c.factors[2:]:
-            rules.append(_rule(w.isin({0}), Proposition(c, self.no_carry, f"{w.name} == 0")))
-        return RuleSet(rules)
-
-    def carry(self, c: Attribute, w: Attribute, base: int) -> RuleSet:
-        """Return the rule for the carry out of a place."""
         total = " + ".join(f.name for f in c.factors)
-        return RuleSet([_rule(Proposition(c, self.overflow, f"{total} >= {base}"), w.isin({1}))])
-
-    def digit(self, c: Attribute, y: Attribute, base: int) -> RuleSet:
-        """Return the rules for the digit of the sum at a place."""
-        total = " + ".join(f.name for f in c.factors)
-        return RuleSet(
-            _rule(Proposition(c, mask, f"({total}) % {base} == {d}"), y.isin({d}))
+        overflow = Proposition(c, self.overflow, f"{total} >= {base}")
+        digit = [
+            If(Proposition(c, mask, f"({total}) % {base} == {d}")).then(y.isin({d}))
             for d, mask in enumerate(self.sums)
-        )
+        ]
+        return RuleSet(tuples), RuleSet([If(overflow).then(w.isin({1}))]), RuleSet(digit)
 
 
 def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]:

@@ -107,8 +107,10 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     ([True, False], True)
     """
     check_rng(rng)
-    images = _check_pool(pool)
+    wanted = "of integers, with a row for each digit, such as sudoku_pools(...).train"
+    images = check_integers(pool, "pool", 2, wanted).astype(np.int64)
     dim, size = images.shape
+    _check_dim(dim)
     n = check_integer(n, "n", 1)
     if n * dim > size:
         raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
@@ -126,13 +128,6 @@ def _check_dim(dim: object) -> None:
     # Larger ones would do by the same rules, but filling row by row then hardly ever succeeds.
     if isinstance(dim, bool) or dim not in (4, 9):
         raise DomainError(f"dim is {dim!r:.60}; puzzles of images have dim 4 or 9")
-
-
-def _check_pool(pool: npt.ArrayLike) -> Indices:
-    wanted = "of integers, with a row for each digit, such as sudoku_pools(...).train"
-    images = check_integers(pool, "pool", 2, wanted)
-    _check_dim(images.shape[0])
-    return images.astype(np.int64)
 
 
 def _images(grids: Indices, pool: Indices) -> Indices:

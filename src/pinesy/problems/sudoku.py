@@ -1,6 +1,6 @@
 """Sudoku: is a filled grid valid? Every two cells that must differ are compared."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +30,9 @@ def sudoku(dim: int) -> Cascade:
     57
     """
     pairs = constraints(dim)
-    a = {
-        (i, j): Attribute(f"a_{i}_{j}", range(dim))
-        for i in range(1, dim + 1)
-        for j in range(1, dim + 1)
-    }
-    rule_sets, different = [], []
     digits = range(dim)
+    a = {(i, j): Attribute(f"a_{i}_{j}", digits) for i, j in product(range(1, dim + 1), repeat=2)}
+    rule_sets, different = [], []
     # Positions in the product are u * dim + v: the digit of the first cell, then of the second.
     rows = [sum(1 << u * dim + v for v in digits) for u in digits]
     columns = [sum(1 << u * dim + v for u in digits) for v in digits]
@@ -46,13 +42,12 @@ def sudoku(dim: int) -> Cascade:
     }
     for one, two in pairs:
         b = Attribute.product(f"b_{one[0]}_{one[1]}_{two[0]}_{two[1]}", a[one], a[two])
-        rule_sets.append(
-            RuleSet(
-                Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"))
-                for d in digits
-                for cell, masks in ((one, rows), (two, columns))
-            )
-        )
+        rules = [
+            Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"))
+            for d in digits
+            for cell, masks in ((one, rows), (two, columns))
+        ]
+        rule_sets.append(RuleSet(rules))
         different.append(Proposition(b, unequal, f"{a[one].name} != {a[two].name}"))
     valid = Rule(Premise(tuple(different)), Attribute("c", (0, 1)).isin({1}))
     return Cascade(*rule_sets, RuleSet([valid]))
@@ -66,14 +61,11 @@ def constraints(dim: int) -> list[tuple[Cell, Cell]]:
     side = round(dim**0.5) if isinstance(dim, int) and dim > 0 else 0
     if side < 2 or side * side != dim:
         raise DomainError(f"a Sudoku has dim 4, 9, 16, ...; got {dim!r}")
-    span = range(1, dim + 1)
-    groups = [[(i, j) for j in span] for i in span]
-    groups += [[(i, j) for i in span] for j in span]
-    groups += [
-        [(si * side + i, sj * side + j) for i in range(1, side + 1) for j in range(1, side + 1)]
-        for si in range(side)
-        for sj in range(side)
-    ]
+    span, corners = range(1, dim + 1), range(1, dim + 1, side)
+    groups = [list(product([i], span)) for i in span]
+    groups += [list(product(span, [j])) for j in span]
+    blocks = product(corners, repeat=2)
+    groups += [list(product(range(i, i + side), range(j, j + side))) for i, j in blocks]
     return list(dict.fromkeys(pair for group in groups for pair in combinations(group, 2)))
 
 
