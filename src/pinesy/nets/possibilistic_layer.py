@@ -1,25 +1,22 @@
 """A cascade as a PyTorch layer: gradients of what is inferred, down to the network."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pinesy._common.masks import mask_table
 from pinesy._common.validation import suggestion
 from pinesy.engine.program import Program
-from pinesy.exceptions import (
-    DegreeError,
-    ShapeError,
-    UnknownAttributeError,
-)
+from pinesy.exceptions import DegreeError, ShapeError, UnknownAttributeError
 from pinesy.nets.differentiable_transforms import antipignistic, minimum_specificity
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.partition import Partition
 from pinesy.transforms import SUM_TOLERANCE, transform_name
 
 TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -30,70 +27,41 @@ TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
 Place = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """All of a rule set but names and parameters.
-
-    Attributes
-    ----------
-    sizes : the number of values of each input
-    premises : for each rule its propositions
-    conclusions : for each rule its subset of the output domain
-    values : the number of values of the output
-    """
-
-    sizes: tuple[int, ...]
-    premises: tuple[tuple[Place, ...], ...]
-    conclusions: tuple[int, ...]
-    values: int
-
-    @classmethod
-    def of(cls, rule_set: RuleSet) -> "Shape":
-        """Return the shape of a rule set."""
-        places = {a.name: i for i, a in enumerate(rule_set.inputs)}
-        return cls(
-            tuple(len(a.domain) for a in rule_set.inputs),
-            tuple(
-                tuple((places[p.attribute.name], p.mask) for p in rule.premise.propositions)
-                for rule in rule_set.rules
-            ),
-            tuple(rule.conclusion.mask for rule in rule_set.rules),
-            len(rule_set.output.domain),
-        )
+def _premises(rule_set: RuleSet) -> tuple[tuple[Place, ...], ...]:
+    """Return the propositions of each rule."""
+    places = {a.name: i for i, a in enumerate(rule_set.inputs)}
+    return tuple(
+        tuple((places[p.attribute.name], p.mask) for p in rule.premise.propositions)
+        for rule in rule_set.rules
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Rule sets of one shape that do not depend on each other."""
-
-    shape: Shape
-    rule_sets: tuple[RuleSet, ...]
-
-    @property
-    def partition(self) -> Partition:
-        """The partition of the output domain, the same for all sets."""
-        return self.rule_sets[0].partition
+def _shape(rule_set: RuleSet) -> Hashable:
+    """Return all of a rule set but names and parameters."""
+    sizes = tuple(len(a.domain) for a in (*rule_set.inputs, rule_set.output))
+    return sizes, _premises(rule_set), tuple(rule.conclusion.mask for rule in rule_set.rules)
 
 
-def groups_of(order: Sequence[RuleSet]) -> list[Group]:
+def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
     """Return rule sets, given in an order of inference, in groups that come after what they use.
+
+    Those of a group have one shape, and do not depend on each other.
 
     Examples
     --------
     >>> from pinesy.problems import addition, sudoku
     >>> len(groups_of(addition(2).order))
     7
-    >>> [len(group.rule_sets) for group in groups_of(sudoku(4).order)]
+    >>> [len(group) for group in groups_of(sudoku(4).order)]
     [56, 1]
     """
     levels: dict[str, int] = {}
-    groups: dict[tuple[int, Shape], list[RuleSet]] = {}
+    groups: dict[tuple[int, Hashable], list[RuleSet]] = {}
     for rule_set in order:
         level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
         levels[rule_set.output.name] = level
-        groups.setdefault((level, Shape.of(rule_set)), []).append(rule_set)
-    by_level = sorted(groups.items(), key=lambda item: item[0][0])
-    return [Group(shape, tuple(sets)) for (_, shape), sets in by_level]
+        groups.setdefault((level, _shape(rule_set)), []).append(rule_set)
+    return [groups[key] for key in sorted(groups, key=itemgetter(0))]
 
 
 class PossibilisticLayer(nn.Module):
@@ -137,8 +105,7 @@ class PossibilisticLayer(nn.Module):
         self.transform = None if transform is None else transform_name(transform)
         program = cascade.compile(outputs)  # checks the names of the outputs
         self.inputs, self.outputs = program.inputs, program.outputs
-        names = [a.name for a in self.outputs]
-        groups = groups_of(cascade.needed(names))
+        groups = groups_of(cascade.needed([a.name for a in self.outputs]))
         self.groups = nn.ModuleList(_GroupLayer(group, trainable) for group in groups)
         self._engine = None if trainable else program
 
@@ -228,14 +195,10 @@ class _EngineFunction(torch.autograd.Function):
 @torch.no_grad()
 def _check_probabilities(values: Mapping[str, Tensor]) -> None:
     """Raise `DegreeError` unless all rows are probabilities."""
-    least = torch.stack([tensor.amin() for tensor in values.values()])
-    sums = torch.stack([tensor.sum(dim=1) for tensor in values.values()])
-    far = ~((sums - 1.0).abs() <= SUM_TOLERANCE)
-    if bool((least >= 0.0).all()) and not bool(far.any()):
-        return
     for name, tensor in values.items():
-        wrong = (tensor < 0.0).any(dim=1) | ~((tensor.sum(dim=1) - 1.0).abs() <= SUM_TOLERANCE)
-        if bool(wrong.any()):
+        far = (tensor.sum(dim=1) - 1.0).abs()
+        if not (tensor.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE):  # NaN is neither
+            wrong = (tensor < 0.0).any(dim=1) | ~(far <= SUM_TOLERANCE)
             row = int(wrong.int().argmax())
             raise DegreeError(
                 f"the input {name!r}, row {row}, is {tensor[row].tolist()!r:.80}; probabilities "
@@ -253,32 +216,23 @@ class _GroupLayer(nn.Module):
     signs: Tensor
     cell_of: Tensor
 
-    def __init__(self, group: Group, trainable: bool) -> None:
+    def __init__(self, group: Sequence[RuleSet], trainable: bool) -> None:
         super().__init__()
-        self._names = [rule_set.output.name for rule_set in group.rule_sets]
-        self._by_size = _Places.of(group)
-        self.places = nn.ModuleList(self._by_size)
-        self._add_premises(group)
+        self._names = [rule_set.output.name for rule_set in group]
+        sizes = dict.fromkeys(len(a.domain) for a in group[0].inputs)
+        by_size = [_Places(group, size) for size in sizes]
+        self.places = nn.ModuleList(by_size)
+        order = [p for places in by_size for p in places.propositions]
+        self.register_buffer("table", _premise_table(_premises(group[0]), order))
         for name in ("s", "r"):
-            table = np.array([getattr(rule_set, name) for rule_set in group.rule_sets]).T
-            tensor = torch.from_numpy(table.copy())
+            tensor = torch.from_numpy(np.stack([getattr(one, name) for one in group], axis=1))
             if trainable:
                 self.register_parameter(name, nn.Parameter(tensor))
             else:
                 self.register_buffer(name, tensor)
-        partition = group.partition
+        partition = group[0].partition  # of the output domain, the same for all sets
         self.register_buffer("signs", torch.from_numpy(partition.signs.copy())[..., None])
         self.register_buffer("cell_of", torch.from_numpy(partition.cell_of.copy()))
-
-    def _add_premises(self, group: Group) -> None:
-        """Keep which propositions each rule has; the last place stands for no further one."""
-        order = [p for places in self._by_size for p in places.propositions]
-        position = {p: i for i, p in enumerate(order)}
-        premises = group.shape.premises
-        table = np.full((len(premises), max(map(len, premises))), len(order))
-        for row, premise in zip(table, premises, strict=True):
-            row[: len(premise)] = [position[p] for p in premise]
-        self.register_buffer("table", torch.from_numpy(table))
 
     def forward(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return what the sets of the group infer."""
@@ -302,6 +256,13 @@ class _GroupLayer(nn.Module):
         return {name: (s[:, i], r[:, i]) for i, name in enumerate(self._names)}
 
 
+def _premise_table(premises: Iterable[Sequence[Place]], order: list[Place]) -> Tensor:
+    """Return where in `order` the propositions of rules are; its length stands for no further."""
+    position = {p: i for i, p in enumerate(order)}
+    places = [torch.tensor([position[p] for p in premise]) for premise in premises]
+    return nn.utils.rnn.pad_sequence(places, batch_first=True, padding_value=len(order))
+
+
 class _Places(nn.Module):
     """The propositions of a group on inputs with domains of one size."""
 
@@ -309,26 +270,20 @@ class _Places(nn.Module):
     subsets: Tensor
     least: Tensor
 
-    def __init__(self, group: Group, size: int) -> None:
+    def __init__(self, group: Sequence[RuleSet], size: int) -> None:
         super().__init__()
-        slots = [i for i, n in enumerate(group.shape.sizes) if n == size]
+        slots = [i for i, a in enumerate(group[0].inputs) if len(a.domain) == size]
         #: Input by input, its name in each set.
-        self._names = [s.inputs[i].name for i in slots for s in group.rule_sets]
-        self._form = len(slots), len(group.rule_sets)
-        every = dict.fromkeys(p for premise in group.shape.premises for p in premise)
+        self._names = [s.inputs[i].name for i in slots for s in group]
+        self._form = len(slots), len(group)
+        every = dict.fromkeys(chain.from_iterable(_premises(group[0])))
         self.propositions = [p for p in every if p[0] in slots]
         self.register_buffer("which", torch.tensor([slots.index(i) for i, _ in self.propositions]))
-        bits = [[mask >> v & 1 for v in range(size)] for _, mask in self.propositions]
-        subsets = torch.tensor(bits, dtype=torch.bool)
+        subsets = torch.from_numpy(mask_table(size, [mask for _, mask in self.propositions])).T
         # Values outside a subset do not count: they are below all degrees, unless nothing is in it.
         self.register_buffer("subsets", torch.stack([subsets, ~subsets])[:, :, None])
         empty = ~self.subsets.any(dim=-1, keepdim=True)
         self.register_buffer("least", empty.double() - 1.0)
-
-    @classmethod
-    def of(cls, group: Group) -> "list[_Places]":
-        """Return the propositions of a group, by the size of the domain."""
-        return [cls(group, size) for size in dict.fromkeys(group.shape.sizes)]
 
     def forward(self, values: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Return ``Pi(p)`` and ``Pi(not p)`` of each proposition, of shape (n, propositions, G)."""
