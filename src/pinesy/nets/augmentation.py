@@ -51,18 +51,23 @@ def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> 
         )
     if strength == 0:
         return pixels
-    grid = _affine(len(pixels), rng, strength) + _bends(len(pixels), rng, strength)
+    grid = _affine(len(pixels), rng, strength * BOUNDS) + _bends(len(pixels), rng, strength)
     # Outside the image grid_sample sees 0, so that black has to be 0 for it.
     moved = grid_sample(pixels - BLACK, grid.to(pixels.device), align_corners=False)
     return moved + BLACK
 
 
-def _affine(n: int, rng: np.random.Generator, strength: float) -> Tensor:
-    """Return where the pixels of turned, scaled and moved images come from: (n, 28, 28, 2)."""
-    bounds = strength * BOUNDS[:, None]
-    angle, growth, right, down = rng.uniform(-bounds, bounds, (len(bounds), n))
-    where = placement(angle, 1 + growth, right, down)
-    return affine_grid(where, [n, 1, SIDE, SIDE], align_corners=False)
+def _affine(n: int, rng: np.random.Generator, bounds: FloatArray) -> Tensor:
+    """Return where the pixels of turned, scaled and moved images come from: (n, 28, 28, 2).
+
+    Coordinates go from -1 to 1, to the right and down, so that the side is 2.
+    """
+    angle, growth, right, down = rng.uniform(-bounds[:, None], bounds[:, None], (4, n))
+    cos, sin = np.cos(angle) / (1 + growth), np.sin(angle) / (1 + growth)
+    x, y = 2 * right, 2 * down
+    rows = [[cos, -sin, sin * y - cos * x], [sin, cos, -sin * x - cos * y]]
+    maps = np.array(rows, dtype=np.float32).transpose(2, 0, 1).copy()  # from new places to old
+    return affine_grid(torch.from_numpy(maps), [n, 1, SIDE, SIDE], align_corners=False)
 
 
 def _bends(n: int, rng: np.random.Generator, strength: float) -> Tensor:
@@ -105,21 +110,7 @@ def perturb(
         check_number(value, name)
     if scale >= 1.0:
         raise DomainError(f"scale is {scale!r:.60}; it must be a number, at least 0, and below 1")
-    bounds = np.array([np.deg2rad(degrees), scale, shift, shift])[:, None]
-    angle, growth, right, down = rng.uniform(-bounds, bounds, (4, len(images)))
-    where = placement(angle, 1 + growth, right, down)
-    grid = torch.nn.functional.affine_grid(where, [len(images), 1, 28, 28], align_corners=False)
+    bounds = np.array([np.deg2rad(degrees), scale, shift, shift])
     pixels = torch.from_numpy(images.astype(np.float32)).unsqueeze(1)
-    moved = torch.nn.functional.grid_sample(pixels, grid, align_corners=False)
+    moved = grid_sample(pixels, _affine(len(images), rng, bounds), align_corners=False)
     return moved.squeeze(1).round().clamp(0, 255).byte().numpy()
-
-
-def placement(angle: FloatArray, scale: FloatArray, right: FloatArray, down: FloatArray) -> Tensor:
-    """Return the maps (n, 2, 3) from places in the new image to those in the old one.
-
-    Coordinates go from -1 to 1, to the right and down, so that the side is 2.
-    """
-    cos, sin = np.cos(angle) / scale, np.sin(angle) / scale
-    x, y = 2 * right, 2 * down
-    rows = [[cos, -sin, sin * y - cos * x], [sin, cos, -sin * x - cos * y]]
-    return torch.from_numpy(np.array(rows, dtype=np.float32).transpose(2, 0, 1).copy())

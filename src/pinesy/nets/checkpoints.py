@@ -20,6 +20,13 @@ from pinesy.nets.recipes import Recipe
 
 FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
+#: What the parts of an `Identity` are called.
+CALLED = {
+    "architecture": "network",
+    "seed": "seed",
+    "data": "fingerprint of images and labels",
+    "recipe": "recipe",
+}
 
 
 @dataclass(frozen=True)
@@ -41,12 +48,7 @@ class Identity:
 
     def metadata(self) -> dict[str, str]:
         """Return the identity as texts."""
-        return {
-            "architecture": self.architecture,
-            "recipe": self.recipe.to_json(),
-            "seed": str(self.seed),
-            "data": self.data,
-        }
+        return {**{k: str(v) for k, v in vars(self).items()}, "recipe": self.recipe.to_json()}
 
     @classmethod
     def of_metadata(cls, texts: Mapping[str, str]) -> "Identity":
@@ -80,21 +82,17 @@ class Checkpoint:
 
         `ValueError` if it contradicts itself.
         """
-        mine, other = self.identity, identity
-        pairs = {
-            "network": (mine.architecture, other.architecture),
-            "seed": (mine.seed, other.seed),
-            "fingerprint of images and labels": (mine.data, other.data),
-            # The number of epochs may grow: nothing in an epoch depends on it.
-            "recipe": (replace(mine.recipe, epochs=1), replace(other.recipe, epochs=1)),
-        }
-        for what, (there, here) in pairs.items():
+        epochs = identity.recipe.epochs
+        # The number of epochs may grow: nothing in an epoch depends on it.
+        mine = replace(self.identity, recipe=replace(self.identity.recipe, epochs=epochs))
+        for name, what in CALLED.items():
+            there, here = getattr(mine, name), getattr(identity, name)
             if there != here:
                 raise DataError(
                     "a checkpoint of another training: its "
                     f"{what} is {_difference(str(there), str(here))}; give another file"
                 )
-        done, epochs = len(self.history["losses"]), identity.recipe.epochs
+        done = len(self.history["losses"])
         if done > epochs:
             raise DataError(
                 f"the checkpoint is after epoch {done}, and the recipe has only {epochs}; give "
@@ -103,11 +101,6 @@ class Checkpoint:
         start = identity.recipe.average_from
         if bool(self.average) != (start is not None and done > start):
             raise ValueError("its average is not that of its epochs")
-
-    @property
-    def weights(self) -> dict[str, Tensor]:
-        """The weights to predict with: the average if there is one."""
-        return self.average or self.network
 
     def restore(
         self, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
@@ -158,8 +151,8 @@ def write_checkpoint(
         tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{key}": value for key, value in state.items()}
-    for name in HISTORY:
-        tensors[f"history.{name}"] = torch.tensor(history[name], dtype=torch.float64)
+    for name, values in history.items():
+        tensors[f"history.{name}"] = torch.tensor(values, dtype=torch.float64)
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
     write_tensors(path, tensors, metadata)
 
@@ -219,22 +212,18 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if metadata.get("format") != FORMAT:
         raise DataError(f"{path}: not a checkpoint of pinesy ({FORMAT}); give another file")
     try:
-        return _checkpoint(metadata, tensors)
+        parts: dict[str, dict[str, Any]] = {
+            part: {} for part in ("network", "optimizer", "history", "average")
+        }
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition(".")
+            parts[part][rest] = tensor
+        parts["history"] = {name: parts["history"][name].tolist() for name in HISTORY}
+        if any(len(values) != int(metadata["epoch"]) for values in parts["history"].values()):
+            raise ValueError("its history is not that of its epochs")
+        return Checkpoint(Identity.of_metadata(metadata), **parts)
     except (DomainError, KeyError, TypeError, ValueError) as error:
         raise damaged(path, CHECKPOINT, error) from None
-
-
-def _checkpoint(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Checkpoint:
-    kinds = ("network", "optimizer", "history", "average")
-    parts: dict[str, dict[str, Tensor]] = {kind: {} for kind in kinds}
-    for name, tensor in tensors.items():
-        part, _, rest = name.partition(".")
-        parts[part][rest] = tensor
-    history = {name: parts["history"][name].tolist() for name in HISTORY}
-    if any(len(values) != int(metadata["epoch"]) for values in history.values()):
-        raise ValueError("its history is not that of its epochs")
-    identity = Identity.of_metadata(metadata)
-    return Checkpoint(identity, history, parts["network"], parts["optimizer"], parts["average"])
 
 
 def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.Module:
@@ -244,7 +233,8 @@ def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.M
     """
     path = Path(checkpoint)
     try:
-        network.load_state_dict(read_checkpoint(path).weights)
+        read = read_checkpoint(path)
+        network.load_state_dict(read.average or read.network)
     except RuntimeError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"{path}: the weights of another network: {detail:.200}") from None

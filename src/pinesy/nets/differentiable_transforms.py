@@ -16,7 +16,7 @@ def antipignistic(probability: Tensor) -> Tensor:
     tensor([1.0000, 0.5000])
     """
     p, order = _sorted(probability / probability.sum(dim=-1, keepdim=True))
-    pi = _suffix_sums(_ranks(p) * (p - _following(p)))
+    pi = _suffix_sums(_ranks(p) * _steps(p))
     exact = torch.where(p == p[..., :1], 1.0, pi.clamp(max=1.0))
     return _unsorted(_with_value(pi, exact), order)
 
@@ -32,7 +32,7 @@ def antipignistic_inverse(possibility: Tensor) -> Tensor:
     tensor([0.7500, 0.2500])
     """
     pi, order = _sorted(possibility)
-    return _unsorted(_suffix_sums((pi - _following(pi)) / _ranks(pi)), order)
+    return _unsorted(_suffix_sums(_steps(pi) / _ranks(pi)), order)
 
 
 def minimum_specificity(probability: Tensor) -> Tensor:
@@ -53,16 +53,16 @@ def minimum_specificity(probability: Tensor) -> Tensor:
 
 def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:
     """Return each row in decreasing order, ties in domain order, and where its values were."""
-    values, order = torch.sort(rows, dim=-1, descending=True, stable=True)
-    return values, order
+    return torch.sort(rows, dim=-1, descending=True, stable=True)
 
 
 def _unsorted(rows: Tensor, order: Tensor) -> Tensor:
     return torch.empty_like(rows).scatter(-1, order, rows)
 
 
-def _following(rows: Tensor) -> Tensor:
-    return torch.nn.functional.pad(rows[..., 1:], (0, 1))
+def _steps(rows: Tensor) -> Tensor:
+    """Return how far each value is above the next; the last one is above 0."""
+    return rows - torch.nn.functional.pad(rows[..., 1:], (0, 1))
 
 
 def _suffix_sums(rows: Tensor) -> Tensor:

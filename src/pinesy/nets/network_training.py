@@ -4,7 +4,7 @@ import copy
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from pinesy.nets.augmentation import augment
 from pinesy.nets.checkpoints import HISTORY, Identity, data_fingerprint, resume, write_checkpoint
 from pinesy.nets.networks import count_classes, device_of, preprocess
 from pinesy.nets.recipes import Recipe
+from pinesy.transforms import SUM_TOLERANCE
 
 #: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
 #: and how many are right.
@@ -128,7 +129,7 @@ def run_training(
     run = _TrainingRun(network, pixels, objective, identity)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
-        run.resume(path)
+        run.history = resume(path, identity, network, run.optimizer, run.average)
     resumed = len(run.history["losses"])
     steps = (recipe.epochs - resumed) * len(pixels)
     label = f"training {type(network).__name__}" if progress else ""
@@ -136,42 +137,36 @@ def run_training(
         for epoch in range(resumed, recipe.epochs):
             run.epoch(epoch, bar)
             if path is not None:
-                run.write(path)
-    run.finish()
+                average = run.average_after(epoch + 1)
+                write_checkpoint(path, identity, network, run.optimizer, run.history, average)
+    if (average := run.average_after(len(run.history["losses"]))) is not None:
+        network.load_state_dict(average.state_dict())
+    network.eval()
     losses, accuracies, seconds = (tuple(run.history[name]) for name in HISTORY)
     return History(losses, accuracies, seconds, resumed)
 
 
 class _TrainingRun:
-    """A training that is under way."""
+    """A training that is under way.
+
+    Attributes
+    ----------
+    each : the number of images of a sample
+    average : a network for the mean of the weights, if the recipe wants it
+    """
 
     def __init__(
         self, network: nn.Module, pixels: Tensor, objective: Objective, identity: Identity
     ) -> None:
         self.network, self.identity = network, identity
         self.pixels, self.objective = pixels, objective
+        self.each = pixels.shape[1] if pixels.ndim > 4 else 1
         self.optimizer = identity.recipe.make_optimizer(network)
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
         wanted = identity.recipe.average_from is not None
         self.average = copy.deepcopy(network) if wanted else None
 
-    def resume(self, path: Path) -> None:
-        """Go on from a checkpoint, if it is one of this training."""
-        self.history = resume(path, self.identity, self.network, self.optimizer, self.average)
-
-    def write(self, path: Path) -> None:
-        """Write a checkpoint."""
-        average = self._average_after(len(self.history["losses"]))
-        write_checkpoint(path, self.identity, self.network, self.optimizer, self.history, average)
-
-    def finish(self) -> None:
-        """Leave the network ready to predict, with the average of its weights if there is one."""
-        average = self._average_after(len(self.history["losses"]))
-        if average is not None:
-            self.network.load_state_dict(average.state_dict())
-        self.network.eval()
-
-    def _average_after(self, epochs: int) -> nn.Module | None:
+    def average_after(self, epochs: int) -> nn.Module | None:
         """Return the average if there is one after so many epochs."""
         start = self.identity.recipe.average_from
         return self.average if start is not None and epochs > start else None
@@ -180,7 +175,7 @@ class _TrainingRun:
         """See every image once."""
         began = time.perf_counter()
         recipe = self.identity.recipe
-        average, strength = self._average_after(epoch + 1), recipe.strength(epoch)
+        average, strength = self.average_after(epoch + 1), recipe.strength(epoch)
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
         self.network.train()
         device = device_of(self.network)
@@ -189,29 +184,25 @@ class _TrainingRun:
             # Dropout draws from PyTorch's own generator.
             order = torch.manual_seed(_epoch_seed(self.identity.seed, epoch))
             seen = torch.randperm(len(self.pixels), generator=order)
-            batches = list(_batches(seen, max(recipe.batch // self._each, 1)))
+            batches = _batches(seen, max(recipe.batch // self.each, 1))
             averaged = (epoch - (recipe.average_from or 0)) * len(batches)
             for number, batch in enumerate(batches):
-                self._set_rate(recipe.rate(epoch, number / len(batches)))
-                pixels = augment(_images(self.pixels[batch]), rng, strength)
+                for group in self.optimizer.param_groups:
+                    group["lr"] = recipe.rate(epoch, number / len(batches))
+                pixels = augment(self._images(batch), rng, strength)
                 batch_loss, batch_right = self._step(pixels.to(device), batch)
                 loss, right = loss + batch_loss, right + batch_right
                 if average is not None:
                     _include(average, self.network, averaged + number)
                 bar.advance(len(batch))
         if average is not None:
-            some = seen[: max(N_STATISTICS // self._each, 1)]
-            _set_statistics(average, _images(self.pixels[some]), recipe.batch)
+            some = seen[: max(N_STATISTICS // self.each, 1)]
+            _set_statistics(average, self._images(some), recipe.batch)
         self._close(epoch, loss, right, time.perf_counter() - began)
 
-    def _set_rate(self, rate: float) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-
-    @property
-    def _each(self) -> int:
-        """The number of images of a sample."""
-        return self.pixels.shape[1] if self.pixels.ndim > 4 else 1
+    def _images(self, places: Tensor) -> Tensor:
+        """Return the images of samples one after the other."""
+        return self.pixels[places].flatten(0, -4)
 
     def _step(self, pixels: Tensor, places: Tensor) -> tuple[float, float]:
         """Learn from a batch; return its total loss, and how many samples were right."""
@@ -230,11 +221,6 @@ class _TrainingRun:
         n = len(self.pixels)
         for name, value in zip(HISTORY, (loss / n, right / n, seconds), strict=True):
             self.history[name].append(value)
-
-
-def _images(pixels: Tensor) -> Tensor:
-    """Return the images of samples one after the other."""
-    return pixels.flatten(0, -4)
 
 
 @torch.no_grad()
@@ -271,19 +257,15 @@ def _epoch_seed(seed: int, epoch: int) -> int:
     return int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
 
 
-def _batches(order: Tensor, size: int) -> Iterator[Tensor]:
+def _batches(order: Tensor, size: int) -> list[Tensor]:
     """Cut an order into batches; a last one of one image joins the batch before it.
 
     Batch normalisation needs two images.
     """
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    batches = list(torch.split(order, size))
     if len(batches) > 1 and len(batches[-1]) == 1 and size > 1:
         batches[-2:] = [torch.cat(batches[-2:])]
-    yield from batches
-
-
-#: How far the probabilities of a label may sum from 1.
-SUM_TOLERANCE = 1e-4
+    return batches
 
 
 def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:

@@ -18,13 +18,7 @@ SIDE = 28
 
 
 class _CNN(nn.Module):
-    """A sequence of layers from images (n, 1, 28, 28) to scores (n, classes).
-
-    Parameters
-    ----------
-    classes : the number of classes
-    seed : makes the first weights; by default PyTorch's own generator does
-    """
+    """A sequence of layers from images (n, 1, 28, 28) to scores (n, classes)."""
 
     def __init__(self, classes: int = 10, *, seed: int | None = None) -> None:
         super().__init__()
@@ -169,15 +163,22 @@ def scores_of(network: nn.Module, pixels: Tensor) -> Tensor:
     )
 
 
-def count_classes(network: nn.Module) -> int:
-    """Return the number of classes of a network; its mode is not changed."""
+@contextmanager
+def predicting(network: nn.Module) -> Iterator[None]:
+    """Use a network without dropout and gradients in the block; its mode is then as it was."""
     was_training = network.training
     network.eval()
     try:
         with torch.inference_mode():
-            return scores_of(network, torch.zeros(1, 1, SIDE, SIDE)).shape[1]
+            yield
     finally:
         network.train(was_training)
+
+
+def count_classes(network: nn.Module) -> int:
+    """Return the number of classes of a network; its mode is not changed."""
+    with predicting(network):
+        return scores_of(network, torch.zeros(1, 1, SIDE, SIDE)).shape[1]
 
 
 def check_images(images: object) -> None:

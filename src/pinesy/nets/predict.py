@@ -18,7 +18,7 @@ from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError
 from pinesy.nets.checkpoints import data_fingerprint, network_fingerprint
-from pinesy.nets.networks import check_images, preprocess, scores_of
+from pinesy.nets.networks import check_images, predicting, preprocess, scores_of
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
@@ -51,16 +51,11 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
     check_images(images)
     if not len(images):
         raise DataError("there are no images to predict")
-    was_training = network.training
-    network.eval()
-    try:
-        with torch.inference_mode():
-            parts = [
-                scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
-                for start in range(0, len(images), batch)
-            ]
-    finally:
-        network.train(was_training)
+    with predicting(network):
+        parts = [
+            scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
+            for start in range(0, len(images), batch)
+        ]
     return torch.cat(parts).cpu().numpy()
 
 
