@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, listed, suggestion
@@ -50,15 +49,17 @@ class Answered:
     labels: Any = None
 
     def __post_init__(self) -> None:
-        self._set("rules", as_cascade(self.rules))
-        self._set("inputs", self.input_names)
+        object.__setattr__(self, "rules", as_cascade(self.rules))
+        object.__setattr__(self, "inputs", self.input_names)
         self._check_inputs()
         self._check_images()
-        self._check_answers()
-        _ = self.label_positions
-
-    def _set(self, field: str, value: object) -> None:
-        object.__setattr__(self, field, value)
+        if not isinstance(self.answers, Mapping) or not self.answers:
+            raise DataError(
+                "there are no answers to learn from; give a mapping from at least one attribute to "
+                "the right values"
+            )
+        object.__setattr__(self, "answers", by_name(self.answers, "answer"))
+        _ = self.targets, self.label_positions  # raise errors now
 
     def _check_inputs(self) -> None:
         names = [a.name for a in self.cascade.inputs]
@@ -88,21 +89,6 @@ class Answered:
                 "least one sample"
             )
         check_images(self.flat if isinstance(self.images, np.ndarray) else self.images)
-
-    def _check_answers(self) -> None:
-        if not isinstance(self.answers, Mapping) or not self.answers:
-            raise DataError(
-                "there are no answers to learn from; give a mapping from at least one attribute to "
-                "the right values"
-            )
-        self._set("answers", by_name(self.answers, "answer"))
-        for name, target in self.targets.items():
-            if len(target) != len(self.images):
-                raise DataError(
-                    f"there are {len(self.images)} samples but {len(target)} answers for {name!r}"
-                )
-            if target.is_graded:
-                raise DataError(f"the answers for {name!r} are distributions; give values")
 
     @cached_property
     def label_positions(self) -> npt.NDArray[np.int64] | None:
@@ -158,24 +144,22 @@ class Answered:
     def targets(self) -> dict[str, Target]:
         """The answers, checked."""
         return {
-            name: Target.of(values, self.cascade[name].output)
+            name: answer_target(values, self.cascade[name].output, len(self.images))
             for name, values in self.answers.items()
         }
 
-    @cached_property
-    def positions(self) -> dict[str, Tensor]:
-        """The position of each answer in its domain."""
-        return {n: torch.from_numpy(t.labels.astype(np.int64)) for n, t in self.targets.items()}
-
-    def evidence(self, probabilities: FloatArray) -> dict[str, FloatArray]:
-        """Return the possibilities of the inputs of some samples.
+    def possibilities(self, probabilities: FloatArray) -> FloatArray:
+        """Return the possibilities (n, m, classes) of the inputs of some samples.
 
         Parameters
         ----------
         probabilities : array (images, classes), those of a sample one after the other
         """
         self.check_classes(probabilities.shape[1])
-        pi = antipignistic(probabilities).reshape(-1, len(self.inputs), self.classes)
+        return antipignistic(probabilities).reshape(-1, len(self.inputs), self.classes)
+
+    def by_input(self, pi: FloatArray) -> dict[str, FloatArray]:
+        """Return possibilities (n, m, classes) by the names of the inputs."""
         return {name: pi[:, i] for i, name in enumerate(self.input_names)}
 
     def check_classes(self, number: int) -> None:
@@ -200,8 +184,8 @@ class Answered:
 
     def _right(self, network: nn.Module) -> npt.NDArray[np.bool_]:
         """Tell which answers (answers, n) are right and unambiguous."""
-        seen = predict_proba(network, self.flat)
-        inference = self.cascade.infer(self.evidence(seen), list(self.answers))
+        pi = self.possibilities(predict_proba(network, self.flat))
+        inference = self.cascade.infer(self.by_input(pi), list(self.answers))
         return np.stack(
             [
                 (inference[name].degrees.argmax(axis=1) == target.labels)
@@ -209,3 +193,13 @@ class Answered:
                 for name, target in self.targets.items()
             ]
         )
+
+
+def answer_target(values: object, attribute: Attribute, n: int) -> Target:
+    """Return the answers for an attribute, or raise an error unless each sample has a value."""
+    target = Target.of(values, attribute)
+    if target.is_graded:
+        raise DataError(f"the answers for {attribute.name!r} are distributions; give values")
+    if len(target) != n:
+        raise DataError(f"there are {n} samples but {len(target)} answers for {attribute.name!r}")
+    return target

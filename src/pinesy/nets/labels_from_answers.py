@@ -98,16 +98,15 @@ def _possibilities(samples: Answered, probabilities: FloatArray, places: Indices
     if samples.label_positions is not None:
         known = samples.label_positions[places].ravel()
         seen[known != UNKNOWN] = np.eye(n_classes)[known[known != UNKNOWN]]
-    return np.stack(list(samples.evidence(seen).values()), axis=1)
+    return samples.possibilities(seen)
 
 
 def _conditioned(
     samples: Answered, pi: FloatArray, places: Indices
 ) -> tuple[FloatArray, FloatArray]:
     """Return the inputs (n, m, classes) given the answers, and the compatibility (n,)."""
-    inputs = {name: pi[:, i] for i, name in enumerate(samples.input_names)}
     answers = {name: target[places] for name, target in samples.targets.items()}
-    beliefs = posterior(samples.cascade, inputs, answers)
+    beliefs = posterior(samples.cascade, samples.by_input(pi), answers)
     compatibility = np.asarray(beliefs.compatibility)
     if not compatibility.all():
         row = int(places[int(np.argmin(compatibility))])

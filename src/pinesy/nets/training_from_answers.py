@@ -1,7 +1,7 @@
 """Learning to read images from answers alone, by gradients or by beliefs."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pinesy._common.names import by_name
 from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttributeError
-from pinesy.nets.answered_samples import UNKNOWN, Answered
+from pinesy.nets.answered_samples import UNKNOWN, Answered, answer_target
 from pinesy.nets.checkpoints import Identity
 from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse
 from pinesy.nets.labels_from_answers import believed
@@ -22,7 +22,6 @@ from pinesy.nets.recipes import Recipe
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
-from pinesy.rules.attributes import Attribute
 
 #: What can be made small.
 LOSSES: Final = ("both", "answers", "beliefs")
@@ -81,6 +80,7 @@ class _Objective:
 
     def __init__(self, samples: Answered, loss: str, device: torch.device) -> None:
         self.samples, self.has_beliefs = samples, loss != "answers"
+        self.positions = {name: _positions(target) for name, target in samples.targets.items()}
         self.layer = None
         if loss != "beliefs":
             self.layer = PossibilisticLayer(samples.cascade, list(samples.answers)).to(device)
@@ -93,14 +93,14 @@ class _Objective:
                 "the network's scores are not finite: training diverges; take a smaller learning "
                 "rate"
             )
-        parts = []
         if self.has_beliefs:
-            parts.append(self._belief_loss(scores, places))
+            loss, right = self._belief_loss(scores, places)
         else:  # beliefs have the labels in them
-            parts.append((self._label_loss(scores, places), 0.0))
-        if self.layer is not None:
-            parts.append(self._answer_loss(self.layer, scores, places))
-        return torch.stack([loss for loss, _ in parts]).sum(), parts[-1][1]
+            loss, right = self._label_loss(scores, places), 0.0
+        if self.layer is None:
+            return loss, right
+        of_answers, right = self._answer_loss(self.layer, scores, places)
+        return loss + of_answers, right
 
     def _answer_loss(
         self, layer: PossibilisticLayer, scores: Tensor, places: Tensor
@@ -109,7 +109,7 @@ class _Objective:
         pi = antipignistic(torch.softmax(scores, dim=1))
         each = pi.reshape(len(places), len(samples.inputs), -1).unbind(dim=1)
         outputs = layer(dict(zip(samples.input_names, each, strict=True)))
-        wanted = {name: at[places].to(pi.device) for name, at in samples.positions.items()}
+        wanted = {name: at[places].to(pi.device) for name, at in self.positions.items()}
         right = [outputs[name].argmax(dim=1) == at for name, at in wanted.items()]
         return _positions_loss(outputs, wanted), torch.stack(right).all(dim=0).sum().item()
 
@@ -176,27 +176,24 @@ def answer_loss(
             raise UnknownAttributeError(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
             )
-        positions[name] = _positions(values, attributes[name], outputs[name])
+        given = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+        target = answer_target(given, attributes[name], len(outputs[name]))
+        positions[name] = _positions(target).to(outputs[name].device)
     return _positions_loss(outputs, positions)
 
 
-def _positions(values: Any, attribute: Attribute, output: Tensor) -> Tensor:
-    """Return where values are in the domain, or raise an error unless there is one a sample."""
-    given = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
-    target = Target.of(given, attribute)
-    if target.is_graded:
-        raise DataError(f"the answers for {attribute.name!r} are distributions; give values")
-    if len(target) != len(output):
-        raise DataError(
-            f"there are {len(output)} samples but {len(target)} answers for {attribute.name!r}"
-        )
-    return torch.from_numpy(target.labels.astype(np.int64)).to(output.device)
+def _positions(target: Target) -> Tensor:
+    """Return the position of each answer in its domain."""
+    return torch.from_numpy(target.labels.astype(np.int64))
 
 
 def _positions_loss(outputs: Mapping[str, Tensor], positions: Mapping[str, Tensor]) -> Tensor:
     """Return the loss of answers, given by their positions in the domain."""
     total = torch.zeros((), device=next(iter(outputs.values())).device)
-    for names in _by_size(outputs, list(positions)):
+    by_size: dict[int, list[str]] = {}  # domains of one size are worked on together
+    for name in positions:
+        by_size.setdefault(outputs[name].shape[1], []).append(name)
+    for names in by_size.values():
         q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))
         wanted = torch.stack([positions[name] for name in names])
         chosen = q.gather(2, wanted[..., None]).squeeze(2)
@@ -215,11 +212,3 @@ def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = Non
     """
     losses = torch.nn.functional.cross_entropy(scores, labels.to(scores.dtype), reduction="none")
     return losses.mean() if weights is None else (losses * weights.to(scores.dtype)).mean()
-
-
-def _by_size(outputs: Mapping[str, Tensor], names: Sequence[str]) -> Iterator[list[str]]:
-    """Yield names of outputs with domains of one size: they are worked on together."""
-    sizes: dict[int, list[str]] = {}
-    for name in names:
-        sizes.setdefault(outputs[name].shape[1], []).append(name)
-    yield from sizes.values()
