@@ -19,6 +19,7 @@ from pinesy.cli.output import (
     Writer,
     degree_text,
     degrees_by_name,
+    shortened,
     write_json_lines,
     write_rows,
 )
@@ -38,7 +39,7 @@ INPUTS, DEGREES, CONFLICTS, TEXT = 8, 4, 3, 160
 PAGE = 200
 COLUMNS = ("line", "outcome", "input", "should be")
 #: The figures of each sample.
-FIGURES = (
+FIGURES = [
     "reproduced",
     "distance",
     "normalised",
@@ -46,7 +47,7 @@ FIGURES = (
     "exhausted",
     "matches",
     "output_distance",
-)
+]
 #: The figures of each input of a sample.
 MEASURES = ("input_distance", "input_excess")
 
@@ -105,12 +106,14 @@ def backprop(
     if output is not None:
         options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
-    chosen = TargetChoice.of(cascade, target or ())
+    known = {s.output.name: s.output for s in cascade.order}
+    chosen = _chosen(known, target or ())
+    in_file = [a for a in known.values() if not chosen or chosen.get(a.name, a) is None]
     inputs = column_slices(cascade.inputs)
 
     def rows(samples: Batch) -> Iterator[BackpropRow]:
         evidence = {name: samples.evidence[:, part] for name, part in inputs.items()}
-        targets = chosen.of_batch(samples, data)
+        targets = _targets(samples, chosen, cascade, data)
         if belief:
             return _belief_rows(posterior(cascade, evidence, targets), samples.lines, everything)
         return _rows(backpropagate(cascade, evidence, targets), samples.lines, everything)
@@ -119,63 +122,46 @@ def backprop(
     if form == "table":
         columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
-    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, chosen.in_file)
+    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, in_file)
     write_rows(batches, rows, write, data, output)
 
 
-@dataclass(frozen=True)
-class TargetChoice:
-    """What should be inferred: values for all samples, or what a file gives for each.
+def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, int | None]:
+    """Read ``NAME`` and ``NAME=VALUE`` as the command line gives them.
 
-    Attributes
-    ----------
-    fixed : the values for all samples, by their positions in the domains
-    names : the attributes whose targets in the file count, as the command line names them
+    Returns
+    -------
+    chosen : by attribute, the position of the value for all samples, or None for the targets that
+        the file gives
     """
+    chosen: dict[str, int | None] = {}
+    for text in texts:
+        name, value = _split(text, known)
+        if name in chosen:
+            raise typer.BadParameter(f"{name} has one already", param_hint="--target")
+        chosen[name] = None
+        if value is not None:
+            chosen[name] = known[name].position(options.find_value(known[name], value))
+    return chosen
 
-    cascade: Cascade
-    fixed: Mapping[str, int]
-    names: Sequence[str]
 
-    @classmethod
-    def of(cls, cascade: Cascade, texts: Sequence[str]) -> "TargetChoice":
-        """Read ``NAME`` and ``NAME=VALUE`` as the command line gives them."""
-        known = {s.output.name: s.output for s in cascade.order}
-        fixed: dict[str, int] = {}
-        names: list[str] = []
-        for text in texts:
-            name, value = _split(text, known)
-            if name in fixed or name in names:
-                raise typer.BadParameter(f"{name} has one already", param_hint="--target")
-            if value is None:
-                names.append(name)
-            else:
-                fixed[name] = known[name].position(options.find_value(known[name], value))
-        return cls(cascade, fixed, names)
-
-    @property
-    def in_file(self) -> list[Attribute]:
-        """The attributes whose targets are read from the file."""
-        if self.fixed and not self.names:
-            return []
-        outputs = [s.output for s in self.cascade.order]
-        return [a for a in outputs if not self.names or a.name in self.names]
-
-    def of_batch(self, samples: Batch, data: Path) -> dict[str, Target]:
-        """Return the targets of the file and those for all samples."""
-        missing = [name for name in self.names if name not in samples.targets]
-        if missing:
+def _targets(
+    samples: Batch, chosen: Mapping[str, int | None], cascade: Cascade, data: Path
+) -> dict[str, Target]:
+    """Return the targets of the file and those for all samples."""
+    targets = dict(samples.targets)
+    for name, position in chosen.items():
+        if position is not None:
+            targets[name] = Target.at(np.full(len(samples), position), cascade[name].output)
+        elif name not in targets:
             raise DataError(
-                f"{data}: no targets for {missing[0]} in it, as --target asks; give one for all "
-                f"samples: --target {missing[0]}=VALUE"
+                f"{data}: no targets for {name} in it, as --target asks; give one for all "
+                f"samples: --target {name}=VALUE"
             )
-        if not samples.targets and not self.fixed:
-            name = self.cascade.outputs[0].name
-            raise DataError(f"{data}: no targets in it; give some: --target {name}=VALUE")
-        return samples.targets | {
-            name: Target.at(np.full(len(samples), position), self.cascade[name].output)
-            for name, position in self.fixed.items()
-        }
+    if not targets:
+        name = cascade.outputs[0].name
+        raise DataError(f"{data}: no targets in it; give some: --target {name}=VALUE")
+    return targets
 
 
 def _split(text: str, known: Mapping[str, Attribute]) -> tuple[str, str | None]:
@@ -202,8 +188,7 @@ class BackpropRow(ResultRow):
     outcome : how well they do, in words
     figures : what JSON has besides
     everything : whether nothing is shortened
-    find_conflicts : finds what keeps the targets from being reached, only when it is looked at;
-        None where conflicts are not looked for
+    sample : returns what was found for the sample alone; None where conflicts are not looked for
     """
 
     line: int
@@ -211,15 +196,20 @@ class BackpropRow(ResultRow):
     outcome: str
     figures: dict[str, Any]
     everything: bool
-    find_conflicts: Callable[[], Sequence[Conflict]] | None = None
+    sample: Callable[[], Backpropagation] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data; degrees of 0 are left out, long rules are shortened."""
         inputs = {name: degrees_by_name(pi) for name, pi in self.inputs.items()}
         content = {"line": self.line, "inputs": inputs, **self.figures}
-        if self.find_conflicts is not None:
-            content["conflicts"] = [self._conflict(c) for c in self.find_conflicts()]
+        if self.sample:
+            content["conflicts"] = [self._conflict(c) for c in self.conflicts]
         return content
+
+    @property
+    def conflicts(self) -> Sequence[Conflict]:
+        """What keeps the targets from being reached, found when it is looked at."""
+        return self.sample().conflicts if self.sample and not self.figures["reproduced"] else ()
 
     def _conflict(self, conflict: Conflict) -> dict[str, Any]:
         return {
@@ -256,7 +246,7 @@ class BackpropRow(ResultRow):
 
     def remarks(self) -> Iterator[str]:
         """Yield the conflicts, and the rules in them."""
-        shown, left = self._cut(self.find_conflicts() if self.find_conflicts else (), CONFLICTS)
+        shown, left = self._cut(self.conflicts, CONFLICTS)
         for conflict in shown:
             yield f"line {self.line}: {conflict.message}"
             rules, more = self._cut(conflict.rules, CONFLICTS)
@@ -276,10 +266,7 @@ class BackpropRow(ResultRow):
 @lru_cache(maxsize=256)  # one long rule may be in hundreds of conflicts
 def _rule_text(text: str, everything: bool) -> str:
     """Return a rule in one line; if it is long its beginning, unless all is wanted."""
-    text = " ".join(text.split())
-    if everything or len(text) <= TEXT:
-        return text
-    return f"{text[:TEXT]} ... {len(text) - TEXT:,} more characters (--all)"
+    return shortened(" ".join(text.split()), None if everything else TEXT)
 
 
 def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> Iterator[BackpropRow]:
@@ -294,12 +281,8 @@ def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> It
         for name, lists in measures.items():
             figures[name] = {one: numbers[row] for one, numbers in lists.items()}
         inputs = {name: pi.sample(row) for name, pi in result.inputs.items()}
-        conflicts = tuple if figures["reproduced"] else partial(_conflicts, result, row)
-        yield BackpropRow(line, inputs, _outcome(figures), figures, everything, conflicts)
-
-
-def _conflicts(result: Backpropagation, row: int) -> Sequence[Conflict]:
-    return result.sample(row).conflicts
+        sample = partial(result.sample, row)
+        yield BackpropRow(line, inputs, _outcome(figures), figures, everything, sample)
 
 
 def _outcome(figures: Mapping[str, Any]) -> str:

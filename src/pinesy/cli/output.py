@@ -63,6 +63,13 @@ def shortened_note(count: int, what: str, option: str = "--all") -> Text:
     return Text(f"... and {counted(count, what, 'more ')}; {option} shows them", style="italic")
 
 
+def shortened(text: str, limit: int | None) -> str:
+    """Return a text, or its first `limit` characters and how many more there are."""
+    if limit is None or len(text) <= limit:
+        return text
+    return f"{text[:limit]} ... {len(text) - limit:,} more characters (--all)"
+
+
 def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
     """Return an empty table; long cells are folded, never cut."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)

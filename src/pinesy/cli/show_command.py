@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy.cli.options import All, RulesFile
-from pinesy.cli.output import Screen, counted, degree_text, new_table, shortened_note
+from pinesy.cli.output import Screen, counted, degree_text, new_table, shortened, shortened_note
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.relation import show_matrix
@@ -177,9 +177,7 @@ class RuleBasePrinter:
         return ", ".join([*shown, *([f"... {left:,} more (--all)"] if left else [])])
 
     def _text(self, text: str) -> str:
-        shown = self._cut(text, TEXT)
-        left = len(text) - len(shown)
-        return str(shown) + (f" ... {left:,} more characters (--all)" if left else "")
+        return shortened(text, None if self.everything else TEXT)
 
     def _values(self, values: Sequence[Hashable]) -> str:
         text = format_subset(values)
