@@ -2,20 +2,24 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 Owner = TypeVar("Owner")
+Key = TypeVarTuple("Key")
 Result = TypeVar("Result")
 
 #: Where an object holds the results of the functions that were asked of it.
 CACHE = "_cached"
 
 
-def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
+def cached_on_owner(
+    function: Callable[[Owner, *Key], Result],
+) -> Callable[[Owner, *Key], Result]:
     """Compute a function of one object once, and store the result in the object's ``__dict__``.
 
-    So the results live as long as the object and no longer, even if they refer to it. A cache keyed
-    by equality would read every rule of a cascade at each call.
+    If it has more arguments, which must be hashable, it is computed once for each of them. So the
+    results live as long as the object and no longer, even if they refer to it. A cache keyed by
+    equality would read every rule of a cascade at each call.
 
     Examples
     --------
@@ -29,11 +33,11 @@ def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Re
     """
 
     @wraps(function)
-    def wrapper(owner: Owner) -> Result:
+    def wrapper(owner: Owner, *key: *Key) -> Result:
         results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {})
-        if function not in results:
-            results[function] = function(owner)
-        return results[function]
+        if (function, key) not in results:
+            results[function, key] = function(owner, *key)
+        return results[function, key]
 
     return wrapper
 

@@ -24,7 +24,16 @@ class BackwardProgram:
     """The programs for one cascade and one set of target attributes."""
 
     def __init__(self, cascade: Cascade, targets: Sequence[str]) -> None:
-        self.reversal = Reversal(cascade, targets)
+        self.reversal = back = Reversal(cascade, targets)
+        self._inferred = [back.inferred[name] for name in back.targets]
+        with_conjunctions = dict.fromkeys(name for name, _ in back.conjuncts)
+        #: What the bounds ``lambda_up`` of conjunctions are taken from.
+        self._sources = [back.sources[name] for name in with_conjunctions]
+        #: The names of what is inferred by the rule sets that have conjunctions.
+        self._conjunctions = [back.inferred[name].name for name in with_conjunctions]
+        #: The sets whose results bounds are taken from.
+        used = {a.name for a in back.sources.values()}
+        self._reached_first = [s for s in back.reaching() if s.output.name in used]
 
     def backward(self, targets: Arrays) -> Trace:
         """Infer the greatest inputs, with no conjunct lowered."""
@@ -79,7 +88,7 @@ class BackwardProgram:
     @cached_property
     def _backward(self) -> Program:
         sets = [*self._reached_first, *self.reversal.backward(choosing=False)]
-        return self._compiled(sets, [*self.reversal.inputs, *self._conjunction_sources])
+        return self._compiled(sets, [*self.reversal.inputs, *self._sources])
 
     @cached_property
     def _reaching(self) -> Program:
@@ -87,14 +96,19 @@ class BackwardProgram:
 
     @cached_property
     def _choosing(self) -> Program:
-        outputs = [*self.reversal.inputs, *self._inferred, *self._conjunction_sources]
-        return self._compiled(self._all_sets, outputs, self._conjunction_outputs)
+        outputs = [*self.reversal.inputs, *self._inferred, *self._sources]
+        return self._compiled(self._all_sets, outputs, self._conjunctions)
 
     @cached_property
     def _traced(self) -> Program:
         back = self.reversal
         outputs = [*back.inputs, *back.inferred.values(), *back.sources.values()]
         return self._compiled(self._all_sets, outputs, [a.name for a in back.inferred.values()])
+
+    @cached_property
+    def _all_sets(self) -> list[RuleSet]:
+        back = self.reversal
+        return [*self._reached_first, *back.backward(choosing=True), *back.forward()]
 
     @cached_property
     def _forward(self) -> Program:
@@ -107,8 +121,7 @@ class BackwardProgram:
     def _compiled_forward(self, unnormalised: Sequence[str]) -> Program:
         units = [s.unit for s in self.reversal.forward()]
         known = {a.name: a for a in self.reversal.inputs}
-        degrees = self._conjunction_outputs
-        return Program(units, self._inferred, known, degrees, unnormalised=unnormalised)
+        return Program(units, self._inferred, known, self._conjunctions, unnormalised=unnormalised)
 
     def _compiled(
         self, sets: Sequence[RuleSet], outputs: Sequence[Attribute], degrees: Sequence[str] = ()
@@ -118,44 +131,8 @@ class BackwardProgram:
         distinct = list({a.name: a for a in outputs}.values())
         return Program([s.unit for s in sets], distinct, known, degrees)
 
-    @property
-    def _inferred(self) -> list[Attribute]:
-        return [self.reversal.inferred[name] for name in self.reversal.targets]
-
-    @property
-    def _with_conjunctions(self) -> list[str]:
-        """The rule sets that have conjunctions, by their outputs."""
-        return list(dict.fromkeys(name for name, _ in self.reversal.conjuncts))
-
-    @property
-    def _conjunction_sources(self) -> list[Attribute]:
-        """What the bounds ``lambda_up`` of conjunctions are taken from."""
-        return [self.reversal.sources[name] for name in self._with_conjunctions]
-
-    @property
-    def _conjunction_outputs(self) -> list[str]:
-        """The names of what is inferred by the rule sets that have conjunctions."""
-        return [self.reversal.inferred[name].name for name in self._with_conjunctions]
-
-    @property
-    def _reached_first(self) -> list[RuleSet]:
-        used = {a.name for a in self.reversal.sources.values()}
-        return [s for s in self.reversal.reaching() if s.output.name in used]
-
-    @property
-    def _all_sets(self) -> list[RuleSet]:
-        back = self.reversal
-        return [*self._reached_first, *back.backward(choosing=True), *back.forward()]
-
-
-def backward_program(cascade: Cascade, targets: Sequence[str]) -> BackwardProgram:
-    """Return the programs for some targets, stored on the cascade that they belong to."""
-    programs, key = _programs(cascade), tuple(targets)
-    if key not in programs:
-        programs[key] = BackwardProgram(cascade, key)
-    return programs[key]
-
 
 @cached_on_owner
-def _programs(_cascade: Cascade) -> dict[tuple[str, ...], BackwardProgram]:
-    return {}
+def backward_program(cascade: Cascade, targets: tuple[str, ...]) -> BackwardProgram:
+    """Return the programs for some targets, stored on the cascade that they belong to."""
+    return BackwardProgram(cascade, targets)

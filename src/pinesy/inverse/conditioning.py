@@ -57,12 +57,12 @@ class Posterior(Mapping[str, Possibility]):
 
     @cached_property
     def _rescaled(self) -> dict[str, Possibility]:
-        return {name: self._rescale(pi) for name, pi in self.joint.items()}
-
-    def _rescale(self, pi: Possibility) -> Possibility:
         top = np.asarray(self.compatibility)[..., None]
-        degrees = np.divide(pi.degrees, top, out=np.zeros_like(pi.degrees), where=top > 0.0)
-        return Possibility(pi.attribute, degrees)
+        rescaled = {}
+        for name, pi in self.joint.items():
+            degrees = np.divide(pi.degrees, top, out=np.zeros_like(pi.degrees), where=top > 0.0)
+            rescaled[name] = Possibility(pi.attribute, degrees)
+        return rescaled
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.joint)
@@ -171,11 +171,8 @@ def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[st
 
 
 def _projections(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
-    """Run the program of a graph without loops, which is stored on the graph."""
-    key = (tuple(targets), tuple(wanted))
-    if key not in graph.programs:
-        graph.programs[key] = forest_program(graph, rows.attributes, *key)
-    code = graph.programs[key]
+    """Run the program of a graph without loops."""
+    code = forest_program(graph, tuple(targets), tuple(wanted))
     arrays = [*rows.arrays, *(target.distributions for target in targets.values())]
     out = run(code, Rows(code.inputs, arrays, rows.n, rows.is_batch))
     return out[0], _split(out[1:].T, [graph.attributes[name] for name in wanted])
@@ -184,9 +181,7 @@ def _projections(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[
 def _bounds(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
     """Sweep until nothing falls; it ends, for degrees are copies of finitely many numbers."""
     _check_degrees(rows)
-    if () not in graph.programs:
-        graph.programs[()] = sweep_program(graph)
-    code = graph.programs[()]
+    code = sweep_program(graph)
     compatibility = np.empty(rows.n)
     joint = {name: np.empty((rows.n, len(graph.attributes[name].domain))) for name in wanted}
     width = max(1, CHUNK_NUMBERS // code.n_inputs)

@@ -5,7 +5,7 @@ here they are named, as docs/backpropagation.md says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -84,10 +84,6 @@ class Conflict:
         """The rules that conflict, in words: output, number counted from 1, whole text."""
         return tuple((c.output, c.number, c.text) for c in self.conflicting)
 
-    def at(self, row: int) -> "Conflict":
-        """Return the conflict as one of a sample of a batch."""
-        return replace(self, row=row)
-
     def __str__(self) -> str:
         where = "" if self.row is None else f"row {self.row}: "
         lines = [f"  rule {c.number} on {c.output}: {c.short}" for c in self.conflicting[:SHOWN]]
@@ -117,10 +113,6 @@ class TracedSample:
     def first(self, attribute: Attribute) -> FloatArray:
         """Return the distribution of an attribute."""
         return np.asarray(self.output[attribute].degrees[0])
-
-    def target(self, name: str) -> FloatArray:
-        """Return the distribution that bounds are taken from."""
-        return self.first(self.back.sources[name])
 
     def inferred(self, name: str) -> FloatArray:
         """Return what is inferred from the target inputs."""
@@ -312,7 +304,8 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
     """
     for attribute in traced.back.between:
         name = attribute.name
-        wanted, have, system = traced.target(name), traced.inferred(name), traced.used[name]
+        wanted, have = traced.first(traced.back.sources[name]), traced.inferred(name)
+        system = traced.used[name]
         own = system.reached[system.partition.cell_of] > wanted  # no rule need tell values apart
         above = np.where(own, have - wanted, 0.0)
         worst = int(np.argmax(above))

@@ -5,7 +5,7 @@ of them must be below it. Choices are tried depth first (docs/backpropagation.md
 at a time: every sample names its next choice, and one run of the program evaluates them all.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -52,8 +52,9 @@ def choose_conjuncts(
     for first in range(0, n, BLOCK):
         part = slice(first, first + BLOCK)
         order = _orders(program, None if actual is None else rows_of(actual, part))
-        block = _Block(program, rows_of(targets, part), rows_of(reached, part))
-        chosen, unfinished = block.search(order, limit)
+        chosen, unfinished = _search(
+            program, rows_of(targets, part), rows_of(reached, part), order, limit
+        )
         choices += chosen
         exhausted += unfinished
     return choices, np.array(exhausted)
@@ -99,52 +100,47 @@ def _orders(program: BackwardProgram, actual: Arrays | None) -> ConjunctOrder:
     return order
 
 
-class _Block:
-    """Some samples that are searched together."""
+def _search(
+    program: BackwardProgram, targets: Arrays, reached: Arrays, order: ConjunctOrder, limit: int
+) -> tuple[list[ConjunctChoice | None], list[bool]]:
+    """Search choices for some samples together; tell too whether the limit ended the search."""
+    n = len(next(iter(targets.values())))
+    searches = [_explore({}, partial(order, row)) for row in range(n)]
+    pending: dict[int, ConjunctChoice] = {row: next(s) for row, s in enumerate(searches)}
+    chosen: list[ConjunctChoice | None] = [None] * n
+    for _ in range(limit + 1):  # the first time nothing is chosen
+        if not pending:
+            break
+        rows = list(pending)
+        given = rows_of(targets, rows), rows_of(reached, rows), list(pending.values())
+        for row, outcome in zip(rows, _evaluate(program, *given), strict=True):
+            try:
+                pending[row] = searches[row].send(outcome)
+            except StopIteration as end:
+                chosen[row] = end.value
+                del pending[row]
+    return chosen, [row in pending for row in range(n)]
 
-    def __init__(self, program: BackwardProgram, targets: Arrays, reached: Arrays) -> None:
-        self.program, self.targets = program, targets
-        sets = program.reversal.sets
-        self.cells = {name: sets[name].partition.possibilities(reached[name]) for name in targets}
 
-    def search(
-        self, order: ConjunctOrder, limit: int
-    ) -> tuple[list[ConjunctChoice | None], list[bool]]:
-        """Return the choice of each sample, and whether the limit ended its search."""
-        n = len(next(iter(self.targets.values())))
-        searches = [_explore({}, partial(order, row)) for row in range(n)]
-        pending: dict[int, ConjunctChoice] = {row: next(s) for row, s in enumerate(searches)}
-        chosen: list[ConjunctChoice | None] = [None] * n
-        for _ in range(limit + 1):  # the first time nothing is chosen
-            if not pending:
-                break
-            rows = list(pending)
-            for row, outcome in zip(rows, self._evaluate(pending), strict=True):
-                try:
-                    pending[row] = searches[row].send(outcome)
-                except StopIteration as end:
-                    chosen[row] = end.value
-                    del pending[row]
-        return chosen, [row in pending for row in range(n)]
-
-    def _evaluate(self, choices: Mapping[int, ConjunctChoice]) -> list[ChoiceOutcome]:
-        """Run the program for some samples, each with its choice."""
-        program, back, rows = self.program, self.program.reversal, list(choices)
-        switches = switches_of(program, list(choices.values()))
-        output = program.choose(rows_of(self.targets, rows), switches)
-        heights = [output[a].degrees.max(axis=1) for a in back.inputs]
-        solved = np.min(heights, axis=0) == 1.0
-        possible = solved.copy()
-        for name, cells in self.cells.items():
-            partition = back.sets[name].partition
-            given = partition.possibilities(output[back.inferred[name]].degrees)
-            solved &= (given == cells[rows]).all(axis=1)
-            possible &= (given >= cells[rows]).all(axis=1)
-        above = program.exceeding(program.upper_bounds(output), output)
-        return [
-            ChoiceOutcome(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
-            for i in range(len(rows))
-        ]
+def _evaluate(
+    program: BackwardProgram, targets: Arrays, reached: Arrays, choices: Sequence[ConjunctChoice]
+) -> list[ChoiceOutcome]:
+    """Run the program for some samples, each with its choice."""
+    back = program.reversal
+    output = program.choose(targets, switches_of(program, choices))
+    heights = [output[a].degrees.max(axis=1) for a in back.inputs]
+    solved = np.min(heights, axis=0) == 1.0
+    possible = solved.copy()
+    for name, degrees in reached.items():
+        cells = back.sets[name].partition.possibilities
+        given, wanted = cells(output[back.inferred[name]].degrees), cells(degrees)
+        solved &= (given == wanted).all(axis=1)
+        possible &= (given >= wanted).all(axis=1)
+    above = program.exceeding(program.upper_bounds(output), output)
+    return [
+        ChoiceOutcome(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
+        for i in range(len(choices))
+    ]
 
 
 def _explore(choice: ConjunctChoice, order: Callable[[RuleKey], Sequence[int]]) -> Search:

@@ -6,10 +6,9 @@ joint; after a sweep towards the roots and one back it is the projection itself,
 loop (docs/changes.md).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import column_slices
@@ -48,13 +47,13 @@ class FactorGraph:
     attributes : those that rules use, by name
     steps : the factors, each after the one that it is reached from
     is_forest : whether there is no loop: no two ways from one attribute to another
-    programs : those compiled for it, by the names of targets and of what is wanted
+    inputs : those of the cascade
     """
 
     attributes: Mapping[str, Attribute]
     steps: tuple[GraphStep, ...]
     is_forest: bool
-    programs: dict[tuple[Any, ...], Code] = field(default_factory=dict)
+    inputs: tuple[Attribute, ...]
 
     @property
     def roots(self) -> list[str]:
@@ -101,7 +100,7 @@ def factor_graph(cascade: Cascade) -> FactorGraph:
     attributes = {a.name: a for s in cascade.order for a in (*s.inputs, s.output)}
     factors = [factor for rule_set in cascade.order for factor in factors_of(rule_set)]
     steps, is_forest = _walk(attributes, factors)
-    return FactorGraph(attributes, tuple(steps), is_forest)
+    return FactorGraph(attributes, tuple(steps), is_forest, cascade.inputs)
 
 
 def _walk(
@@ -130,15 +129,14 @@ def _walk(
     return steps, no_loop
 
 
-def forest_program(
-    graph: FactorGraph, inputs: Sequence[Attribute], targets: Sequence[str], wanted: Sequence[str]
-) -> Code:
-    """Return the program of a graph without loops.
+@cached_on_owner
+def forest_program(graph: FactorGraph, targets: tuple[str, ...], wanted: tuple[str, ...]) -> Code:
+    """Return the program of a graph without loops, made once.
 
     Its columns are the inputs and then the targets; it gives the compatibility first, then the
     projections of the joint on the attributes `wanted`.
     """
-    given = [*inputs, *(graph.attributes[name] for name in targets)]
+    given = [*graph.inputs, *(graph.attributes[name] for name in targets)]
     circuit = ColumnCircuit(sum(len(a.domain) for a in given))
     degrees: Degrees = {}
     first = 0
@@ -155,12 +153,13 @@ def forest_program(
     if len(graph.roots) > 1:  # a tree that fits badly bounds the others too
         for name in wanted:
             degrees[name] = [circuit.meet([d, compatibility]) for d in degrees[name]]
-    least = [1.0] * len(inputs) + [0.0] * len(targets)
+    least = [1.0] * len(graph.inputs) + [0.0] * len(targets)
     return circuit_code(
         circuit, given, least, [compatibility, *(d for n in wanted for d in degrees[n])]
     )
 
 
+@cached_on_owner
 def sweep_program(graph: FactorGraph) -> Code:
     """Return the program of one sweep there and back: from all degrees to all degrees."""
     given = list(graph.attributes.values())

@@ -11,7 +11,7 @@ chosen to be lowered, which a switch turns on (docs/backpropagation.md).
 
 import itertools
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -230,11 +230,10 @@ class Reversal:
         """Return the rule sets as they are, on attributes of their own."""
         return [
             RuleSet(
-                Rule(
-                    Premise(tuple(map(self._moved, rule.premise.propositions))),
-                    self._moved(rule.conclusion),
-                    rule.s,
-                    rule.r,
+                replace(
+                    rule,
+                    premise=Premise(tuple(map(self._moved, rule.premise.propositions))),
+                    conclusion=self._moved(rule.conclusion),
                 )
                 for rule in rule_set.rules
             )
@@ -257,11 +256,6 @@ class Reversal:
 
 def _alike_first(bounds: list[Bound]) -> list[Bound]:
     """Order bounds by their sets' shapes, so that attributes of one use compile to one template."""
-    by_set: dict[str, list[Bound]] = {}
-    for bound in bounds:
-        by_set.setdefault(bound.output, []).append(bound)
-    shapes = {
-        name: [(b.rule.conclusion.mask, b.proposition.mask) for b in group]
-        for name, group in by_set.items()
-    }
-    return [b for name in sorted(by_set, key=lambda n: shapes[n]) for b in by_set[name]]
+    groups = [list(group) for _, group in itertools.groupby(bounds, lambda b: b.output)]
+    groups.sort(key=lambda group: [(b.rule.conclusion.mask, b.proposition.mask) for b in group])
+    return [bound for group in groups for bound in group]

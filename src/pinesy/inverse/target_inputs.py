@@ -1,6 +1,6 @@
 """The result of backpropagation: target inputs, and how well they do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -192,7 +192,7 @@ class Backpropagation:
         """What keeps the targets from being reproduced, sample by sample, with the rules."""
         if self.is_batch:
             rows = np.flatnonzero(~self._pass.reproduced).tolist()
-            return tuple(c.at(row) for row in rows for c in self.sample(row).conflicts)
+            return tuple(replace(c, row=row) for row in rows for c in self.sample(row).conflicts)
         return () if self.reproduced else tuple(find_conflicts(self._pass.traced))
 
     # --- in words ------------------------------------------------------------------------------
