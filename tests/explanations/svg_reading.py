@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from pinesy.explanations import Explanation
 from pinesy.explanations.outline import Outline
-from pinesy.explanations.picture import boxes as boxes_of
+from pinesy.explanations.picture import BoxMaker
 from pinesy.explanations.svg import Box, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,7 +21,7 @@ def boxes(root: Box) -> list[Box]:
 
 def shown(explanation: Explanation, **limits: Any) -> list[Box]:
     bounds = {"depth": explanation.depth, "limit": 3, "nodes": 60} | limits
-    return boxes(boxes_of(Outline(explanation, **bounds)))
+    return boxes(BoxMaker(Outline(explanation, **bounds)).root())
 
 
 def texts(svg: str) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, check_degree, check_limit, listed
+from pinesy._common.validation import check_degree, check_limit, listed
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.json_form import explanation_dict, json_text
@@ -138,7 +138,7 @@ class Explanation:
     def _inside(self) -> BoolArray:
         """For each value of the domain whether it is in the proposition."""
         if self.asked is None:
-            return np.asarray(self._degrees == self._degrees.max())
+            return np.asarray(self.distribution.degrees == self.distribution.degrees.max())
         return mask_table(len(self.attribute.domain), [self.asked.mask])[:, 0]
 
     @cached_property
@@ -148,18 +148,14 @@ class Explanation:
         return Possibility(self.attribute, sample.degrees(self.attribute.name), sample.coherent)
 
     @cached_property
-    def _degrees(self) -> FloatArray:
-        return self.graph.sample.degrees(self.attribute.name)
-
-    @cached_property
     def possibility(self) -> float:
         """``Pi(P)``."""
-        return float(self._degrees[self._inside].max(initial=0.0))
+        return float(self.distribution.degrees[self._inside].max(initial=0.0))
 
     @cached_property
     def other_possibility(self) -> float:
         """``Pi(not P)``, the possibility of the rivals."""
-        return float(self._degrees[~self._inside].max(initial=0.0))
+        return float(self.distribution.degrees[~self._inside].max(initial=0.0))
 
     @property
     def certainty(self) -> float:
@@ -179,12 +175,12 @@ class Explanation:
     @cached_property
     def values(self) -> tuple[ExplanationNode, ...]:
         """The values of the proposition that attain ``Pi(P)``."""
-        return self._nodes(self._inside & (self._degrees == self.possibility))
+        return self._nodes(self._inside & (self.distribution.degrees == self.possibility))
 
     @cached_property
     def rivals(self) -> tuple[ExplanationNode, ...]:
         """The values outside that attain ``Pi(not P)``: what holds them down makes `P` certain."""
-        return self._nodes(~self._inside & (self._degrees == self.other_possibility))
+        return self._nodes(~self._inside & (self.distribution.degrees == self.other_possibility))
 
     def _nodes(self, chosen: BoolArray) -> tuple[ExplanationNode, ...]:
         return tuple(self.graph.node(self.attribute, i) for i in np.flatnonzero(chosen).tolist())

@@ -32,6 +32,10 @@ class Atom:
     comparison: Comparison
     level: float
 
+    def __str__(self) -> str:
+        says = " ".join(str(self.proposition).split())
+        return f"Pi({says}) {self.comparison} {level_text(self.level)}"
+
     def compare(self, degrees: FloatArray) -> BoolArray:
         """Tell of each distribution (a row) whether it meets the condition."""
         measured = degrees[:, positions(self.proposition.mask)].max(axis=1, initial=0.0)
@@ -228,7 +232,7 @@ def clause_text(
 ) -> str:
     """Return a clause in words; what is left out is counted."""
     if isinstance(clause, Atom):
-        return _probability(clause) if of_probabilities else _possibility(clause)
+        return _probability(clause) if of_probabilities else str(clause)
     word = "and" if isinstance(clause, AllOf) else "or"
     if not clause.parts:
         return "always" if word == "and" else "never"
@@ -246,10 +250,6 @@ def _nested(clause: Clause, limit: int | None, depth: int | None, of_probabiliti
     return text if isinstance(clause, Atom) else f"({text})"
 
 
-def _possibility(atom: Atom) -> str:
-    return f"Pi({_flat(str(atom.proposition))}) {atom.comparison} {level_text(atom.level)}"
-
-
 def _probability(atom: Atom) -> str:
     """``Pi(P) > t`` iff some ``v in P`` has ``sum_w min(p(v), p(w)) > t``; ``<`` iff all have."""
     name, values = format_name(atom.proposition.attribute.name), atom.proposition.values
@@ -259,8 +259,4 @@ def _probability(atom: Atom) -> str:
         return f"sum_w min(p({name} = {value}), p({name} = w)) {tail}"
     who = "some" if atom.comparison in (">", ">=") else "every"
     body = f"sum_w min(p({name} = v), p({name} = w)) {tail}"
-    return f"[{body} for {who} v in {_flat(format_subset(values))}]"
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return f"[{body} for {who} v in {' '.join(format_subset(values).split())}]"

@@ -38,19 +38,24 @@ class Label:
 Labels = Mapping[Any, Label | str]
 
 
-def number_text(degree: float) -> str:
-    """Write a degree with three digits; what is not 0 or 1 is not written as if it were.
+def number_text(
+    degree: float, digits: int = 3, below: str = "less than ", above: str = "more than "
+) -> str:
+    """Write a degree with some digits; what is not 0 or 1 is not written as if it were.
 
     Examples
     --------
     >>> number_text(0.30000000000000004), number_text(0.99999), number_text(1e-9)
     ('0.3', 'more than 0.999', 'less than 0.001')
+    >>> number_text(0.456, 2, "<", ">"), number_text(0.999, 2, "<", ">")
+    ('0.46', '>0.99')
     """
-    if 0.0 < degree < 0.001:
-        return "less than 0.001"
-    if 0.999 < degree < 1.0:
-        return "more than 0.999"
-    return f"{degree:.3g}"
+    least = 10.0**-digits
+    if 0.0 < degree < least:
+        return f"{below}{least:g}"
+    if 1.0 - least < degree < 1.0:
+        return f"{above}{1.0 - least:g}"
+    return f"{degree:.{digits}g}"
 
 
 def number_texts(one: float, other: float) -> tuple[str, str]:
@@ -121,6 +126,10 @@ class Wording:
             return label.values[value]
         text = value if isinstance(value, str) and value else show_value(value)
         return text if label is None or label.unit is None else f"{text} {label.unit}"
+
+    def domain(self, attribute: Attribute) -> tuple[str, ...]:
+        """Return what all values of an attribute are called."""
+        return tuple(self.value(attribute, v) for v in attribute.domain)
 
     def says(
         self, proposition: Proposition, limit: int | None = None, compact: bool = False

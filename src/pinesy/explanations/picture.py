@@ -1,7 +1,6 @@
 """The picture of an explanation, a rendering of its outline: one SVG that needs nothing else."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pinesy._common.names import name_of
@@ -17,7 +16,7 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
-from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, sketch, text_width
+from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, legend, sketches
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
@@ -27,7 +26,6 @@ LIMIT, NODES = 3, 60
 MARGIN = 16.0
 #: Between columns, and between boxes of a column.
 GAPS = (44.0, 12.0)
-LEGEND_SIZE = 11.0
 LEGEND = (
     "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
     "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
@@ -79,8 +77,8 @@ def picture(
     ('<svg', True)
     """
     outline = Outline(explanation, depth, limit, nodes)
-    page = _Page.of(boxes(outline), _image_uris(explanation, images))
-    return page.svg(f"Why {explanation.proposition}", explanation.text(limit=outline.limit))
+    title, text = f"Why {explanation.proposition}", explanation.text(limit=outline.limit)
+    return _svg(BoxMaker(outline).root(), _image_uris(explanation, images), title, text)
 
 
 def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
@@ -99,12 +97,7 @@ def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) ->
     return uris
 
 
-def boxes(outline: Outline) -> Box:
-    """Return the box of the result, which leads to all others."""
-    return _BoxMaker(outline).root()
-
-
-class _BoxMaker:
+class BoxMaker:
     """Makes boxes, those of the same values once, nearest to the result first."""
 
     def __init__(self, outline: Outline) -> None:
@@ -113,6 +106,7 @@ class _BoxMaker:
         self.waiting: list[tuple[ExplanationNode, Box, int]] = []
 
     def root(self) -> Box:
+        """Return the box of the result, which leads to all others."""
         found = self.outline.explanation
         says = self.wording.says(found.proposition, self.limit)
         texts = [degree_text("P", found.possibility), degree_text("C", found.certainty)]
@@ -153,7 +147,7 @@ class _BoxMaker:
                 self.wording.name(attribute),
                 distribution=nodes[0].distribution,
                 name=attribute.name,
-                names=tuple(self.wording.value(attribute, v) for v in attribute.domain),
+                names=self.wording.domain(attribute),
             )
         self.boxes[attribute.name].values.update(node.position for node in nodes)
         return self.boxes[attribute.name]
@@ -241,75 +235,46 @@ def _more(count: int, tooltip: str) -> Box:
     return Box("more", f"and {count} more", (), tooltip)
 
 
-@dataclass(frozen=True)
-class _Page:
-    """Boxes, drawn and placed."""
+def _svg(root: Box, uris: Mapping[str, str], title: str, description: str) -> str:
+    """Return the boxes that a root leads to as a page."""
+    boxes, seen = [root], {root}
+    for box in boxes:  # grows on the way
+        new = [child for child in box.children if child not in seen]
+        boxes += new
+        seen.update(new)
+    drawn = sketches(boxes, uris)
+    sizes = {box: (drawn[box].width, drawn[box].height) for box in boxes}
+    places = tidy({box: box.children for box in boxes}, sizes, root, GAPS)
+    placed = {box: (places[box], drawn[box]) for box in boxes}
+    bottom = max(place.y + one.height for place, one in placed.values()) + 2 * MARGIN
+    explained = legend(LEGEND, MARGIN, bottom)
+    right = max(place.x + one.width for place, one in placed.values())
+    width = max(explained.width, right) + 2 * MARGIN
+    height = bottom + explained.height + MARGIN
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
+        f"<title>{escaped(' '.join(title.split()))}</title>",
+        f"<desc>{escaped(description)}</desc>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
+        *(_line(b, c, placed) for b in boxes for c in b.children),
+        *(f'<g transform="translate({p.x:.1f} {p.y:.1f})">{s.svg}</g>' for p, s in placed.values()),
+        "</g>",
+        explained.svg,
+        "</svg>",
+    ]
+    return "\n".join(lines)
 
-    boxes: list[Box]
-    sketches: dict[Box, Sketch]
-    places: dict[Any, Place]
 
-    @classmethod
-    def of(cls, root: Box, uris: Mapping[str, str]) -> "_Page":
-        boxes, seen = [root], {root}
-        for box in boxes:  # grows on the way
-            new = [child for child in box.children if child not in seen]
-            boxes += new
-            seen.update(new)
-        sketches = {box: sketch(box, uris.get(box.name)) for box in boxes}
-        sizes = {box: (s.width, s.height) for box, s in sketches.items()}
-        places = tidy({box: box.children for box in boxes}, sizes, root, GAPS)
-        return cls(boxes, sketches, places)
-
-    @property
-    def width(self) -> float:
-        legend = max(text_width(line, LEGEND_SIZE) for line in LEGEND)
-        right = max(self.places[b].x + self.sketches[b].width for b in self.boxes)
-        return max(legend, right) + 2 * MARGIN
-
-    @property
-    def bottom(self) -> float:
-        return max(self.places[b].y + self.sketches[b].height for b in self.boxes) + 2 * MARGIN
-
-    def svg(self, title: str, description: str) -> str:
-        """Return the whole picture."""
-        width, height = self.width, self.bottom + len(LEGEND) * 1.5 * LEGEND_SIZE + MARGIN
-        size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-        lines = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
-            f"<title>{escaped(' '.join(title.split()))}</title>",
-            f"<desc>{escaped(description)}</desc>",
-            '<rect width="100%" height="100%" fill="#ffffff"/>',
-            f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
-            *(self._line(b, c) for b in self.boxes for c in b.children),
-            *(self._drawn(b) for b in self.boxes),
-            "</g>",
-            *self._legend(),
-            "</svg>",
-        ]
-        return "\n".join(lines)
-
-    def _drawn(self, box: Box) -> str:
-        place = self.places[box]
-        inside = self.sketches[box].svg
-        return f'<g transform="translate({place.x:.1f} {place.y:.1f})">{inside}</g>'
-
-    def _line(self, box: Box, child: Box) -> str:
-        """Return the line from the right edge of a box to the left edge of another."""
-        start, end = self.places[box], self.places[child]
-        x, y = start.x + self.sketches[box].width, start.y + self.sketches[box].height / 2
-        to = end.y + self.sketches[child].height / 2
-        bend = min((end.x - x) / 2, 3 * GAPS[0])
-        bends = f"{x + bend:.1f} {y:.1f} {end.x - bend:.1f} {to:.1f}"
-        path = f"M{x:.1f} {y:.1f}C{bends} {end.x:.1f} {to:.1f}"
-        kind = child.kind if child.kind in STROKES else box.kind
-        dashes = ' stroke-dasharray="5 3"' if child.kind in ("rival", "more") else ""
-        colour = STROKES.get(kind, "#444444")
-        return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'
-
-    def _legend(self) -> list[str]:
-        return [
-            f'<text fill="#444444" x="{MARGIN:g}" y="{self.bottom + i * 1.5 * LEGEND_SIZE:.1f}" '
-            f'font-size="{LEGEND_SIZE:g}">{escaped(line)}</text>'
-            for i, line in enumerate(LEGEND, 1)
-        ]
+def _line(box: Box, child: Box, placed: Mapping[Box, tuple[Place, Sketch]]) -> str:
+    """Return the line from the right edge of a box to the left edge of another."""
+    (start, one), (end, other) = placed[box], placed[child]
+    x, y, to = start.x + one.width, start.y + one.height / 2, end.y + other.height / 2
+    bend = min((end.x - x) / 2, 3 * GAPS[0])
+    bends = f"{x + bend:.1f} {y:.1f} {end.x - bend:.1f} {to:.1f}"
+    path = f"M{x:.1f} {y:.1f}C{bends} {end.x:.1f} {to:.1f}"
+    kind = child.kind if child.kind in STROKES else box.kind
+    dashes = ' stroke-dasharray="5 3"' if child.kind in ("rival", "more") else ""
+    colour = STROKES.get(kind, "#444444")
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'

@@ -52,26 +52,6 @@ class RuleTable:
     by_attribute: dict[str, tuple[list[int], BoolArray]]
     members: dict[int, BoolArray]
 
-    def measure(self, known: Mapping[str, FloatArray]) -> FloatArray:
-        """Return ``Pi(P_j)`` (row 0) and ``Pi(not P_j)`` (row 1) of all propositions."""
-        measures = np.empty((2, len(self.propositions)))
-        for name, (numbers, members) in self.by_attribute.items():
-            measures[0, numbers] = np.where(members, known[name], 0.0).max(axis=1)
-            measures[1, numbers] = np.where(members, 0.0, known[name]).max(axis=1)
-        return measures
-
-    def premises(self, measures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae].
-
-        Parameters
-        ----------
-        measures : as `measure` returns them
-        """
-        starts = self.starts[:-1]
-        lambdas: FloatArray = np.minimum.reduceat(measures[0, self.flat], starts)
-        rhos: FloatArray = np.maximum.reduceat(measures[1, self.flat], starts)
-        return lambdas, rhos
-
 
 @cached_on_owner
 def table_of(rule_set: RuleSet) -> RuleTable:
@@ -259,13 +239,24 @@ class Sample:
         """Return ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use."""
         if name not in self._measures:
             table = self.table(name)
-            self._measures[name] = table.measure({n: self.degrees(n) for n in table.by_attribute})
+            measures = self._measures[name] = np.empty((2, len(table.propositions)))
+            for used, (numbers, members) in table.by_attribute.items():
+                degrees = self.degrees(used)
+                measures[0, numbers] = np.where(members, degrees, 0.0).max(axis=1)
+                measures[1, numbers] = np.where(members, 0.0, degrees).max(axis=1)
         return self._measures[name]
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Return the degrees ``lambda`` and ``rho`` of the rules on an attribute."""
+        """Return ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae].
+
+        Of the rules on an attribute.
+        """
         if name not in self._premises:
-            self._premises[name] = self.table(name).premises(self.measures(name))
+            table, measures = self.table(name), self.measures(name)
+            starts = table.starts[:-1]
+            lambdas = np.minimum.reduceat(measures[0, table.flat], starts)
+            rhos = np.maximum.reduceat(measures[1, table.flat], starts)
+            self._premises[name] = lambdas, rhos
         return self._premises[name]
 
 

@@ -1,8 +1,10 @@
 """Boxes as SVG, each as large as the text that it holds."""
 
+import html
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -103,23 +105,34 @@ class Sketch:
     height: float
 
 
+def sketches(boxes: Sequence[Box], images: Mapping[str, str]) -> dict[Box, Sketch]:
+    """Draw boxes; `images` are the addresses of the images of inputs, by name."""
+    return {box: sketch(box, images.get(box.name)) for box in boxes}
+
+
+def legend(lines: Sequence[str], x: float, y: float) -> Sketch:
+    """Return lines of text below each other."""
+    leading = 1.5 * PLAIN.size
+    drawn = [_text(line, x, y + i * leading, PLAIN) for i, line in enumerate(lines, 1)]
+    width = max(text_width(line, PLAIN.size) for line in lines)
+    return Sketch("\n".join(drawn), width, len(lines) * leading)
+
+
 def sketch(box: Box, image: str | None) -> Sketch:
     """Draw a box; `image` is the address of the image of an input."""
     lines = list(_lines(box))
     width = max(text_width(text, font.size) * font.stretch for text, font in lines)
     height = sum(font.size * LEADING for _, font in lines)
-    inside = list(_texts(lines))
-    if box.distribution is None:
-        tooltip = box.tooltip or box.heading
-        return _framed(box, tooltip, inside, width + 2 * PAD, height + 2 * PAD)
-    bars = _bars(box, box.distribution)
-    side = IMAGE + PAD if image else 0.0
-    inside.append(f'<g transform="translate({side:g} {height + 4.0:.1f})">{bars.svg}</g>')
-    if image:
-        inside.append(_image(image, height + 4.0, box.heading))
-    width = max(width, side + bars.width)
-    height += 4.0 + max(bars.height, IMAGE if image else 0.0)
-    tooltip = _input_tooltip(box, box.distribution)
+    inside, tooltip = list(_texts(lines)), box.tooltip or box.heading
+    if box.distribution is not None:
+        bars, top = _bars(box, box.distribution), height + 4.0
+        side = IMAGE + PAD if image else 0.0
+        inside.append(f'<g transform="translate({side:g} {top:.1f})">{bars.svg}</g>')
+        if image:
+            inside.append(_image(image, top, box.heading))
+        width = max(width, side + bars.width)
+        height = top + max(bars.height, IMAGE if image else 0.0)
+        tooltip = _input_tooltip(box, box.distribution)
     return _framed(box, tooltip, inside, width + 2 * PAD, height + 2 * PAD)
 
 
@@ -177,7 +190,9 @@ def _bars(box: Box, pi: Possibility) -> Sketch:
     width, height = wide + LONGEST + DEGREE, BAR_LINE * len(rows)
     left = np.delete(pi.degrees, shown)
     if len(left):
-        most = f"at most {short_number(float(left.max()))}" if left.any() else "impossible"
+        most = (
+            f"at most {number_text(float(left.max()), 2, '<', '>')}" if left.any() else "impossible"
+        )
         rest = f"{len(left)} more, {most}"
         height += BAR_LINE
         width = max(width, text_width(rest, PLAIN.size))
@@ -203,21 +218,8 @@ def _bar(name: str, degree: float, marked: bool, wide: float, y: float) -> str:
         f'<rect x="{wide:.1f}" y="{y + 2.5:.1f}" width="{max(1.0, LONGEST * degree):.1f}" '
         f'height="{BAR_LINE - 5.0:g}" fill="{"#8a6d00" if marked else "#c9c2a3"}"/>'
     )
-    number = _text(short_number(degree), wide + LONGEST + 5.0, y + 11.0, PLAIN)
+    number = _text(number_text(degree, 2, "<", ">"), wide + LONGEST + 5.0, y + 11.0, PLAIN)
     return _text(name, 0.0, y + 11.0, font) + bar + number
-
-
-def short_number(degree: float) -> str:
-    """Write a degree with two digits; what is not 0 or 1 is not written as if it were.
-
-    Examples
-    --------
-    >>> short_number(1.0), short_number(0.999), short_number(0.456), short_number(1e-9)
-    ('1', '>0.99', '0.46', '<0.01')
-    """
-    if 0.0 < degree < 0.01:
-        return "<0.01"
-    return ">0.99" if 0.99 < degree < 1.0 else f"{degree:.2g}"
 
 
 def _input_tooltip(box: Box, pi: Possibility) -> str:
@@ -258,11 +260,14 @@ def shortened(text: str, width: float, size: float) -> str:
     """
     if text_width(text, size) <= width:
         return text
-    room = width - text_width("…", size)
-    end = 0
-    while end < len(text) and text_width(text[: end + 1], size) <= room:
-        end += 1
+    end = _fitting(text, width - text_width("…", size), size)
     return text[:end].rstrip() + "…"
+
+
+def _fitting(parts: Sequence[str], width: float, size: float, between: str = "") -> int:
+    """Return how many of the first parts of a text fit."""
+    counts = range(1, len(parts) + 1)
+    return bisect_right(counts, width, key=lambda n: text_width(between.join(parts[:n]), size))
 
 
 def wrapped(text: str, width: float, size: float, lines: int) -> list[str]:
@@ -276,10 +281,8 @@ def wrapped(text: str, width: float, size: float, lines: int) -> list[str]:
     found: list[str] = []
     words = text.split()
     while words and len(found) < lines - 1:
-        end = 1
-        while end < len(words) and text_width(" ".join(words[: end + 1]), size) <= width:
-            end += 1
-        if text_width(words[0], size) > width:
+        end = _fitting(words, width, size, " ")
+        if end == 0:
             words[:1] = _broken(words[0], width, size)
             end = 1
         found.append(" ".join(words[:end]))
@@ -289,11 +292,9 @@ def wrapped(text: str, width: float, size: float, lines: int) -> list[str]:
 
 def _broken(word: str, width: float, size: float) -> list[str]:
     """Break a word that is too long: after its last hyphen that fits, else where it must be."""
-    end = 1
-    while text_width(word[: end + 1], size) <= width:
-        end += 1
-    hyphen = word.rfind("-", 0, end) + 1
-    return [word[: hyphen or end], word[hyphen or end :]]
+    end = max(1, _fitting(word, width, size))
+    end = word.rfind("-", 0, end) + 1 or end
+    return [word[:end], word[end:]]
 
 
 def escaped(text: str) -> str:
@@ -304,7 +305,4 @@ def escaped(text: str) -> str:
     >>> escaped('a < "b"\x00')
     'a &lt; &quot;b&quot;�'
     """
-    text = _FORBIDDEN.sub("\ufffd", text)
-    for character, entity in ("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot"):
-        text = text.replace(character, f"&{entity};")
-    return text
+    return html.escape(_FORBIDDEN.sub("\ufffd", text), quote=False).replace('"', "&quot;")

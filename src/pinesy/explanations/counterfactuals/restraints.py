@@ -6,11 +6,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from pinesy._common.masks import contains
 from pinesy.explanations.counterfactuals.decision import Decision, is_coherent
 from pinesy.explanations.justification import JustifyingParameter, Triplet, attained
 from pinesy.explanations.labels import Wording, number_text
-from pinesy.explanations.sample import Sample, plan_for
+from pinesy.explanations.sample import Sample, plan_for, table_of
 from pinesy.rules.attributes import Attribute, Premise
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, show_value
@@ -157,54 +156,31 @@ def obstacle(decision: Decision, place: int, clearance: float) -> str:
 
 
 def _always_as_possible(decision: Decision, place: int) -> str:
-    """Name a value that is as possible whatever the inputs are, and the rules where they differ."""
-    rules = decision.cascade[decision.output].rules
-    rivals = _rivals(rules, place, len(decision.output.domain))
+    """Name a value that is as possible whatever the inputs are, and the rules where they differ.
+
+    A rule bounds a value by ``max(z, d)``, with ``(z, d) = (s, lambda)`` inside its conclusion and
+    ``(r, rho)`` outside. A value is seen to be as possible, by the rules one by one, if each of its
+    bounds is 1 or no lower than one of the other value: the same `d`, and no lower `z`.
+    """
+    rule_set = decision.cascade[decision.output]
+    table, rules = table_of(rule_set), rule_set.rules
+    premises: dict[Premise, int] = {}
+    kinds = [premises.setdefault(rule.premise, len(premises)) for rule in rules]
+    sides = table.inside.astype(np.intp)
+    least = np.ones((len(premises), 2))  # of each premise and side, the lowest `z` of the value
+    np.minimum.at(least, (kinds, sides[place]), table.parameters[place])
+    as_possible = (table.parameters >= least[kinds, sides]).all(axis=1)
+    rivals = [other for other in np.flatnonzero(as_possible).tolist() if other != place]
     if not rivals:
         return ""
-    apart = {u: [j for j, rule in enumerate(rules) if _differ(rule, place, u)] for u in rivals}
-    nearest = min(rivals, key=lambda u: len(apart[u]))
+    says_something = np.minimum(rule_set.s, rule_set.r) < 1.0
+    apart = says_something & (table.inside != table.inside[place])
+    nearest = min(rivals, key=lambda other: int(apart[other].sum()))
     shown = show_value(decision.output.domain[nearest])
-    if not apart[nearest]:
+    if not apart[nearest].any():
         return f"no rule tells it from {shown}, which is always as possible"
-    texts = [f"rule {j + 1} ({_rule_text(rules[j])})" for j in apart[nearest]]
+    texts = [f"rule {j + 1} ({_rule_text(rules[j])})" for j in np.flatnonzero(apart[nearest])]
     return (
         f"{shown} is always as possible; where a rule tells them apart, it does not hold {shown} "
         f"lower: {' and '.join(first_few(texts, 'rules'))}"
     )
-
-
-def _rivals(rules: Sequence[Rule], place: int, size: int) -> list[int]:
-    """Return the other values that are seen to be always as possible, by the rules one by one.
-
-    A rule bounds a value by ``max(z, d)``, with ``(z, d) = (s, lambda)`` inside its conclusion and
-    ``(r, rho)`` outside. A value is as possible if each of its bounds is 1 or no lower than one of
-    the other value: the same `d`, and no lower `z`.
-    """
-    premises: dict[Premise, int] = {}
-    kinds = [premises.setdefault(rule.premise, len(premises)) for rule in rules]
-    least: dict[tuple[int, bool], float] = {}
-    for kind, rule in zip(kinds, rules, strict=True):
-        side = kind, _inside(rule, place)
-        least[side] = min(least.get(side, 1.0), _parameter(rule, place))
-
-    def is_rival(other: int) -> bool:
-        return other != place and all(
-            _parameter(rule, other) >= least.get((kind, _inside(rule, other)), 1.0)
-            for kind, rule in zip(kinds, rules, strict=True)
-        )
-
-    return [other for other in range(size) if is_rival(other)]
-
-
-def _differ(rule: Rule, one: int, other: int) -> bool:
-    """Tell whether a rule that says anything has just one of two values in its conclusion."""
-    return min(rule.s, rule.r) < 1.0 and _inside(rule, one) != _inside(rule, other)
-
-
-def _inside(rule: Rule, place: int) -> bool:
-    return contains(rule.conclusion.mask, place)
-
-
-def _parameter(rule: Rule, place: int) -> float:
-    return rule.s if _inside(rule, place) else rule.r
