@@ -78,7 +78,7 @@ def check_parts(node: ExplanationNode, known: oracles.Known) -> None:
     """What a node rests on has its very degree, and lies on the right side."""
     for triplet in node.justification.triplets if node.justification else ():
         deciding = [p for p in triplet.reduced if p.decides]
-        assert deciding == list(triplet.first(triplet.n_deciding))
+        assert deciding == list(triplet.first(triplet.n_deciding)[0])
         for part in deciding:
             pi = known[part.proposition.attribute.name]
             for value in part.values:

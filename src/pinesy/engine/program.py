@@ -147,8 +147,7 @@ class Program:
             self.code = self._link()
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
-        first = self.code.measures.start
-        self._measures = {p: first + i for i, p in enumerate(propositions)}
+        self._propositions = propositions
         self._known = known
         self._concluded = frozenset(u.output.name for u in units)
         self._by_name = {a.name: a for a in outputs}
@@ -170,6 +169,12 @@ class Program:
     def _unfolded(self) -> Code:
         """The same program with a row of scratch for every value, as going back needs them."""
         return self._link(reuse=False)
+
+    @cached_property
+    def _measures(self) -> dict[Proposition, int]:
+        """The column of each proposition's possibility."""
+        first = self.code.measures.start
+        return {p: first + i for i, p in enumerate(self._propositions)}
 
     def infer(self, evidence: Evidence) -> Inference:
         """Infer the outputs for one sample or a batch.

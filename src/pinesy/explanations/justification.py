@@ -68,6 +68,7 @@ class Triplet:
     eta: float
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
+    _made: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def premise(self) -> Premise:
@@ -90,16 +91,11 @@ class Triplet:
         return measures - (1.0 - self.eta) > ROUNDING
 
     @cached_property
-    def _numbers(self) -> IntArray:
-        """The numbers of the premise's propositions in the table."""
-        starts = self._table.starts
-        return self._table.flat[starts[self.number - 1] : starts[self.number]]
-
-    @cached_property
     def _measures(self) -> FloatArray:
         """``Pi(P_j)`` under possibility, ``Pi(not P_j)`` under certainty, of each proposition."""
         measures = self._sample.measures(self.rule.conclusion.attribute.name)
-        found: FloatArray = measures[int(self.semantics == "C"), self._numbers]
+        numbers = self._table.premises[self.number - 1]
+        found: FloatArray = measures[int(self.semantics == "C"), numbers]
         return found
 
     @cached_property
@@ -117,7 +113,7 @@ class Triplet:
 
         All propositions where the degree of the premise reaches eta, else those below eta.
         """
-        return self.first(None)
+        return self.first(None)[0]
 
     @cached_property
     def unexpected(self) -> tuple[TripletProposition, ...]:
@@ -125,16 +121,17 @@ class Triplet:
 
         The farthest from the premise's degree come first.
         """
-        return self.first(None, unexpected=True)
+        return self.first(None, unexpected=True)[0]
 
-    def first(self, limit: int | None, unexpected: bool = False) -> tuple[TripletProposition, ...]:
-        """Return the first of `reduced` (or of `unexpected`), without making the others."""
-        return tuple(self._part(place) for place in self._order[unexpected][:limit].tolist())
-
-    def degrees(self, unexpected: bool = False) -> FloatArray:
-        """Return the degrees of all of `reduced` (or of `unexpected`), in their order."""
-        found: FloatArray = self._measures[self._order[unexpected]]
-        return found if self.semantics == "P" else 1.0 - found
+    def first(
+        self, limit: int | None, unexpected: bool = False
+    ) -> tuple[tuple[TripletProposition, ...], list[float]]:
+        """Return the first of `reduced` (or of `unexpected`), and the degrees of all of them."""
+        order = self._order[unexpected]
+        places, found = order[:limit].tolist(), self._measures[order]
+        self._made.update((i, self._part(i)) for i in places if i not in self._made)
+        degrees = found if self.semantics == "P" else 1.0 - found
+        return tuple(self._made[i] for i in places), degrees.tolist()
 
     @property
     def n_unexpected(self) -> int:
@@ -160,7 +157,7 @@ class Triplet:
         These are in the proposition under possibility, outside of it under certainty.
         """
         pi = self._sample.degrees(self.premise.propositions[place].attribute.name)
-        inside = self._table.members[self._numbers[place]]
+        inside = self._table.members[self._table.premises[self.number - 1][place]]
         side = inside if self.semantics == "P" else ~inside
         return pi, (side & (pi == self._measures[place])).nonzero()[0].tolist()
 
@@ -236,9 +233,9 @@ class Justification:
         return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
 
 
-def attained(
+def attaining(
     sample: Sample, name: str, position: int, eta: float
-) -> tuple[list[Triplet], list[JustifyingParameter]]:
+) -> list[Triplet | JustifyingParameter]:
     """Return what attains ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
 
     Triplets are ``(p_i, P, lambda_i)`` where the value is in ``Q_i``, ``s_i <= lambda_i`` and
@@ -249,15 +246,14 @@ def attained(
     table, degree = sample.table(name), float(sample.degrees(name)[position])
     rules, inside, bounds = table.rules, table.inside[position], table.parameters[position]
     premises = np.where(inside, *sample.premises(name))
-    by_premise = ((premises == degree) & (bounds <= degree)).nonzero()[0].tolist()
-    by_parameter = ((bounds == degree) & (premises < degree)).nonzero()[0].tolist()
-    return [
-        Triplet(rules[i], i + 1, "P" if inside[i] else "C", degree, eta, sample, table)
-        for i in by_premise
-    ], [
-        JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree)
-        for i in by_parameter
-    ]
+    found: list[Triplet | JustifyingParameter] = []
+    for i in np.flatnonzero(np.maximum(premises, bounds) == degree).tolist():
+        if premises[i] == degree:
+            kind: Semantics = "P" if inside[i] else "C"
+            found.append(Triplet(rules[i], i + 1, kind, degree, eta, sample, table))
+        else:
+            found.append(JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree))
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -296,12 +292,11 @@ class ExplanationNode:
         if self.is_perceived:
             return None
         sample, name = self._graph.sample, self.attribute.name
-        triplets, parameters = attained(sample, name, self.position, self._graph.eta)
+        found = attaining(sample, name, self.position, self._graph.eta)
+        triplets = [one for one in found if isinstance(one, Triplet)]
         triplets.sort(key=lambda triplet: triplet.semantics == "C")
-        decisive = () if triplets else tuple(parameters)
-        return Justification(
-            self.attribute, self.value, self.possibility, tuple(triplets), decisive
-        )
+        alone = tuple(p for p in found if not (triplets or isinstance(p, Triplet)))
+        return Justification(self.attribute, self.value, self.possibility, tuple(triplets), alone)
 
     def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
         """Return the nodes that explain a proposition of a triplet: none unless it decides.
@@ -315,16 +310,21 @@ class ExplanationNode:
     @cached_property
     def children(self) -> "tuple[ExplanationNode, ...]":
         """All nodes that this one rests on, each once."""
-        return self.first_children(None)
+        return self.followed(None)[0]
 
-    def first_children(self, limit: int | None) -> "tuple[ExplanationNode, ...]":
-        """Return the children by the first triplets, of each the first propositions and values."""
+    def followed(self, limit: int | None) -> "tuple[tuple[ExplanationNode, ...], int]":
+        """Return the children by the first triplets, of each the first propositions and values.
+
+        And how many inferred values are left out of these propositions.
+        """
         triplets = self.justification.triplets if self.justification else ()
         found: dict[ExplanationNode, None] = {}
-        for triplet in triplets[:limit]:
-            for attribute, positions in triplet.behind(limit):
-                found.update((self._graph.node(attribute, i), None) for i in positions[:limit])
-        return tuple(found)
+        hidden = 0
+        for attribute, places in (part for t in triplets[:limit] for part in t.behind(limit)):
+            found.update((self._graph.node(attribute, i), None) for i in places[:limit])
+            if attribute.name not in self._graph.sample.plan.slices:
+                hidden += len(places[limit:]) if limit else 0
+        return tuple(found), hidden
 
     def __repr__(self) -> str:
         return (

@@ -143,6 +143,12 @@ class Wording:
             return proposition.condition
         return self.has(proposition.attribute, values, limit, compact)
 
+    def say(
+        self, propositions: Sequence[Proposition], limit: int | None, compact: bool
+    ) -> list[str]:
+        """Return propositions, each as `says` does."""
+        return [self.says(proposition, limit, compact) for proposition in propositions]
+
     def has(
         self,
         attribute: Attribute,

@@ -89,7 +89,7 @@ class Outline:
                 return
             yield node, levels[node]
             if not self.is_cut(levels[node]):
-                new = [c for c in node.first_children(self.limit) if c not in levels]
+                new = [c for c in node.followed(self.limit)[0] if c not in levels]
                 levels.update(dict.fromkeys(new, levels[node] + 1))
                 waiting += new
 
@@ -109,14 +109,12 @@ class Outline:
 
     def premise(self, triplet: Triplet, unexpected: bool = False) -> OutlinedPremise:
         """Return what is shown of a triplet's reduced premise, or of what is unexpected."""
-        return OutlinedPremise(
-            triplet.first(self.limit, unexpected), triplet.degrees(unexpected).tolist()
-        )
+        return OutlinedPremise(*triplet.first(self.limit, unexpected))
 
     def statements(self, premise: OutlinedPremise) -> list[str]:
         """Return the propositions that are shown of a premise in words."""
-        several = len(premise.degrees) > 1
-        return [self.wording.says(part.reduced, self.limit, several) for part in premise.parts]
+        reduced = [part.reduced for part in premise.parts]
+        return self.wording.say(reduced, self.limit, compact=len(premise.degrees) > 1)
 
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
@@ -195,27 +193,19 @@ class _TextWriter:
 
     def _below(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
         """Yield the lines of what some values rest on, or say that there is more."""
-        every = dict.fromkeys(c for n in nodes for c in n.first_children(self.limit))
+        followed = [node.followed(self.limit) for node in nodes]
+        every = dict.fromkeys(child for children, _ in followed for child in children)
         children = [child for child in every if not child.is_perceived]
         indent, degree = "  " * level + "- ", nodes[0].possibility
         if not self.outline.is_cut(level):
             yield from self._lines(children, level)
-            hidden = sum(map(self._n_hidden, nodes))
+            hidden = sum(n for _, n in followed)
             if hidden:
                 yield f"{indent}And {_more(Omission(hidden, degree, degree), 'values')}."
         elif children:
             names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
             depth = self.outline.depth
             yield f"{indent}What is behind {listed(list(names))} is not shown (depth {depth})."
-
-    def _n_hidden(self, node: ExplanationNode) -> int:
-        """Return how many inferred values are left out of the propositions that are followed."""
-        if self.limit is None or node.justification is None:
-            return 0
-        triplets = node.justification.triplets[: self.limit]
-        behind = [part for triplet in triplets for part in triplet.behind(self.limit)]
-        inputs = self.explanation.graph.sample.plan.slices
-        return sum(max(0, len(at) - self.limit) for a, at in behind if a.name not in inputs)
 
     def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
         """Return why some values are as possible as they are."""
@@ -268,8 +258,7 @@ class _TextWriter:
         plain = [t for t in triplets if not t.n_unexpected and t.degree == 0.0]
         if plain:
             yield f"it is {degree_text('C', 0.0)} that {self._nor(plain)}"
-        others = [t for t in triplets if t.n_unexpected or t.degree > 0.0]
-        shown, left = self.outline.split(others)
+        shown, left = self.outline.split([t for t in triplets if t not in plain])
         yield from map(self._triplet, shown)
         omitted = Omission.of([t.degree for t in left])
         if omitted:

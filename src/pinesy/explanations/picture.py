@@ -121,12 +121,12 @@ class BoxMaker:
 
     def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
         shown, rest = self.outline.split(alike(nodes))
-        for group in shown:
-            root.add(self._value(group, kind, 0))
+        root.children += [self._value(group, kind, 0) for group in shown]
         left = sum(map(len, rest))
         if left:
             word = "other values" if kind == "rival" else "values"
-            root.add(_more(left, f"{left} more {word}, {degree_text('P', nodes[0].possibility)}"))
+            degree = degree_text("P", nodes[0].possibility)
+            root.children.append(_more(left, f"{left} more {word}, {degree}"))
 
     def _value(self, nodes: Sequence[ExplanationNode], kind: BoxKind, level: int) -> Box:
         """Return the box of values that the same rules justify, made once."""
@@ -157,17 +157,15 @@ class BoxMaker:
         if found is None:
             return
         if self.outline.is_cut(level):
-            box.add(Box("more", f"not followed (depth {self.outline.depth})"))
+            box.children.append(Box("more", f"not followed (depth {self.outline.depth})"))
             return
-        for note in self._parameters(found):
-            box.add(note)
         shown, left = self.outline.split(found.reasons or found.silent)
-        for triplet in shown:
-            box.add(self._rule(node, triplet, level))
+        box.children += self._parameters(found)
+        box.children += [self._rule(node, triplet, level) for triplet in shown]
         if left:
-            box.add(_more(len(left), f"{len(left)} more rules say the same"))
+            box.children.append(_more(len(left), f"{len(left)} more rules say the same"))
         if found.reasons and found.silent:
-            box.add(_silent(found.silent))
+            box.children.append(_silent(found.silent))
 
     def _parameters(self, justification: Justification) -> Iterator[Box]:
         shown, left = self.outline.split(justification.parameters)
@@ -194,7 +192,7 @@ class BoxMaker:
         hidden = triplet.n_deciding - len(deciding)
         hidden += sum(self._behind(node, part, box, level) for part in deciding)
         if hidden > 0:
-            box.add(_more(hidden, f"{hidden} more that this rests on"))
+            box.children.append(_more(hidden, f"{hidden} more that this rests on"))
         return box
 
     def _behind(self, node: ExplanationNode, part: TripletProposition, box: Box, level: int) -> int:
@@ -205,7 +203,7 @@ class BoxMaker:
         if nodes[0].is_perceived:
             if nodes[0].attribute.name not in self.boxes and self._is_full:
                 return 1
-            box.add(self._input(nodes))
+            _lead(box, self._input(nodes))
             return 0
         shown, left = self.outline.split(nodes)
         hidden = len(left)
@@ -213,13 +211,19 @@ class BoxMaker:
             if tuple(group) not in self.boxes and self._is_full:
                 hidden += len(group)
             else:
-                box.add(self._value(group, "value", level + 1))
+                _lead(box, self._value(group, "value", level + 1))
         return hidden
 
     @property
     def _is_full(self) -> bool:
         most = self.outline.nodes
         return most is not None and len(self.boxes) >= most
+
+
+def _lead(box: Box, child: Box) -> None:
+    """Let a box lead to another, once."""
+    if child not in box.children:
+        box.children.append(child)
 
 
 def _silent(triplets: Sequence[Triplet]) -> Box:

@@ -35,7 +35,8 @@ class RuleTable:
     ----------
     rules : the rules
     propositions : the distinct propositions of all premises
-    flat, starts : the propositions of rule `i` (from 0) are ``flat[starts[i]:starts[i + 1]]``
+    premises : for each rule the numbers of its propositions
+    flat, starts : these one after the other, and where each rule's begin
     inside : array (values, rules), whether the value is in the rule's conclusion
     parameters : array (values, rules), `s` of the rule where the value is inside, else `r`
     by_attribute : for each input the numbers of its propositions, and which of its values are in
@@ -45,6 +46,7 @@ class RuleTable:
 
     rules: tuple[Rule, ...]
     propositions: tuple[Proposition, ...]
+    premises: list[IntArray]
     flat: IntArray
     starts: IntArray
     inside: BoolArray
@@ -57,18 +59,18 @@ class RuleTable:
 def table_of(rule_set: RuleSet) -> RuleTable:
     """Return the table of a rule set, made once."""
     numbers: dict[Proposition, int] = {}
-    flat: list[int] = []
-    starts = [0]
-    for rule in rule_set.rules:
-        flat += [numbers.setdefault(p, len(numbers)) for p in rule.premise.propositions]
-        starts.append(len(flat))
+    premises = [
+        np.array([numbers.setdefault(p, len(numbers)) for p in rule.premise.propositions], np.intp)
+        for rule in rule_set.rules
+    ]
     by_attribute = _by_attribute(tuple(numbers))
     inside = mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules])
     return RuleTable(
         rule_set.rules,
         tuple(numbers),
-        np.array(flat, dtype=np.intp),
-        np.array(starts, dtype=np.intp),
+        premises,
+        np.concatenate(premises),
+        np.cumsum([0, *map(len, premises[:-1])]),
         inside,
         np.where(inside, rule_set.s, rule_set.r),
         by_attribute,
@@ -253,9 +255,8 @@ class Sample:
         """
         if name not in self._premises:
             table, measures = self.table(name), self.measures(name)
-            starts = table.starts[:-1]
-            lambdas = np.minimum.reduceat(measures[0, table.flat], starts)
-            rhos = np.maximum.reduceat(measures[1, table.flat], starts)
+            lambdas = np.minimum.reduceat(measures[0, table.flat], table.starts)
+            rhos = np.maximum.reduceat(measures[1, table.flat], table.starts)
             self._premises[name] = lambdas, rhos
         return self._premises[name]
 

@@ -75,11 +75,6 @@ class Box:
     name: str = ""
     names: tuple[str, ...] = ()
 
-    def add(self, child: "Box") -> None:
-        """Lead to a box, once."""
-        if child not in self.children:
-            self.children.append(child)
-
 
 @dataclass(frozen=True)
 class Font:

@@ -65,7 +65,7 @@ class ValueClasses:
 
     def mask(self, chosen: BoolArray) -> int:
         """Return the values of the chosen classes: bit `i` stands for value `i`."""
-        return mask_of(i for i, c in enumerate(self.of) if chosen[c])
+        return mask_of([i for i, c in enumerate(self.of) if chosen[c]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,9 @@ def _table(rules: Sequence[Rule], parts: Sequence[Attribute]) -> TableFactor | N
     """Return the table of some rules, or None where it would be too large."""
     premises = [_inside(rule) for rule in rules]
     masks = [tuple(rule.conclusion.mask for rule in rules)]
-    masks += [tuple(p.get(a.name, a.full) & a.full for p in premises) for a in parts[1:]]
+    for part in parts[1:]:
+        name, full = part.name, part.full
+        masks.append(tuple(p.get(name, full) & full for p in premises))
     pairs = [_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
     if prod(classes.count for classes, _ in pairs) > MAX_TABLE:
         return None

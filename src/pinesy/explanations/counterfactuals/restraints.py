@@ -2,12 +2,11 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 import numpy as np
 
 from pinesy.explanations.counterfactuals.decision import Decision, is_coherent
-from pinesy.explanations.justification import JustifyingParameter, Triplet, attained
+from pinesy.explanations.justification import Triplet, attaining
 from pinesy.explanations.labels import Wording, number_text
 from pinesy.explanations.sample import Sample, plan_for, table_of
 from pinesy.rules.attributes import Attribute, Premise
@@ -123,9 +122,7 @@ def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Re
     value, degree = attribute.domain[place], float(sample.degrees(attribute.name)[place])
     if degree == 1.0:
         return
-    triplets, parameters = attained(sample, attribute.name, place, eta=0.0)
-    rules: list[Triplet | JustifyingParameter] = [*triplets, *parameters]
-    for one in sorted(rules, key=attrgetter("number")):
+    for one in attaining(sample, attribute.name, place, eta=0.0):
         by, behind = ("premise", one.behind()) if isinstance(one, Triplet) else (one.name, [])
         reasons = [LimitingDegree(a, a.domain[i], degree) for a, places in behind for i in places]
         yield Restraint(attribute, value, degree, one.number, one.rule, by, tuple(reasons))

@@ -78,21 +78,19 @@ class Change:
         return f"if {' and '.join(parts)}, {wins}{kind}"
 
     def _part(self, name: str, value: Hashable) -> str:
-        old = self.old[name]
-        best = old.degrees == old.degrees.max()
-        before = [v for v, top in zip(old.attribute.domain, best, strict=True) if top]
-        others = [show_value(v) for v in before if v != value]
+        old = self.old[name].to_dict()
+        highest = max(old.values())
+        others = [show_value(v) for v, d in old.items() if d == highest and v != value]
         rather = f" rather than {' or '.join(first_few(others, 'values'))}" if others else ""
         degrees = self._degrees(name, value)
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 
     def _degrees(self, name: str, value: Hashable) -> str:
         """Return how the value rises; where it was at 1 already, how the others fall."""
-        old, new = self.old[name], self.new[name]
+        old, new = self.old[name].to_dict(), self.new[name].to_dict()
         if old[value] < 1.0:
             return f"possibility {_arrow(old[value], new[value])}"
-        fallen = [u for u in old.attribute.domain if new[u] < old[u]]
-        fallen.sort(key=lambda u: -old[u])
+        fallen = sorted((u for u in old if new[u] < old[u]), key=lambda u: -old[u])
         texts = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
         return f"possibility {', '.join(first_few(texts, 'values'))}"
 
@@ -101,7 +99,7 @@ class Change:
 
 
 def _arrow(old: float, new: float) -> str:
-    return " -> ".join(number_texts(float(old), float(new)))
+    return " -> ".join(number_texts(old, new))
 
 
 def _probabilities(pi: Possibility) -> FloatArray:
