@@ -10,7 +10,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.cli import training_files
+from pinesy.cli import learn_command, training_files
 from pinesy.learning import learn, learn_batches
 
 Run = Callable[..., Any]
@@ -117,7 +117,7 @@ def test_batches_and_memory_change_no_byte(
         seen.append(isinstance(batches, list))
         return learn_batches(cascade, batches, **options)
 
-    monkeypatch.setattr(training_files, "learn_batches", spy)
+    monkeypatch.setattr(learn_command, "learn_batches", spy)
     pinesy("learn", weather.RULES, data, "-o", output, "--tolerance", 0.6, "--batch", batch)
     assert seen == [held > 0]
     assert output.read_bytes() == whole

@@ -13,7 +13,7 @@ import typer
 from cli import weather
 from pinesy._common import console
 from pinesy._common.console import Bar
-from pinesy.cli import training_files
+from pinesy.cli import learn_command, training_files
 from pinesy.cli.app import app
 from pinesy.learning import learn_batches
 
@@ -104,7 +104,7 @@ def test_outputs_that_cannot_be_are_refused_at_once(
     def learned(*_: object, **__: object) -> None:
         raise AssertionError("it learned before it looked where to")
 
-    monkeypatch.setattr(training_files, "learn_batches", learned)
+    monkeypatch.setattr(learn_command, "learn_batches", learned)
     done = pinesy("learn", weather.RULES, tmp_path / "none.csv", "-o", tmp_path / "model.txt")
     assert done.exit_code == 2
     assert "--output:" in done.stderr
@@ -145,7 +145,7 @@ def test_data_that_change_meanwhile_are_refused(
             file.write(weather.TRAIN.read_text())
         return learn_batches(*given, **options)
 
-    monkeypatch.setattr(training_files, "learn_batches", meanwhile)
+    monkeypatch.setattr(learn_command, "learn_batches", meanwhile)
     done = pinesy("learn", weather.RULES, data, "-o", output)
     assert (done.exit_code, output.exists()) == (3, False)
     assert f"{data}: the file was changed after it was first looked at" in done.stderr

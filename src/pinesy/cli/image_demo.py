@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy._common.files import writing
+from pinesy._common.names import column_slices
 from pinesy.cli.demo_page import COLUMNS, demo_page
 from pinesy.cli.output import new_table
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -83,9 +84,8 @@ def run_image_demo(console: Console, page: Path) -> None:
 def _split() -> tuple[Pictures, Pictures]:
     images, labels = digits()
     order = np.random.default_rng(SEED).permutation(len(labels))
-    parts = order[:N_TRAIN], order[N_TRAIN:]
-    first, second = (Pictures(images[part], labels[part]) for part in parts)
-    return first, second
+    first, second = order[:N_TRAIN], order[N_TRAIN:]
+    return Pictures(images[first], labels[first]), Pictures(images[second], labels[second])
 
 
 def _trained(seen: Pictures) -> tuple[Any, str]:
@@ -132,8 +132,8 @@ def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[ExplainedSum]:
     rules, names = model.rules_, [str(name) for name in model.inputs or ()]
-    columns = np.split(model.evidence(x), len(rules.inputs), axis=1)
-    evidence = {a.name: part for a, part in zip(rules.inputs, columns, strict=True)}
+    degrees = model.evidence(x)
+    evidence = {name: degrees[:, part] for name, part in column_slices(rules.inputs).items()}
     images = {name: x[:, i] for i, name in enumerate(names)}
     return explained_sums(rules, evidence, labels, images)
 

@@ -11,7 +11,7 @@ import pinesy
 from pinesy.cli import options
 from pinesy.cli.training_files import TrainingFiles, learned_text, plain, provenance
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules
+from pinesy.learning import LearnedRules, learn_batches, search_tolerances
 from pinesy.model.storage import load_rules
 
 ModelFile = Annotated[
@@ -100,13 +100,20 @@ def learn(
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
-        searched = files.searched(data, validation, group or (), search or "paper")
+        searched = search_tolerances(
+            files.cascade,
+            *files.whole(data)[:2],
+            files.whole(validation)[:2],
+            groups=group or None,
+            method=search or "paper",
+        )
         typer.echo(f"tolerances: {plain(searched)}\n")
         result = searched.result
         judged = {"search": searched.method, "metric": searched.metric}
         notes["validation"] = files.fingerprint(validation) | judged
     else:
-        result = files.learned(data, tolerances)
+        batches = files.batches(data)
+        result = learn_batches(files.cascade, batches, tolerance=tolerances, progress=True)
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
     pinesy.save(result, output, notes)

@@ -12,14 +12,7 @@ from pinesy._common.validation import FloatArray, listed
 from pinesy.cli.options import TransformName, transform_function
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
-from pinesy.learning import (
-    LearnedRules,
-    LearningResult,
-    ToleranceSearch,
-    learn_batches,
-    learn_more,
-    search_tolerances,
-)
+from pinesy.learning import LearnedRules, LearningResult, learn_more
 from pinesy.learning.exact.streaming import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
@@ -73,8 +66,7 @@ class TrainingFiles:
 
     def fingerprint(self, path: Path) -> dict[str, Any]:
         """Return what identifies a file of samples, for a model's provenance."""
-        file = self.file(path)
-        return {"file": path.name, "bytes": file.n_bytes, "sha256": file.fingerprint()}
+        return _identity(path, self.file(path).fingerprint())
 
     def batches(self, path: Path) -> Batches:
         """Return the samples of a file, to be gone through several times: held, if they are few."""
@@ -96,21 +88,6 @@ class TrainingFiles:
         if not given:
             some = listed([a.name for a in self.targets])
             raise DataError(f"{path}: no targets in it; it needs some, for {some}")
-
-    def learned(self, data: Path, tolerance: Any) -> LearningResult:
-        """Learn with given tolerances."""
-        return learn_batches(self.cascade, self.batches(data), tolerance=tolerance, progress=True)
-
-    def searched(
-        self, data: Path, validation: Path, groups: Sequence[str], method: str
-    ) -> ToleranceSearch:
-        """Learn with the tolerances that do best on validation data."""
-        inputs, targets, _ = self.whole(data)
-        held_out = self.whole(validation)[:2]
-        chosen = groups or None
-        return search_tolerances(
-            self.cascade, inputs, targets, held_out, groups=chosen, method=method
-        )
 
     def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
         """Add samples to those that a model was learned from."""
@@ -167,6 +144,10 @@ class ChainedBatches:
         return chain.from_iterable(self._parts)
 
 
+def _identity(path: Path, digest: str) -> dict[str, Any]:
+    return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
+
+
 def data_of(model: LearnedRules) -> list[Any]:
     """Return what the provenance of a model notes of its data, a file each."""
     noted = model.provenance.get("data", [])
@@ -176,10 +157,7 @@ def data_of(model: LearnedRules) -> list[Any]:
 def provenance(rules: Path, transform: TransformName, model: LearnedRules | None) -> dict[str, Any]:
     """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
     if model is None:
-        with open(rules, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        size = rules.stat().st_size
-        noted = {"file": rules.name, "bytes": size, "sha256": digest}
+        noted = _identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
         return {"rules": noted, "transform": transform, "data": []}
     return {**model.provenance, "data": data_of(model)}
 

@@ -59,6 +59,7 @@ class Column(NamedTuple):
     position: int | None
 
 
+@dataclass(eq=False)
 class RowError(Exception):
     """What is wrong with a row of a batch.
 
@@ -68,10 +69,8 @@ class RowError(Exception):
     problem : the error, without the place of the row
     """
 
-    def __init__(self, row: int, problem: PinesyError) -> None:
-        super().__init__(row, problem)
-        self.row = int(row)
-        self.problem = problem
+    row: int
+    problem: PinesyError
 
 
 @dataclass(frozen=True, eq=False)
