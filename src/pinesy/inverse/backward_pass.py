@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.engine.program import Trace
+from pinesy.engine.program import Inference, Trace
 from pinesy.inverse.backward_program import Arrays, BackwardProgram
 from pinesy.inverse.conflicts import TracedSample
 from pinesy.inverse.conjuncts import ConjunctChoice, choose_conjuncts, rows_of, switches_of
@@ -95,7 +95,7 @@ class BackwardPass:
     @cached_property
     def reached(self) -> dict[str, FloatArray]:
         """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
-        output = self.program.reach(self.targets)
+        output = self.program.reaching.infer(self.targets)
         return {n: output[a].degrees for n, a in self.program.reversal.reached.items()}
 
     def distance(self, inferred: Arrays) -> FloatArray:
@@ -118,7 +118,7 @@ class BackwardPass:
         systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
-    def with_conjuncts(self, output: Trace, limit: int) -> "BackwardPass":
+    def with_conjuncts(self, output: Inference, limit: int) -> "BackwardPass":
         """Return the pass with conjuncts chosen, where conjunctions keep it from a solution.
 
         Parameters
@@ -138,7 +138,7 @@ class BackwardPass:
         inputs = self._lowered(choices) if choices else self.inputs
         return replace(self, inputs=inputs, choices=choices, exhausted=exhausted)
 
-    def _rows_to_choose(self, output: Trace) -> npt.NDArray[np.intp]:
+    def _rows_to_choose(self, output: Inference) -> npt.NDArray[np.intp]:
         """Return the samples whose inputs are normalised and leave a conjunction too possible."""
         bounds = self.program.upper_bounds(output)
         if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
@@ -171,7 +171,7 @@ def backward_pass(
     program: BackwardProgram, targets: Arrays, actual: ActualSample | None, limit: int
 ) -> BackwardPass:
     """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts."""
-    output = program.backward(targets)
+    output = program.backward.infer(targets)
     inputs = {a.name: output[a].degrees for a in program.reversal.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
     one = BackwardPass(program, targets, inputs, actual, exhausted)

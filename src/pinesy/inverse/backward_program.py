@@ -9,7 +9,7 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.engine.program import Program, Trace
+from pinesy.engine.program import Inference, Program, Trace
 from pinesy.inverse.reversal import Reversal, RuleKey
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -35,18 +35,9 @@ class BackwardProgram:
         used = {a.name for a in back.sources.values()}
         self._reached_first = [s for s in back.reaching() if s.output.name in used]
 
-    def backward(self, targets: Arrays) -> Trace:
-        """Infer the greatest inputs, with no conjunct lowered."""
-        return cast(Trace, self._backward.infer(targets))
-
     def forward(self, inputs: Arrays, normalised: bool) -> Trace:
         """Infer the targets from inputs; if some are not `normalised`, by the bare formulas."""
-        program = self._forward if normalised else self._forward_unnormalised
-        return cast(Trace, program.infer(inputs))
-
-    def reach(self, targets: Arrays) -> Trace:
-        """Infer ``M box F^up`` of each target."""
-        return cast(Trace, self._reaching.infer(targets))
+        return cast(Trace, self._forward(normalised).infer(inputs))
 
     def choose(self, targets: Arrays, switches: FloatArray, *, trace: bool = False) -> Trace:
         """Infer the greatest inputs with chosen conjuncts lowered, and what they give.
@@ -63,7 +54,7 @@ class BackwardProgram:
         program = self._traced if trace else self._choosing
         return cast(Trace, program.infer({**targets, **chosen}))
 
-    def upper_bounds(self, output: Trace) -> dict[RuleKey, FloatArray]:
+    def upper_bounds(self, output: Inference) -> dict[RuleKey, FloatArray]:
         """Return ``max(s, lambda_up)`` of each conjunction for each sample; the last rules first.
 
         ``lambda_up = Pi(Q)`` as in [def:coFU].
@@ -86,12 +77,14 @@ class BackwardProgram:
         }
 
     @cached_property
-    def _backward(self) -> Program:
+    def backward(self) -> Program:
+        """The greatest inputs, with no conjunct lowered, from targets."""
         sets = [*self._reached_first, *self.reversal.backward(choosing=False)]
         return self._compiled(sets, [*self.reversal.inputs, *self._sources])
 
     @cached_property
-    def _reaching(self) -> Program:
+    def reaching(self) -> Program:
+        """``M box F^up`` of each target."""
         return self._compiled(self.reversal.reaching(), [*self.reversal.reached.values()])
 
     @cached_property
@@ -110,17 +103,11 @@ class BackwardProgram:
         back = self.reversal
         return [*self._reached_first, *back.backward(choosing=True), *back.forward()]
 
-    @cached_property
-    def _forward(self) -> Program:
-        return self._compiled_forward([])
-
-    @cached_property
-    def _forward_unnormalised(self) -> Program:
-        return self._compiled_forward([a.name for a in self.reversal.inputs])
-
-    def _compiled_forward(self, unnormalised: Sequence[str]) -> Program:
+    @cached_on_owner
+    def _forward(self, normalised: bool) -> Program:
         units = [s.unit for s in self.reversal.forward()]
         known = {a.name: a for a in self.reversal.inputs}
+        unnormalised = [] if normalised else list(known)
         return Program(units, self._inferred, known, self._conjunctions, unnormalised=unnormalised)
 
     def _compiled(

@@ -9,7 +9,6 @@ import numpy as np
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import run
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
@@ -187,21 +186,15 @@ def _bounds(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str])
     width = max(1, CHUNK_NUMBERS // code.n_inputs)
     for start in range(0, rows.n, width):
         part = slice(start, min(start + width, rows.n))
-        degrees = _settled(code, _start(graph, rows, targets, part))
+        degrees, lower = None, _start(graph, rows, targets, part)
+        while degrees is None or not np.array_equal(lower, degrees):
+            degrees = np.ascontiguousarray(lower)
+            lower = run(code, Rows(code.inputs, [degrees], len(degrees), True)).T
         split = _split(degrees, graph.attributes.values())
         compatibility[part] = np.min([d.max(axis=1) for d in split.values()], axis=0)
         for name, out in joint.items():
             np.minimum(split[name], compatibility[part, None], out=out[part])
     return compatibility, joint
-
-
-def _settled(code: Code, degrees: FloatArray) -> FloatArray:
-    """Sweep until no degree falls."""
-    while True:
-        lower = run(code, Rows(code.inputs, [degrees], len(degrees), True)).T
-        if np.array_equal(lower, degrees):
-            return degrees
-        degrees = np.ascontiguousarray(lower)
 
 
 def _start(graph: FactorGraph, rows: Rows, targets: Targets, part: slice) -> FloatArray:

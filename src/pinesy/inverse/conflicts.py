@@ -276,24 +276,20 @@ def _upper(traced: TracedSample) -> Iterator[Conflict]:
             for j in np.flatnonzero(degrees > bounds).tolist():
                 parts = back.sets[name].rules[j].premise.propositions
                 given = [p.attribute.name for p in parts if p.attribute.name in back.targets]
-                if given or (side == 0 and (name, j + 1) in back.conjuncts):
-                    yield _too_high(traced, name, j, given, float(bounds[j]), float(degrees[j]))
-
-
-def _too_high(
-    traced: TracedSample, name: str, j: int, given: list[str], upper: float, have: float
-) -> Conflict:
-    if given:
-        kind = "targets"
-        text = f"allows {upper:g}, but the target of {given[0]!r} makes it {have:g}"
-    else:
-        kind = "conjunction"
-        text = (
-            f"needs one proposition of its premise possible at most at {upper:g}, and no choice "
-            f"that was tried reaches the target (it is {have:g})"
-        )
-    message = f"rule {j + 1} on {name!r} {text}"
-    return traced.conflict(kind, name, [(name, j + 1)], have - upper, message)
+                upper, have, key = float(bounds[j]), float(degrees[j]), (name, j + 1)
+                rule = f"rule {j + 1} on {name!r}"
+                if given:
+                    text = (
+                        f"{rule} allows {upper:g}, but the target of {given[0]!r} makes it {have:g}"
+                    )
+                    yield traced.conflict("targets", name, [key], have - upper, text)
+                elif side == 0 and key in back.conjuncts:
+                    text = (
+                        f"{rule} needs one proposition of its premise possible at most at "
+                        f"{upper:g}, and no choice that was tried reaches the target (it is "
+                        f"{have:g})"
+                    )
+                    yield traced.conflict("conjunction", name, [key], have - upper, text)
 
 
 def _reach(traced: TracedSample) -> Iterator[Conflict]:
@@ -311,6 +307,12 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
         worst = int(np.argmax(above))
         if above[worst] > 0.0:
             cell = int(system.partition.cell_of[worst])
+            way_out = (
+                f"no rule on {name!r} tells it from values whose target is higher"
+                if system.reached[cell] == system.target[cell]
+                else "more specific inputs may give it: belief in the actual inputs chooses some, "
+                "see pinesy.posterior (--belief)"
+            )
             yield traced.conflict(
                 "reach",
                 name,
@@ -318,7 +320,7 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
                 float(above[worst]),
                 f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
                 f"possibility {have[worst]:g}, more than its target {wanted[worst]:g}; "
-                f"{_way_out(name, bool(system.reached[cell] == system.target[cell]))}",
+                f"{way_out}",
             )
 
 
@@ -329,12 +331,3 @@ def _leaving(traced: TracedSample, name: str, value: int) -> list[RuleKey]:
     sides = np.maximum(system.inside, traced.premises(name)[0])
     tied = np.flatnonzero(signs & (sides == traced.inferred(name)[value]))
     return [(name, j + 1) for j in tied.tolist()]
-
-
-def _way_out(name: str, cell_is_reached: bool) -> str:
-    if cell_is_reached:
-        return f"no rule on {name!r} tells it from values whose target is higher"
-    return (
-        "more specific inputs may give it: belief in the actual inputs chooses some, see "
-        "pinesy.posterior (--belief)"
-    )

@@ -59,10 +59,6 @@ class ValueClasses:
         """Return the largest degree of each class, 0 where it is empty."""
         return [circuit.join(degrees[i] for i in places) for places in self.members]
 
-    def expand(self, degrees: Values) -> Values:
-        """Return the degree of each value, that of its class."""
-        return [degrees[c] for c in self.of]
-
     def mask(self, chosen: BoolArray) -> int:
         """Return the values of the chosen classes: bit `i` stands for value `i`."""
         return mask_of([i for i, c in enumerate(self.of) if chosen[c]])
@@ -95,7 +91,7 @@ class Factor:
         wanted = list(wanted)
         pairs = zip(self.classes, degrees, strict=True)
         messages = self._messages(circuit, [c.reduce(circuit, d) for c, d in pairs], wanted)
-        return [self.classes[i].expand(m) for i, m in zip(wanted, messages, strict=True)]
+        return [[m[c] for c in self.classes[i].of] for i, m in zip(wanted, messages, strict=True)]
 
     def _messages(
         self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]

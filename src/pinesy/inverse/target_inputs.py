@@ -215,17 +215,15 @@ class Backpropagation:
     def _state(self) -> str:
         if self.is_batch:
             return f"{int(self.reproduced.sum())} of {len(self._pass)} samples reproduced"
-        parts = ["reproduced"] if self.reproduced else self._shortcomings
+        parts = ["reproduced"] if self.reproduced else ["not reproduced"]
+        if not self.reproduced:
+            parts += ["not normalised"] * (not self.normalised)
+            parts += [f"distance {self.distance:g}"]
+            parts += ["the repaired target is"] * self.solved
+            parts += ["the search ended at its limit"] * self.exhausted
         if self._pass.actual is not None and self.output_distance == 0.0:
             parts.append("the actual inputs give the target")
         return ", ".join(parts)
-
-    @property
-    def _shortcomings(self) -> list[str]:
-        parts = ["not reproduced"] + ["not normalised"] * (not self.normalised)
-        parts += [f"distance {self.distance:g}"]
-        parts += ["the repaired target is"] * self.solved
-        return parts + ["the search ended at its limit"] * self.exhausted
 
     # --- parts ---------------------------------------------------------------------------------
 

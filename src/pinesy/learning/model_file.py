@@ -96,7 +96,9 @@ def read_json(path: Path) -> Cascade | LearnedRules:
                     f'"learning", how the rules were learned, is not of version {VERSION}, which '
                     "this pinesy reads"
                 )
-            return _model(cascade, learning)
+            sets = {name: _set_result(cascade, name, c) for name, c in learning["sets"].items()}
+            result = LearningResult(cascade, sets, _count(learning["samples"]), {})
+            return LearnedRules(result, dict(learning["provenance"]))
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, PinesyError):  # some are errors of Python too
             raise
@@ -115,12 +117,6 @@ def _set_content(one: SetResult) -> dict[str, Any]:
         "w": fronts.w.tolist(),
         "starts": fronts.starts.tolist(),
     }
-
-
-def _model(cascade: Cascade, learning: Mapping[str, Any]) -> LearnedRules:
-    sets = {name: _set_result(cascade, name, c) for name, c in learning["sets"].items()}
-    result = LearningResult(cascade, sets, _count(learning["samples"]), {})
-    return LearnedRules(result, dict(learning["provenance"]))
 
 
 def _count(number: Any, most: float = inf) -> int:

@@ -77,9 +77,11 @@ class OnCluster(Samples):
     def __init__(self, cascade: Cascade, parts: Sequence[Any], client: Any) -> None:
         self._client = client
         shared = self._submit(_same, cascade)
+        # Delayed parts become futures; others go as they are, inside the task.
+        futures = (client.compute(p) if hasattr(p, "__dask_graph__") else p for p in parts)
         self._batches = [
-            self._submit(batch_of_pair, shared, f"part {number}", self._task(part), PAIRS)
-            for number, part in enumerate(parts)
+            self._submit(batch_of_pair, shared, f"part {number}", part, PAIRS)
+            for number, part in enumerate(futures)
         ]
         targeted = client.gather([self._submit(_targeted, b) for b in self._batches])
         for number, names in enumerate(targeted):
@@ -89,10 +91,6 @@ class OnCluster(Samples):
     def _submit(self, function: Any, *arguments: Any) -> Any:
         # Not pure: results are named anew, so that equal calls of other runs are not taken for it.
         return self._client.submit(function, *arguments, pure=False)
-
-    def _task(self, part: Any) -> Any:
-        """Return a delayed part as a future; others go as they are, inside the task."""
-        return self._client.compute(part) if hasattr(part, "__dask_graph__") else part
 
     def begin(self, stage: Stage) -> "OnCluster":
         """Make the program of a stage known to the workers."""

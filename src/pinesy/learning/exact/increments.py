@@ -83,7 +83,8 @@ class Extended(Samples):
     ) -> dict[str, float]:
         """Return the larger of the distances of the new samples' rows and of the earlier ones'."""
         found = self._new.stacked(tolerances, fronts)
-        grown = [name for name in fronts if not self._same_fronts(name, fronts[name])]
+        before = {name: self._previous[name].summary.fronts for name in fronts}
+        grown = [n for n in fronts if n in self._changed or not fronts[n].same(before[n])]
         again: dict[str, float] = {}
         if grown:
             old = self._reread(grown, "the new samples have made their fronts grow")
@@ -93,9 +94,6 @@ class Extended(Samples):
             name: max(distance, again.get(name, self._previous[name].distance))
             for name, distance in found.items()
         }
-
-    def _same_fronts(self, name: str, fronts: Fronts) -> bool:
-        return name not in self._changed and fronts.same(self._previous[name].summary.fronts)
 
     def _reread(self, names: Collection[str], why: str) -> Streamed:
         if self._old is None:

@@ -237,7 +237,10 @@ class Measured:
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Return what the first pass keeps, for each set."""
         # Tolerances that keep as many samples keep the same ones.
-        keys = {name: (name, self._reliable(name, tolerances[name])) for name in self.systems}
+        keys = {
+            name: (name, int(np.count_nonzero(nabla < tolerances[name])))
+            for name, nabla in self.nabla.items()
+        }
         parts = self._each(
             [name for name, key in keys.items() if key not in self._summaries],
             lambda name, begin, end: self.systems[name].summary(
@@ -247,9 +250,6 @@ class Measured:
         for name, (first, *others) in parts.items():
             self._summaries[keys[name]] = first.merge(*others) if others else first
         return {name: self._summaries[key] for name, key in keys.items()}
-
-    def _reliable(self, name: str, tolerance: float) -> int:
-        return int(np.count_nonzero(self.nabla[name] < tolerance))
 
     def stacked(
         self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
@@ -285,7 +285,7 @@ class Measured:
             return [(name, task(name, begin, end)) for name, begin, end in queue]
 
         results: dict[str, list[Any]] = {name: [] for name in names}
-        for part in share(work, tasks, threads) if threads > 1 else [work(iter(tasks))]:
+        for part in share(work, tasks, threads):
             for name, found in part:
                 results[name].append(found)
         return results

@@ -66,7 +66,8 @@ class CascadeStages:
         if have is not None:
             there = {*have, *_closure(sets, names, have).difference(names)}
             needed = _boundary(sets, _closure(sets, later, there)) & there
-        earlier = {name: self._ancestors(name) for name in names}
+        # The sets that the premises of a set depend on.
+        earlier = {name: _closure(sets, [name], ()).difference([name]) for name in names}
         learned = [name for name in targeted if self._numbers[name] < number]
         graded = {name for name in learned if _is_graded(sets[name])}
         changed = {name for name in learned if sets[name] is not self._sets[name]}
@@ -78,10 +79,6 @@ class CascadeStages:
             {name: shape_of(sets[name].partition) for name in names},
             frozenset(name for name in names if earlier[name] & changed),
         )
-
-    def _ancestors(self, name: str) -> set[str]:
-        """Return the sets that the premises of a set depend on, without itself."""
-        return _closure(self._sets, [name], ()).difference([name])
 
     def program(self) -> Code:
         """Return the program for the premise degrees of all sets with targets, as they are."""
@@ -217,16 +214,12 @@ def solve_stage(
     fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
     with _timed(timings, "stacked"):
         distances = passes.stacked(tolerances, fronts) if fronts else {}
-    return {
-        name: _solve(name, tolerances[name], summary, distances.get(name, 0.0))
-        for name, summary in summaries.items()
-    }
-
-
-def _solve(name: str, tolerance: float, summary: SampleSummary, distance: float) -> SetResult:
-    """Return the lowest approximate solution of a stacked system [eq:lowestapproxsol]."""
-    x = summary.fronts.solution(distance)
-    return SetResult(name, x[0::2], x[1::2], tolerance, summary, distance)
+    results = {}
+    for name, summary in summaries.items():
+        distance = distances.get(name, 0.0)
+        x = summary.fronts.solution(distance)  # [eq:lowestapproxsol]
+        results[name] = SetResult(name, x[0::2], x[1::2], tolerances[name], summary, distance)
+    return results
 
 
 def _check_reliable(name: str, summary: SampleSummary, tolerance: float) -> None:

@@ -78,11 +78,9 @@ class Streamed(Samples):
                 "the batches must be something that can be iterated again, such as a list or a "
                 "SampleFile; a generator or iterator is used up after one pass"
             )
-        self.targeted = self._first_targets()
-
-    def _first_targets(self) -> list[str]:
-        for pair in self._batches:
-            return list(batch_of_pair(self._cascade, "batch 0", pair).targets)
+        for pair in batches:
+            self.targeted = list(batch_of_pair(cascade, "batch 0", pair).targets)
+            return
         raise DataError("there are no batches to learn from")
 
     def begin(self, stage: Stage) -> "Streamed":

@@ -111,13 +111,9 @@ class ToleranceSearch:
         head = ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
         text = text_table([head, *map(self._line, self.evaluations[:SHOWN])])
         more = len(self.evaluations) - SHOWN
-        return f"{self!r}{self._grid}\n{text}" + (f"\n... and {more} more" if more > 0 else "")
-
-    @property
-    def _grid(self) -> str:
-        if self.n_grid is None:
-            return ""
-        return f"\n{self.n_grid} combinations of candidates, {self.n_distinct} different models"
+        grid = f"\n{self.n_grid} combinations of candidates, {self.n_distinct} different models"
+        start = f"{self!r}{grid * (self.n_grid is not None)}\n{text}"
+        return start + f"\n... and {more} more" * (more > 0)
 
     def _line(self, one: Evaluation) -> list[str]:
         mark = "*" if one.tolerances == self.tolerances else ""
