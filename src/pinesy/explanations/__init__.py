@@ -3,8 +3,7 @@
 from pinesy.explanations.counterfactuals.decision import is_coherent
 from pinesy.explanations.counterfactuals.margins import input_margins, margin
 from pinesy.explanations.counterfactuals.restraints import LimitingDegree, Restraint
-from pinesy.explanations.counterfactuals.smallest_change import Change, smallest_change
-from pinesy.explanations.counterfactuals.why_not import WhyNot, why_not
+from pinesy.explanations.counterfactuals.why_not import Change, WhyNot, smallest_change, why_not
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
 from pinesy.explanations.json_form import schema

@@ -49,7 +49,10 @@ def tidy(
     for box in order:
         for child in children[box]:
             columns[child] = max(columns[child], columns[box] + 1)
-    lefts = _lefts(columns, sizes, gaps[0])
+    widths = [0.0] * (max(columns.values()) + 1)
+    for box, column in columns.items():
+        widths[column] = max(widths[column], sizes[box][0])
+    lefts = list(accumulate((width + gaps[0] for width in widths[:-1]), initial=0.0))
     tops = _tops(tree, columns, sizes, gaps[1])
     least = min(tops.values())
     return {b: Place(columns[b], lefts[columns[b]], tops[b] - least) for b in order}
@@ -65,15 +68,6 @@ def _spanning(children: Mapping[K, Sequence[K]], root: K) -> dict[K, list[K]]:
         tree.update((c, []) for c in tree[box])
         waiting.extend(reversed(tree[box]))
     return tree
-
-
-def _lefts(
-    columns: Mapping[K, int], sizes: Mapping[K, tuple[float, float]], gap: float
-) -> list[float]:
-    widths = [0.0] * (max(columns.values()) + 1)
-    for box, column in columns.items():
-        widths[column] = max(widths[column], sizes[box][0])
-    return list(accumulate((width + gap for width in widths[:-1]), initial=0.0))
 
 
 def _tops(

@@ -15,7 +15,7 @@ from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAtt
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
-from pinesy.explanations.outline import Outline, explanation_text
+from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.picture import picture
 from pinesy.explanations.sample import BoolArray, Sample, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -64,7 +64,9 @@ def explain(
     It is possible at 0.2 that grass is dry, because it is certain at 0.8 that rain is yes (rule 1).
     """
     cascade = as_cascade(rules)
-    eta = _eta(eta)
+    eta = check_degree(eta, "the threshold eta")
+    if eta == 0.0:
+        raise DegreeError("the threshold eta is 0; it must be above 0, such as 0.1")
     depth = check_limit(depth, "depth")
     attribute = _attribute(cascade, proposition)
     plan = plan_for(cascade, attribute)
@@ -80,13 +82,6 @@ def only_output(cascade: Cascade, cure: str) -> Attribute:
         names = listed([a.name for a in cascade.outputs])
         raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
     return cascade.outputs[0]
-
-
-def _eta(eta: float) -> float:
-    eta = check_degree(eta, "the threshold eta")
-    if eta == 0.0:
-        raise DegreeError("the threshold eta is 0; it must be above 0, such as 0.1")
-    return eta
 
 
 def _attribute(cascade: Cascade, what: object) -> Attribute:
@@ -188,7 +183,7 @@ class Explanation:
     def node(self, attribute: Attribute | str, value: Hashable) -> ExplanationNode:
         """Return the node of any value of the attributes behind the result."""
         name = name_of(attribute)
-        found = self.graph.sample.attribute(name)
+        found = self.graph.sample.plan.attributes.get(name)
         if found is None:
             raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
         return self.graph.node(found, found.position(value))
@@ -216,7 +211,7 @@ class Explanation:
             decide first; what is left out is counted. None for all.
         """
         depth = (self.depth or TEXT_DEPTH) if depth is None else depth
-        return explanation_text(Outline(self, depth, limit))
+        return TextWriter(Outline(self, depth, limit)).text()
 
     def to_dict(
         self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500

@@ -238,16 +238,12 @@ def clause_text(
         return "always" if word == "and" else "never"
     less = None if depth is None else depth - 1
     atoms = [part for part in clause.parts if isinstance(part, Atom) or less != 0]
-    shown = [_nested(part, limit, less, of_probabilities) for part in atoms[:limit]]
+    texts = [(part, clause_text(part, limit, less, of_probabilities)) for part in atoms[:limit]]
+    shown = [text if isinstance(part, Atom) else f"({text})" for part, text in texts]
     deeper, more = len(clause.parts) - len(atoms), len(atoms) - len(shown)
     shown += [f"{more} more conditions"] * (more > 0)
     shown += [f"{deeper} conditions of several parts"] * (deeper > 0)
     return f" {word} ".join(shown)
-
-
-def _nested(clause: Clause, limit: int | None, depth: int | None, of_probabilities: bool) -> str:
-    text = clause_text(clause, limit, depth, of_probabilities)
-    return text if isinstance(clause, Atom) else f"({text})"
 
 
 def _probability(atom: Atom) -> str:

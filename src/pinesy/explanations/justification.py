@@ -133,7 +133,7 @@ class Triplet:
         degrees = found if self.semantics == "P" else 1.0 - found
         return tuple(self._made[i] for i in places), degrees.tolist()
 
-    @property
+    @cached_property
     def n_unexpected(self) -> int:
         """The number of unexpected propositions."""
         return len(self._order[1])

@@ -126,12 +126,7 @@ def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
     return list(groups.values())
 
 
-def explanation_text(outline: Outline) -> str:
-    """Return an explanation as lines: what is so and why, then what that rests on, indented."""
-    return "\n".join(_TextWriter(outline).text())
-
-
-class _TextWriter:
+class TextWriter:
     """Writes nodes, each once, down to a depth."""
 
     def __init__(self, outline: Outline) -> None:
@@ -139,11 +134,11 @@ class _TextWriter:
         self.wording, self.limit = outline.wording, outline.limit
         self.written: set[ExplanationNode] = set()
 
-    def text(self) -> Iterator[str]:
-        yield from self._remarks()
-        yield from self._lines(self.explanation.values, 0)
-        yield self._certainty()
-        yield from self._lines(self.explanation.rivals, 0)
+    def text(self) -> str:
+        """Return what is so and why, then what that rests on, indented."""
+        values, rivals = self.explanation.values, self.explanation.rivals
+        reasons = [*self._lines(values, 0), self._certainty(), *self._lines(rivals, 0)]
+        return "\n".join([*self._remarks(), *reasons])
 
     def _remarks(self) -> Iterator[str]:
         """Yield what a reader must know before the reasons."""
@@ -293,8 +288,11 @@ class _TextWriter:
     def _parameters(self, parameters: Sequence[JustifyingParameter]) -> str:
         """Return which parameters set a degree, where no premise does."""
         shown, left = self.outline.split(parameters)
-        also = [_likewise(len(left))] if left else []
-        return "because " + listed([*map(_parameter, shown), *also])
+        texts = [*map(_parameter, shown)]
+        if left:
+            more = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
+            texts.append(f"{more} the same")
+        return f"because {listed(texts)}"
 
 
 def _parameter(parameter: JustifyingParameter) -> str:
@@ -322,7 +320,3 @@ def _premises(count: int, one: str, several: str) -> str:
     if count == 1:
         return f"the premise of one more rule {one}"
     return f"the premises of {count} more rules {several}"
-
-
-def _likewise(count: int) -> str:
-    return f"{count} more rules do the same" if count > 1 else "one more rule does the same"

@@ -16,7 +16,7 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
-from pinesy.explanations.svg import TOOLTIP, Box, BoxKind, Sketch, escaped, legend, sketches
+from pinesy.explanations.svg import EDGES, TOOLTIP, Box, BoxKind, Sketch, escaped, legend, sketches
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
@@ -31,14 +31,8 @@ LEGEND = (
     "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
     "Dashed: the most possible of the other values; what holds them down makes the result certain.",
 )
-#: Colours of the lines: to a rule and on from it, to rivals, to what is left out.
-STROKES = {
-    "possible": "#2563a8",
-    "certain": "#b4540a",
-    "rival": "#777777",
-    "more": "#999999",
-    "note": "#999999",
-}
+#: Boxes whose edge has the colour of the lines: to a rule and on from it, to rivals, to the rest.
+COLOURED = ("possible", "certain", "rival", "more", "note")
 #: Set on the picture alone, not by a style sheet: that would reach the page around it.
 FONT = "system-ui, 'DejaVu Sans', Verdana, Arial, sans-serif"
 
@@ -132,7 +126,8 @@ class BoxMaker:
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
-            short, whole = (self.outline.statement(nodes, n) for n in (self.limit, TOOLTIP))
+            short = self.outline.statement(nodes, self.limit)
+            whole = short if len(nodes) == 1 else self.outline.statement(nodes, TOOLTIP)
             degree = degree_text("P", nodes[0].possibility)
             self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
@@ -278,7 +273,7 @@ def _line(box: Box, child: Box, placed: Mapping[Box, tuple[Place, Sketch]]) -> s
     bend = min((end.x - x) / 2, 3 * GAPS[0])
     bends = f"{x + bend:.1f} {y:.1f} {end.x - bend:.1f} {to:.1f}"
     path = f"M{x:.1f} {y:.1f}C{bends} {end.x:.1f} {to:.1f}"
-    kind = child.kind if child.kind in STROKES else box.kind
+    kind = child.kind if child.kind in COLOURED else box.kind
     dashes = ' stroke-dasharray="5 3"' if child.kind in ("rival", "more") else ""
-    colour = STROKES.get(kind, "#444444")
+    colour = EDGES[kind] if kind in COLOURED else "#444444"
     return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'

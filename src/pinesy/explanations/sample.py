@@ -115,6 +115,7 @@ class SamplePlan:
         asked = [*used, *(p.complement for p in used)]
         units = [s.unit for s in needed]
         self.program = Program(units, [attribute], self.known, propositions=asked)
+        self.attributes = {a.name: a for a in (*self.program.inputs, *(s.output for s in needed))}
         self.slices = column_slices(self.program.inputs)
         self.columns = self.program.code.columns[attribute.name]
         self._cascade = cascade
@@ -203,12 +204,6 @@ class Sample:
     def is_input(self, name: str) -> bool:
         """Tell whether an attribute is perceived, not inferred."""
         return name in self.plan.slices
-
-    def attribute(self, name: str) -> Attribute | None:
-        """Return the attribute of this name, if it is the one explained or behind it."""
-        if self.is_input(name):
-            return self.plan.known[name]
-        return self.plan.rule_sets[name].output if name in self.plan.rule_sets else None
 
     def table(self, name: str) -> RuleTable:
         """Return the table of the rules that conclude on an attribute."""

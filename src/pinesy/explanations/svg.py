@@ -38,6 +38,7 @@ COLOURS = {
     "more": ("#ffffff", "#999999"),
     "input": ("#fffdf0", "#8a6d00"),
 }
+EDGES = {kind: edge for kind, (_, edge) in COLOURS.items()}
 #: Widths in parts of the font's size, no less than those of the widest common sans-serif fonts.
 _WIDTHS = (
     dict.fromkeys("ijl|!'.,:;", 0.41)
@@ -124,7 +125,11 @@ def sketch(box: Box, image: str | None) -> Sketch:
         side = IMAGE + PAD if image else 0.0
         inside.append(f'<g transform="translate({side:g} {top:.1f})">{bars.svg}</g>')
         if image:
-            inside.append(_image(image, top, box.heading))
+            inside.append(
+                f'<image x="0" y="{top:.1f}" width="{IMAGE:g}" height="{IMAGE:g}" '
+                f'style="image-rendering:pixelated" aria-label="{escaped(box.heading)}" '
+                f'href="{image}"/>'
+            )
         width = max(width, side + bars.width)
         height = top + max(bars.height, IMAGE if image else 0.0)
         tooltip = _input_tooltip(box, box.distribution)
@@ -165,14 +170,6 @@ def _texts(lines: Sequence[tuple[str, Font]]) -> Iterator[str]:
 def _text(text: str, x: float, y: float, font: Font) -> str:
     where = f'x="{x:.1f}" y="{y:.1f}" font-size="{font.size:g}" {font.look}'
     return f"<text {where}>{escaped(text)}</text>"
-
-
-def _image(address: str, y: float, name: str) -> str:
-    size = f'width="{IMAGE:g}" height="{IMAGE:g}"'
-    return (
-        f'<image x="0" y="{y:.1f}" {size} style="image-rendering:pixelated" '
-        f'aria-label="{escaped(name)}" href="{address}"/>'
-    )
 
 
 def _bars(box: Box, pi: Possibility) -> Sketch:

@@ -63,8 +63,12 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
     True
     """
     cascade = as_cascade(rules)
-    behind = cascade.needed([output_of(cascade, output).name])
-    return factor_graph(cascade).coherent.issuperset(s.output.name for s in behind)
+    return _is_coherent(cascade, output_of(cascade, output).name)
+
+
+def _is_coherent(cascade: Cascade, name: str) -> bool:
+    behind = cascade.needed([name])
+    return factor_graph(cascade).coherent.issuperset([s.output.name for s in behind])
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +97,20 @@ class Decision:
         program = cascade.compile([attribute])
         return cls(cascade, attribute, program, one_row(cascade, evidence, program.inputs))
 
-    @property
-    def inputs(self) -> tuple[Attribute, ...]:
-        """The inputs that it depends on, in the order of their columns."""
-        return self.program.inputs
-
     @cached_property
     def slices(self) -> dict[str, slice]:
         """The columns of each input."""
-        return column_slices(self.inputs)
+        return column_slices(self.program.inputs)
 
     @cached_property
     def result(self) -> Possibility:
         """The distribution that is inferred."""
         return self.program.infer(self.row)[self.output.name]
+
+    @cached_property
+    def coherent(self) -> bool:
+        """Whether some value always reaches 1, so that a value wins if all others stay below."""
+        return _is_coherent(self.cascade, self.output.name)
 
     @cached_property
     def winners(self) -> tuple[Hashable, ...]:
@@ -121,7 +125,9 @@ class Decision:
 
     def distributions(self, row: FloatArray) -> dict[str, Possibility]:
         """Return the input distributions of a row of columns."""
-        return {a.name: Possibility(a, row[self.slices[a.name]].copy()) for a in self.inputs}
+        return {
+            a.name: Possibility(a, row[self.slices[a.name]].copy()) for a in self.program.inputs
+        }
 
     def loser(self, value: Any) -> int:
         """Return the place of a value that is not the only winner, or raise `DomainError`."""
@@ -206,11 +212,6 @@ class ReadingSearch:
     readings: tuple[Readings, ...]
     effort: int
 
-    @cached_property
-    def coherent(self) -> bool:
-        """Whether some value always reaches 1, so that a value wins if all others stay below."""
-        return is_coherent(self.decision.cascade, self.decision.output)
-
     def run(self) -> tuple[Choice | None, bool]:
         """Try sizes from the least possible on; the first that has a solution is the smallest.
 
@@ -263,7 +264,7 @@ class ReadingSearch:
         rows[:, self.decision.slices[readings.attribute.name]] = readings.degrees[: counts[i]]
         degrees = self.decision.infer(rows)
         open_, wins = self._open(degrees), self._wins(degrees)
-        if not (self.coherent or last):
+        if not (self.decision.coherent or last):
             wins[:] = False
         return [
             (depth + 1, bool(wins[k]), rows[k], {**choice, i: k})
@@ -286,9 +287,9 @@ class ReadingSearch:
     def _open(self, degrees: FloatArray) -> BoolArray:
         """Tell where the value may still win: a winner of coherent rules has possibility 1."""
         own = degrees[:, self.place]
-        return np.asarray(own == 1.0 if self.coherent else own > 0.0)
+        return np.asarray(own == 1.0 if self.decision.coherent else own > 0.0)
 
     def _wins(self, degrees: FloatArray) -> BoolArray:
         """Tell where it wins, for coherent rules whatever becomes of the inputs still open."""
         others = np.delete(degrees, self.place, axis=1).max(axis=1, initial=-1.0)
-        return np.asarray(others < (1.0 if self.coherent else degrees[:, self.place]))
+        return np.asarray(others < (1.0 if self.decision.coherent else degrees[:, self.place]))

@@ -85,8 +85,8 @@ def input_margins(
     """
     decision = Decision.of(rules, evidence, output)
     degrees = decision.result.degrees[None, :]
-    names = [a.name for a in decision.inputs]
-    if is_coherent(decision.cascade, decision.output):
+    names = [a.name for a in decision.program.inputs]
+    if decision.coherent:
         found = _alone(decision, degrees)
     else:
         found = np.repeat(_half_the_gap(degrees), len(names))
@@ -98,7 +98,7 @@ def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
     """One row for each input: its own degrees, of the others only those that are 1 already."""
     hard = _hardened(decision.cascade)
     certain = (decision.row == 1.0).astype(np.float64)
-    rows = np.repeat(certain[None, :], len(decision.inputs), axis=0)
+    rows = np.repeat(certain[None, :], len(decision.program.inputs), axis=0)
     free = rows.copy()
     for i, span in enumerate(decision.slices.values()):
         rows[i, span] = decision.row[span]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pinesy.explanations.counterfactuals.decision import Decision, is_coherent
+from pinesy.explanations.counterfactuals.decision import Decision
 from pinesy.explanations.justification import Triplet, attaining
 from pinesy.explanations.labels import Wording, number_text
 from pinesy.explanations.sample import Sample, plan_for, table_of
@@ -105,7 +105,9 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
     seen = {(decision.output.name, place)}
     found: list[Restraint] = []
     for attribute, at in waiting:  # grows on the way
-        new = [] if sample.is_input(attribute.name) else list(_restraints(sample, attribute, at))
+        new = (
+            [] if attribute.name in sample.plan.slices else list(_restraints(sample, attribute, at))
+        )
         found += new
         if len(found) > MAX_RESTRAINTS:
             return found[:MAX_RESTRAINTS], True
@@ -143,7 +145,7 @@ def obstacle(decision: Decision, place: int, clearance: float) -> str:
     own = [str(r) for r in found if r.attribute == decision.output]
     held = f"even if every value of every input were possible, {own[0]}" if own else ""
     left = 1.0 - clearance
-    if is_coherent(decision.cascade, decision.output) and left < 1.0:
+    if decision.coherent and left < 1.0:
         return held or "whatever the inputs are read as, another value is at least as possible"
     bound = (
         f"where the other values of an input that is read anew are left at up to "
