@@ -20,13 +20,8 @@ from pinesy.nets.recipes import Recipe
 
 FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
-#: What the parts of an `Identity` are called.
-CALLED = {
-    "architecture": "network",
-    "seed": "seed",
-    "data": "fingerprint of images and labels",
-    "recipe": "recipe",
-}
+#: What parts of an `Identity` are called.
+CALLED = {"architecture": "network", "data": "fingerprint of images and labels"}
 
 
 @dataclass(frozen=True)
@@ -85,12 +80,12 @@ class Checkpoint:
         epochs = identity.recipe.epochs
         # The number of epochs may grow: nothing in an epoch depends on it.
         mine = replace(self.identity, recipe=replace(self.identity.recipe, epochs=epochs))
-        for name, what in CALLED.items():
-            there, here = getattr(mine, name), getattr(identity, name)
+        for name, here in vars(identity).items():
+            there = getattr(mine, name)
             if there != here:
                 raise DataError(
-                    "a checkpoint of another training: its "
-                    f"{what} is {_difference(str(there), str(here))}; give another file"
+                    f"a checkpoint of another training: its {CALLED.get(name, name)} is "
+                    f"{_difference(str(there), str(here))}; give another file"
                 )
         done = len(self.history["losses"])
         if done > epochs:

@@ -13,11 +13,10 @@ from pinesy._common.files import made
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DomainError
 from pinesy.nets.answered_samples import Answered
-from pinesy.nets.labels_from_answers import corrected
 from pinesy.nets.network_training import History, train
 from pinesy.nets.predict import predict_proba
 from pinesy.nets.recipes import BETTER_EYE, Recipe
-from pinesy.nets.training_from_answers import train_from_answers
+from pinesy.nets.training_from_answers import corrected, train_from_answers
 
 Make = Callable[[int], nn.Module]
 
@@ -52,7 +51,7 @@ class Start:
 
 
 def best_start(
-    make: Callable[[int], nn.Module],
+    make: Make,
     samples: Answered,
     validation: Answered,
     recipe: Recipe,
@@ -77,8 +76,9 @@ def best_start(
     seeds : those to try, in this order
     enough : a score that ends the search; if no start has it, the best one is taken all the same
     loss : as `train_from_answers` takes it
-    directory : for checkpoints, a file for each seed; by default there are none
-    say : is given a line for each start
+    directory : for checkpoints, a file for each training, so that it goes on where it was; by
+        default there are none
+    say : is given a line for each step
     """
     check_start(make, samples, validation, recipe)
     place = None if directory is None else made(Path(directory))
@@ -125,7 +125,7 @@ def check_start(make: object, samples: object, validation: object, recipe: objec
             raise DomainError(f"{name} is a {type(given).__name__}; give a {kind.__name__}")
 
 
-def made_network(make: Callable[[int], nn.Module], seed: int) -> nn.Module:
+def made_network(make: Make, seed: int) -> nn.Module:
     """Return a new network, or raise `DomainError` if it is none."""
     try:
         network = make(seed)
@@ -189,15 +189,9 @@ def learn_from_answers(
 
     Parameters
     ----------
-    make : gives a new network for a seed
-    samples, validation : images with answers, to train with and to choose by
-    seeds : of the starts, in this order
-    enough : the share of right answers for validation that ends the search for a start
-    loss : of the starts, as `train_from_answers` takes it
+    make, samples, validation, seeds, enough, loss, directory, say : as `best_start` takes them
     start, finish : recipes of the first trainings and of the last
     make_start : gives the network of a start, by default `make`; a small one is quicker
-    directory : for checkpoints, so that it goes on where it was; by default there are none
-    say : is given a line for each step
     """
     check_start(make, samples, validation, finish)
     chosen = best_start(

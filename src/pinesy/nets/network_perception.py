@@ -126,10 +126,6 @@ class NetworkPerception:
     def restore(self, path: str | os.PathLike[str]) -> Self:
         """Take the weights of a file that a perception with the same network has written."""
         story, tensors = _read(Path(path))
-        self._take(Path(path), story, tensors)
-        return self
-
-    def _take(self, path: Path, story: dict[str, str], tensors: dict[str, Tensor]) -> None:
         here = self.network.state_dict()
         differ = [n for n in {**here, **tensors} if _form(here.get(n)) != _form(tensors.get(n))]
         if differ:
@@ -144,16 +140,17 @@ class NetworkPerception:
                 f"{path}: the weights fit, but the layers are printed in another way than when "
                 f"they were saved (torch {story['torch']}, now {torch.__version__}); is it the "
                 "same network?",
-                stacklevel=3,
+                stacklevel=2,
             )
         self.network.load_state_dict(tensors)
         self.network.eval()
+        return self
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Make a perception from a file, if its network is one of pinesy's."""
         path = Path(path)
-        story, tensors = _read(path)
+        story, _ = _read(path)
         if story["network"] not in NETWORKS:
             raise DataError(
                 f"{path}: the weights of a {story['network']:.60}, which is no network of "
@@ -166,9 +163,7 @@ class NetworkPerception:
             seed, batch = int(story["seed"]), int(story["batch"])
         except (PinesyError, TypeError, ValueError) as error:
             raise damaged(path, WEIGHTS, error) from None
-        perception = cls(network, recipe, seed, batch=batch)
-        perception._take(path, story, tensors)
-        return perception
+        return cls(network, recipe, seed, batch=batch).restore(path)
 
 
 def _form(tensor: Tensor | None) -> str:
