@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.masks import mask_table
+from pinesy._common.masks import positions
+from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
 from pinesy.engine.program import Program
 from pinesy.exceptions import DegreeError, ShapeError, UnknownAttributeError
@@ -208,8 +209,9 @@ def _check_probabilities(values: Mapping[str, Tensor]) -> None:
 
 
 class _GroupLayer(nn.Module):
-    """Infers with rule sets of one shape; G is their number, in the last dimension but one."""
+    """Infers with rule sets of one shape; G is their number, the last dimension of tensors."""
 
+    columns: Tensor
     table: Tensor
     s: Tensor
     r: Tensor
@@ -219,11 +221,8 @@ class _GroupLayer(nn.Module):
     def __init__(self, group: Sequence[RuleSet], trainable: bool) -> None:
         super().__init__()
         self._names = [rule_set.output.name for rule_set in group]
-        sizes = dict.fromkeys(len(a.domain) for a in group[0].inputs)
-        by_size = [_Places(group, size) for size in sizes]
-        self.places = nn.ModuleList(by_size)
-        order = [p for places in by_size for p in places.propositions]
-        self.register_buffer("table", _premise_table(_premises(group[0]), order))
+        self._inputs = [[a.name for a in rule_set.inputs] for rule_set in group]
+        self._add_premises(group[0])
         for name in ("s", "r"):
             tensor = torch.from_numpy(np.stack([getattr(one, name) for one in group], axis=1))
             if trainable:
@@ -234,10 +233,29 @@ class _GroupLayer(nn.Module):
         self.register_buffer("signs", torch.from_numpy(partition.signs.copy())[..., None])
         self.register_buffer("cell_of", torch.from_numpy(partition.cell_of.copy()))
 
+    def _add_premises(self, rule_set: RuleSet) -> None:
+        """Keep the columns of each proposition and of its negation, and each rule's propositions.
+
+        Shorter rows are padded: with a column below all degrees, and with a place after the last
+        proposition. A proposition without values has only a column of zeros.
+        """
+        premises = _premises(rule_set)
+        place = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
+        slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
+        subsets = [*place, *((i, full[i] & ~mask) for i, mask in place)]
+        below = slices[-1].stop
+        columns = [[slices[i].start + v for v in positions(mask)] for i, mask in subsets]
+        self.register_buffer("columns", _padded((c or [below + 1] for c in columns), below))
+        self.register_buffer(
+            "table", _padded(([place[p] for p in q] for q in premises), len(place))
+        )
+
     def forward(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return what the sets of the group infer."""
-        degrees = [places(values) for places in self.places]
-        holds, fails = (torch.cat(part, dim=1) for part in zip(*degrees, strict=True))
+        each = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
+        pi = torch.nn.functional.pad(torch.stack(each, dim=2), (0, 0, 0, 1), value=-1.0)
+        pi = torch.nn.functional.pad(pi, (0, 0, 0, 1))
+        holds, fails = _taken(pi, self.columns).amax(dim=2).chunk(2, dim=1)
         one = holds.new_ones(1).expand(len(holds), 1, holds.shape[2])
         # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
         lambdas = _taken(torch.cat([holds, one], dim=1), self.table).amin(dim=2)
@@ -247,8 +265,7 @@ class _GroupLayer(nn.Module):
         sides = torch.maximum(s, lambdas)[:, None], torch.maximum(r, rhos)[:, None]
         # The min over rules, for each cell of the partition  [eq:redFP]
         cells = torch.where(self.signs, *sides).amin(dim=2)
-        each = _taken(cells, self.cell_of).unbind(dim=2)
-        return dict(zip(self._names, each, strict=True))
+        return dict(zip(self._names, _taken(cells, self.cell_of).unbind(dim=2), strict=True))
 
     def parameters_by_name(self) -> dict[str, tuple[Any, Any]]:
         """Return ``(s, r)`` of each set, by its output."""
@@ -256,42 +273,10 @@ class _GroupLayer(nn.Module):
         return {name: (s[:, i], r[:, i]) for i, name in enumerate(self._names)}
 
 
-def _premise_table(premises: Iterable[Sequence[Place]], order: list[Place]) -> Tensor:
-    """Return where in `order` the propositions of rules are; its length stands for no further."""
-    position = {p: i for i, p in enumerate(order)}
-    places = [torch.tensor([position[p] for p in premise]) for premise in premises]
-    return nn.utils.rnn.pad_sequence(places, batch_first=True, padding_value=len(order))
-
-
-class _Places(nn.Module):
-    """The propositions of a group on inputs with domains of one size."""
-
-    which: Tensor
-    subsets: Tensor
-    least: Tensor
-
-    def __init__(self, group: Sequence[RuleSet], size: int) -> None:
-        super().__init__()
-        slots = [i for i, a in enumerate(group[0].inputs) if len(a.domain) == size]
-        #: Input by input, its name in each set.
-        self._names = [s.inputs[i].name for i in slots for s in group]
-        self._form = len(slots), len(group)
-        every = dict.fromkeys(chain.from_iterable(_premises(group[0])))
-        self.propositions = [p for p in every if p[0] in slots]
-        self.register_buffer("which", torch.tensor([slots.index(i) for i, _ in self.propositions]))
-        subsets = torch.from_numpy(mask_table(size, [mask for _, mask in self.propositions])).T
-        # Values outside a subset do not count: they are below all degrees, unless nothing is in it.
-        self.register_buffer("subsets", torch.stack([subsets, ~subsets])[:, :, None])
-        empty = ~self.subsets.any(dim=-1, keepdim=True)
-        self.register_buffer("least", empty.double() - 1.0)
-
-    def forward(self, values: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return ``Pi(p)`` and ``Pi(not p)`` of each proposition, of shape (n, propositions, G)."""
-        stacked = torch.stack([values[name] for name in self._names], dim=1)
-        pi = _taken(stacked.reshape(len(stacked), *self._form, -1), self.which)
-        least = self.least.to(pi.dtype)
-        holds, fails = (torch.where(self.subsets[i], pi, least[i]).amax(dim=-1) for i in range(2))
-        return holds, fails
+def _padded(rows: Iterable[Sequence[int]], padding: int) -> Tensor:
+    """Return rows of places as a table."""
+    places = [torch.tensor(row) for row in rows]
+    return nn.utils.rnn.pad_sequence(places, batch_first=True, padding_value=padding)
 
 
 def _taken(tensor: Tensor, places: Tensor) -> Tensor:
