@@ -92,7 +92,7 @@ def test_answers_that_fit_no_output(answers: Any, error: Any, says: list[str]) -
 
 
 def test_an_answer_for_no_output() -> None:
-    with raises_saying(DataError, "outputs and answers are mappings"):
+    with raises_saying(DataError, "outputs is tensor", "give a mapping"):
         answer_loss(RULES, torch.ones(1, 2), torch.tensor([0]))
     for name in ("b", "d"):
         with raises_saying(UnknownAttributeError, f"an answer for '{name}', which is no output"):

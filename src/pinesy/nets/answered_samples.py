@@ -53,12 +53,7 @@ class Answered:
         object.__setattr__(self, "inputs", self.input_names)
         self._check_inputs()
         self._check_images()
-        if not isinstance(self.answers, Mapping) or not self.answers:
-            raise DataError(
-                "there are no answers to learn from; give a mapping from at least one attribute to "
-                "the right values"
-            )
-        object.__setattr__(self, "answers", by_name(self.answers, "answer"))
+        object.__setattr__(self, "answers", named_answers(self.answers))
         _ = self.targets, self.label_positions  # raise errors now
 
     def _check_inputs(self) -> None:
@@ -193,6 +188,16 @@ class Answered:
                 for name, target in self.targets.items()
             ]
         )
+
+
+def named_answers(answers: object) -> dict[str, Any]:
+    """Return answers by the names of attributes, or raise `DataError` if there are none."""
+    if not isinstance(answers, Mapping) or not answers:
+        raise DataError(
+            "there are no answers to learn from; give a mapping from at least one attribute to the "
+            "right values"
+        )
+    return by_name(answers, "answer")
 
 
 def answer_target(values: object, attribute: Attribute, n: int) -> Target:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from pinesy._common.files import writing_bytes
-from pinesy.exceptions import DataError, DomainError
+from pinesy.exceptions import DataError, DomainError, placed
 from pinesy.nets.recipes import Recipe
 
 FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
@@ -192,10 +192,9 @@ def resume(
     """Put a training where a checkpoint was; return its history, or raise `DataError`."""
     checkpoint = read_checkpoint(path)
     try:
-        checkpoint.check(identity)
+        with placed(str(path)):
+            checkpoint.check(identity)
         checkpoint.restore(network, optimizer, average)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
     except (KeyError, ValueError, RuntimeError) as error:
         raise damaged(path, CHECKPOINT, error) from None
     return checkpoint.history

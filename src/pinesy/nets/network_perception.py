@@ -26,10 +26,7 @@ WITHOUT_RECIPE = (
     "as PAPER, or if it is trained already fit(samples, targets)"
 )
 #: Networks that can be made from their name and number of classes.
-NETWORKS: dict[str, type[PaperCNN | DeepSoftLogCNN]] = {
-    "PaperCNN": PaperCNN,
-    "DeepSoftLogCNN": DeepSoftLogCNN,
-}
+NETWORKS = {kind.__name__: kind for kind in (PaperCNN, DeepSoftLogCNN)}
 
 
 class NetworkPerception:
@@ -39,10 +36,8 @@ class NetworkPerception:
     ----------
     network : such as ``PaperCNN(10, seed=0)``, from images as `preprocess` makes them to scores
     recipe : how it is trained; not needed if it is trained already
-    seed : of training; see `train`
-    checkpoint : a file, written after each epoch; if it is there, training goes on from it
+    seed, checkpoint, progress : of training; see `train`
     batch : how many images are read at once in prediction
-    progress : whether to show a progress bar if training takes long
 
     Attributes
     ----------

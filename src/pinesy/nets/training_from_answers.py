@@ -9,12 +9,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_integer, suggestion
 from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttributeError
 from pinesy.inverse import posterior
 from pinesy.nets import differentiable_transforms as differentiable
-from pinesy.nets.answered_samples import UNKNOWN, Answered, answer_target
+from pinesy.nets.answered_samples import UNKNOWN, Answered, answer_target, named_answers
 from pinesy.nets.checkpoints import Identity
 from pinesy.nets.network_training import History, run_training
 from pinesy.nets.networks import device_of, preprocess
@@ -65,11 +64,9 @@ def train_from_answers(
     network : gives scores of the values of an input, for images (n, 1, 28, 28)
     samples : images and answers
     recipe : how; ``batch`` counts images, and a step has at least one sample
-    seed : of the order of samples, of augmentation and of dropout
     loss : ``"both"``, ``"answers"`` or ``"beliefs"``; beliefs use all answers of a sample together
         and begin better, but are exact and quick only for rules without loops
-    checkpoint : a file, written after each epoch; if it is there, training goes on from it
-    progress : whether to show a progress bar if it takes long
+    seed, checkpoint, progress : as in `train`
     """
     seed = check_integer(seed, "seed")
     if not isinstance(loss, str) or loss not in LOSSES:
@@ -171,13 +168,11 @@ def answer_loss(
     >>> answer_loss(rules, sure, {"rain": ["yes"]})
     tensor(0.)
     """
-    if not isinstance(answers, Mapping) or not isinstance(outputs, Mapping):
-        raise DataError("outputs and answers are mappings, from attributes to tensors and values")
-    if not answers:
-        raise DataError("there are no answers to learn from; name at least one attribute")
+    if not isinstance(outputs, Mapping):
+        raise DataError(f"outputs is {outputs!r:.60}; give a mapping from names to tensors")
     attributes = as_cascade(rules).attributes
     positions = {}
-    for name, values in by_name(answers, "answer").items():
+    for name, values in named_answers(answers).items():
         if name not in outputs or name not in attributes:
             raise UnknownAttributeError(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
