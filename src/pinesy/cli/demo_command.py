@@ -117,12 +117,12 @@ def _sum(console: Console, cascade: Cascade) -> None:
         f"{len(cascade.rule_sets)} rule sets with {rules} rules add a_1 a_2 and a_3 a_4, digit by "
         "digit with carries; y_0 y_1 y_2 is the sum. The networks say:",
     )
-    found = cascade.infer(_inputs(console, DIGITS))
+    found = dict(sorted(cascade.infer(_inputs(console, DIGITS)).items()))
     _say(console, "The sum, digit by digit:")
-    console.print(_results({name: found[name] for name in sorted(found)}), end="\n\n")
-    for name in sorted(found):
-        _certainties(console, found[name])
-    best = "".join(show_value(found[name].best) for name in sorted(found))
+    console.print(_results(found), end="\n\n")
+    for possibility in found.values():
+        _certainties(console, possibility)
+    best = "".join(show_value(possibility.best) for possibility in found.values())
     _say(console, f"Best sum: {int(best)}. The other readings stay in sight, with their degrees.")
 
 

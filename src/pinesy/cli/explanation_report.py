@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from pinesy.cli.output import degrees_by_name
@@ -59,21 +58,6 @@ class ExplanationReport:
             return json_text(self.to_dict(), indent=1)
         return picture(self.explanation, limit=self.limit, nodes=self.limit and PICTURED)
 
-    @cached_property
-    def margin(self) -> float:
-        """How far all inputs may move before the decision can change."""
-        return float(margin(self.cascade, self.evidence, self.explanation.attribute))
-
-    @cached_property
-    def is_exact(self) -> bool:
-        """Whether the margins are exact, not bounds."""
-        return is_coherent(self.cascade, self.explanation.attribute)
-
-    @cached_property
-    def margins(self) -> dict[str, float]:
-        """How far each input alone may move."""
-        return input_margins(self.cascade, self.evidence, self.explanation.attribute)
-
     def text(self) -> str:
         """Return the answers in plain English."""
         # Without a limit, as deep as the rules go.
@@ -87,22 +71,24 @@ class ExplanationReport:
         return "\n\n".join(parts)
 
     def _margin_text(self) -> str:
-        distance, name = self.margin, self.explanation.attribute.name
+        attribute = self.explanation.attribute
+        name, distance = attribute.name, float(margin(self.cascade, self.evidence, attribute))
         if distance == 0.0:
             return f"Margin: 0. Several values of {name} are most possible: nothing is decided."
         if math.isinf(distance):
             return f"Margin: unlimited. No inputs make another value of {name} most possible."
         stays = f"While all input degrees move by less, {name} keeps its most possible value"
-        if not self.is_exact:
+        if not is_coherent(self.cascade, attribute):
             return f"Margin: at least {number_text(distance)}. {stays}; it may keep it beyond that."
         moves = "moves of just as much can change it"
         return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._alone_text()}"
 
     def _alone_text(self) -> str:
         """Return how far the most delicate inputs may move alone, where there are several."""
-        if len(self.margins) == 1:
+        margins = input_margins(self.cascade, self.evidence, self.explanation.attribute)
+        if len(margins) == 1:
             return ""
-        bounded = [f"{n} ({number_text(far)})" for n, far in self.margins.items() if far < math.inf]
+        bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
         if not bounded:
             return " No input alone can change it."
         left = len(bounded) - DELICATE
@@ -111,11 +97,16 @@ class ExplanationReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""
-        margins = {name: _finite(far) for name, far in self.margins.items()}
+        attribute, nodes = self.explanation.attribute, self.limit and NODES
+        margins = input_margins(self.cascade, self.evidence, attribute)
         return {
             "sample": self.line,
-            "explanation": self.explanation.to_dict(limit=self.limit, nodes=self.limit and NODES),
-            "margin": {"all": _finite(self.margin), "exact": self.is_exact, "inputs": margins},
+            "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
+            "margin": {
+                "all": _finite(float(margin(self.cascade, self.evidence, attribute))),
+                "exact": is_coherent(self.cascade, attribute),
+                "inputs": {name: _finite(far) for name, far in margins.items()},
+            },
             "why_not": self._why_not_dict(self.why_not) if self.why_not else None,
         }
 

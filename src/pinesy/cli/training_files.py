@@ -91,7 +91,12 @@ class TrainingFiles:
 
     def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
         """Add samples to those that a model was learned from."""
-        self._check_transform(model)
+        before = model.provenance.get("transform", self.transform)
+        if before != self.transform:
+            raise DataError(
+                f"the model was learned with --transform {before}, so samples to add need the "
+                f"same; got {self.transform}"
+            )
         self._check_earlier(model, earlier)
         old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
         try:
@@ -99,14 +104,6 @@ class TrainingFiles:
         except DataError as error:  # as the command line calls it
             error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
             raise
-
-    def _check_transform(self, model: LearnedRules) -> None:
-        before = model.provenance.get("transform", self.transform)
-        if before != self.transform:
-            raise DataError(
-                f"the model was learned with --transform {before}, so samples to add need the "
-                f"same; got {self.transform}"
-            )
 
     def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
         """Raise unless the files are those of the provenance, each once, if it tells."""
