@@ -118,12 +118,9 @@ class TracedSample:
         """Return what is inferred from the target inputs."""
         return self.first(self.back.inferred[name])
 
-    def possibility(self, part: Proposition) -> float:
-        """Return how possible a proposition is by the target inputs."""
-        attribute = self.back.inferred.get(part.attribute.name, part.attribute)
-        return self._possibility(attribute, part)
-
-    def _possibility(self, attribute: Attribute, part: Proposition) -> float:
+    def possibility(self, part: Proposition, stand_ins: Mapping[str, Attribute]) -> float:
+        """Return how possible a proposition is, by the attribute that stands in for its own."""
+        attribute = stand_ins.get(part.attribute.name, part.attribute)
         return float(self.output.possibility(Proposition(attribute, part.mask))[0])
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
@@ -138,13 +135,6 @@ class TracedSample:
         known = _conflicting_rules(self.back)
         conflicting = tuple(known[key] for key in dict.fromkeys(rules))
         return Conflict(kind, name, conflicting, distance, message)
-
-    def targets_below(self, parts: Iterable[Proposition], degree: float) -> list[str]:
-        """Return the targets that leave one of some propositions below a degree."""
-        given = [p for p in parts if p.attribute.name in self.back.targets]
-        sources = self.back.sources
-        low = [p for p in given if self._possibility(sources[p.attribute.name], p) < degree]
-        return list(dict.fromkeys(p.attribute.name for p in low))
 
     def binding_rules(self, name: str, values: Iterable[int]) -> list[RuleKey]:
         """Return, for each value of an attribute, the first rule that bounds it most."""
@@ -243,14 +233,17 @@ def _lower(traced: TracedSample) -> Iterator[Conflict]:
 def _too_low(
     traced: TracedSample, name: str, j: int, side: int, wanted: float, have: float
 ) -> Conflict:
-    parts = [p if side == 0 else ~p for p in traced.back.sets[name].rules[j].premise.propositions]
-    low = [p for p in parts if traced.possibility(p) < wanted]
-    targets = traced.targets_below(low, wanted)
+    back = traced.back
+    parts = [p if side == 0 else ~p for p in back.sets[name].rules[j].premise.propositions]
+    low = [p for p in parts if traced.possibility(p, back.inferred) < wanted]
+    given = [p for p in low if p.attribute.name in back.targets]
+    below = [p for p in given if traced.possibility(p, back.sources) < wanted]
+    targets = list(dict.fromkeys(p.attribute.name for p in below))
     others = dict.fromkeys(
         key for p in low for key in traced.binding_rules(p.attribute.name, positions(p.mask))
     )
     others.pop((name, j + 1), None)
-    who = [f"the target of {given!r}" for given in targets] + ["other rules"] * bool(others)
+    who = [f"the target of {target!r}" for target in targets] + ["other rules"] * bool(others)
     leaves = "leaves" if len(who) == len(targets) == 1 else "leave"
     text = f"{' and '.join(who)} {leaves}" if who else "the target inputs leave"
     what = "its premise" if side == 0 else "the negation of its premise"

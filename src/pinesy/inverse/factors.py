@@ -113,21 +113,16 @@ class TableFactor(Factor):
     def _messages(
         self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
     ) -> list[Values]:
-        return [self._message(circuit, degrees, i) for i in wanted]
-
-    def _message(self, circuit: ColumnCircuit, degrees: list[Values], i: int) -> Values:
-        """Take the other attributes out one after the other, the last one first."""
-        entries = np.moveaxis(self.entries, i, 0)
-        flat = [circuit.constant(number) for number in entries.ravel().tolist()]
-        for other in reversed([d for k, d in enumerate(degrees) if k != i]):
-            n = len(other)
-            flat = [
-                circuit.join(
-                    circuit.meet(pair) for pair in zip(flat[j : j + n], other, strict=True)
-                )
-                for j in range(0, len(flat), n)
-            ]
-        return flat
+        messages = []
+        for i in wanted:  # take the other attributes out one after the other, the last one first
+            entries = np.moveaxis(self.entries, i, 0)
+            flat = [circuit.constant(number) for number in entries.ravel().tolist()]
+            for other in reversed(degrees[:i] + degrees[i + 1 :]):
+                rows = [flat[j : j + len(other)] for j in range(0, len(flat), len(other))]
+                pairs = [zip(row, other, strict=True) for row in rows]
+                flat = [circuit.join(map(circuit.meet, row)) for row in pairs]
+            messages.append(flat)
+        return messages
 
     @property
     def conclusions(self) -> frozenset[int]:

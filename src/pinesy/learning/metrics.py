@@ -41,7 +41,7 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     1.0
     """
     cascade = as_cascade(rules)
-    batch, wanted = answers(rules, evidence, targets)
+    batch, wanted = answers(cascade, evidence, targets)
     found = cascade.infer(batch.known, list(wanted))
     right = np.ones(batch.n, dtype=np.bool_)
     for name, positions in wanted.items():
@@ -50,10 +50,9 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
 
 
 def answers(
-    rules: Rules, evidence: Evidence, targets: Any
+    cascade: Cascade, evidence: Evidence, targets: Any
 ) -> tuple[TrainingBatch, dict[str, Positions]]:
     """Check samples; return them and the right value of each final output, by its position."""
-    cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     final = [a.name for a in cascade.outputs if a.name in batch.targets]
     return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}

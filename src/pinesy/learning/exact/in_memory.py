@@ -9,7 +9,7 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.exact.sample_systems import Measured, Stage, TrainingBatch
-from pinesy.learning.exact.stages import Samples, learn_from, needed_inputs
+from pinesy.learning.exact.stages import Samples, learn_from
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.tolerances.tolerance_groups import Tolerance, resolve
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
@@ -139,8 +139,8 @@ def check_targeted(where: str, names: Collection[str], first: Collection[str]) -
 def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Rows:
     if not isinstance(evidence, Mapping):
         return evidence_rows(cascade, evidence)
-    names = needed_inputs(cascade, targeted)
-    return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in names))
+    used = {a.name for one in cascade.needed(targeted) for a in one.inputs}
+    return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in used))
 
 
 def _by_attribute(rows: Rows) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class CascadeStages:
         needed: set[str] = set()
         if have is not None:
             there = {*have, *_closure(sets, names, have).difference(names)}
-            needed = _boundary(sets, _closure(sets, later, there)) & there
+            needed = there & {a.name for n in _closure(sets, later, there) for a in sets[n].inputs}
         # The sets that the premises of a set depend on.
         earlier = {name: _closure(sets, [name], ()).difference([name]) for name in names}
         learned = [name for name in targeted if self._numbers[name] < number]
@@ -120,11 +120,6 @@ def _is_graded(rule_set: RuleSet) -> bool:
     return any(z not in (0.0, 1.0) for rule in rule_set.rules for z in (rule.s, rule.r))
 
 
-def needed_inputs(cascade: Cascade, targeted: Collection[str]) -> set[str]:
-    """Return the names of the inputs that the sets with targets depend on."""
-    return _boundary(cascade.sets, _closure(cascade.sets, targeted, ()))
-
-
 def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set[str]:
     """Return the sets that the given ones depend on, themselves included, up to `stop`."""
     reached, waiting = set(names), list(names)
@@ -135,11 +130,6 @@ def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set
                 reached.add(name)
                 waiting.append(name)
     return reached
-
-
-def _boundary(sets: RuleSets, names: Collection[str]) -> set[str]:
-    """Return the attributes that the given sets use and do not conclude on."""
-    return {a.name for name in names for a in sets[name].inputs}.difference(names)
 
 
 class Passes(Protocol):
