@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations
+from functools import lru_cache, reduce
+from itertools import combinations, product
+from operator import or_
 from typing import Literal
+
+import numpy as np
 
 from pinesy._common.masks import contains
 from pinesy.engine.circuit import ONE
@@ -20,13 +23,16 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 REDUNDANCY_LIMIT = 50_000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
+Level = Literal["warning", "note"]
+#: What there is to say about a rule set: how grave, what kind, and why.
+Remark = tuple[Level, str, str]
 
 
 @dataclass(frozen=True)
 class Finding:
     """Something to look at: how grave, what kind, which rule set or attribute, and why."""
 
-    level: Literal["warning", "note"]
+    level: Level
     kind: str
     where: str
     message: str
@@ -91,8 +97,9 @@ class Report:
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
     """Return what there is to say about rule sets (see `Cascade.check`)."""
     findings = list(_unused(rule_sets, attributes))
-    for look in LOOKS:
-        findings.extend(finding for rule_set in rule_sets for finding in look(rule_set))
+    for look, rule_set in product(LOOKS, rule_sets):
+        where = f"rules on {rule_set.output.name!r}"
+        findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
     findings.sort(key=lambda f: f.level != "warning")
     partitions = [s.partition for s in rule_sets]
     cost = Cost(
@@ -116,23 +123,16 @@ def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -
             yield Finding("warning", "unused attribute", f"attribute {name!r}", message)
 
 
-def _finding(
-    rule_set: RuleSet, level: Literal["warning", "note"], kind: str, message: str
-) -> Finding:
-    return Finding(level, kind, f"rules on {rule_set.output.name!r}", message)
-
-
-def _one_cell(rule_set: RuleSet) -> Iterator[Finding]:
+def _one_cell(rule_set: RuleSet) -> Iterator[Remark]:
     """Values in one cell always get the same degree."""
     if len(rule_set.partition) == len(rule_set.output.domain):
         return
     for cell in rule_set.partition.cells(rule_set.output.domain):
         if len(cell) > 1:
-            message = f"no rule tells the values {format_subset(cell)} apart"
-            yield _finding(rule_set, "note", "one cell", message)
+            yield "note", "one cell", f"no rule tells the values {format_subset(cell)} apart"
 
 
-def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
+def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
     """Values whose degree cannot reach 1, or cannot fall below 1, whatever the inputs are."""
     if not any(_bounded(rule) for rule in rule_set.rules):
         return
@@ -144,10 +144,10 @@ def _bounds(rule_set: RuleSet) -> Iterator[Finding]:
         shown = show_value(value)
         if high < 1.0:
             message = f"the value {shown} can never be fully possible: at most {high:g}"
-            yield _finding(rule_set, "warning", "never possible", message)
+            yield "warning", "never possible", message
         if low == 1.0:
             message = f"no rule can make the value {shown} impossible: it always has degree 1"
-            yield _finding(rule_set, "warning", "never impossible", message)
+            yield "warning", "never impossible", message
 
 
 def _bounded(rule: Rule) -> bool:
@@ -167,37 +167,32 @@ def _range_of(rule: Rule, inside: int) -> tuple[float, float]:
     return (1.0, 1.0) if never else (rule.r, rule.r if always else 1.0)
 
 
-def _unconcluded(rule_set: RuleSet) -> Iterator[Finding]:
+def _unconcluded(rule_set: RuleSet) -> Iterator[Remark]:
     """Values in no conclusion: they are possible only so far as every premise may fail."""
-    concluded = 0
-    for rule in rule_set.rules:
-        concluded |= rule.conclusion.mask
+    concluded = reduce(or_, (rule.conclusion.mask for rule in rule_set.rules))
     left = rule_set.output.subset(rule_set.output.full & ~concluded)
     if left:
-        message = f"the values {format_subset(left)} are in no conclusion"
-        yield _finding(rule_set, "note", "unconcluded", message)
+        yield "note", "unconcluded", f"the values {format_subset(left)} are in no conclusion"
 
 
-def _trivial(rule_set: RuleSet) -> Iterator[Finding]:
+def _trivial(rule_set: RuleSet) -> Iterator[Remark]:
     """Premises that hold always or never, conclusions that exclude nothing, empty rules."""
     for number, rule in enumerate(rule_set.rules, 1):
         if rule.conclusion.mask == rule_set.output.full:
             message = f"rule {number}: its conclusion leaves every value of the domain"
-            yield _finding(rule_set, "warning", "trivial conclusion", message)
+            yield "warning", "trivial conclusion", message
         if not _compatible(rule, rule) and all(p.mask for p in rule.premise.propositions):
             message = f"rule {number}: no values meet all of '{rule.premise}'"
-            yield _finding(rule_set, "warning", "contradictory premise", message)
+            yield "warning", "contradictory premise", message
         for proposition in rule.premise.propositions:
             if proposition.mask in (0, proposition.attribute.full):
                 word = "never" if proposition.mask == 0 else "always"
-                message = f"rule {number}: '{proposition}' {word} holds"
-                yield _finding(rule_set, "warning", "trivial premise", message)
+                yield "warning", "trivial premise", f"rule {number}: '{proposition}' {word} holds"
         if rule.s == rule.r == 1.0:
-            message = f"rule {number} says nothing: s = r = 1"
-            yield _finding(rule_set, "warning", "says nothing", message)
+            yield "warning", "says nothing", f"rule {number} says nothing: s = r = 1"
 
 
-def _duplicates(rule_set: RuleSet) -> Iterator[Finding]:
+def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
     seen: dict[object, int] = {}
     for number, rule in enumerate(rule_set.rules, 1):
         first = seen.setdefault(_content(rule), number)
@@ -206,7 +201,7 @@ def _duplicates(rule_set: RuleSet) -> Iterator[Finding]:
             equal = (rule.s, rule.r) == (other.s, other.r)
             same = "the same" if equal else "the same up to parameters"
             message = f"rules {first} and {number} are {same}: 'if {rule.premise} then ...'"
-            yield _finding(rule_set, "warning", "duplicate", message)
+            yield "warning", "duplicate", message
 
 
 def _content(rule: Rule) -> object:
@@ -214,35 +209,27 @@ def _content(rule: Rule) -> object:
     return frozenset(rule.premise.propositions), rule.conclusion
 
 
-def _redundant(rule_set: RuleSet) -> Iterator[Finding]:
+def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
     kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
     if len(rule_set) * len(rule_set.partition) > REDUNDANCY_LIMIT:
-        message = "too many cells and rules to look for redundant rules"
-        yield _finding(rule_set, "note", "not checked", message)
+        yield "note", "not checked", "too many cells and rules to look for redundant rules"
         return
     twice = Counter(map(_content, rule_set.rules))
     for j in _redundant_rules(kind):
         if twice[_content(rule_set.rules[j])] > 1:
             continue  # told as a duplicate: one of the two has to stay
         message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
-        yield _finding(rule_set, "warning", "redundant", message)
+        yield "warning", "redundant", message
 
 
 @lru_cache(maxsize=256)
 def _redundant_rules(kind: Kind) -> tuple[int, ...]:
     """Return the rules whose term is above another one's in every cell, for all inputs."""
     with COMPILING:
-        return _search_redundant(kind, circuit_of(kind))
-
-
-def _search_redundant(kind: Kind, circuit: KindCircuit) -> tuple[int, ...]:
-    rows = [
-        [circuit.alphas[j] if sign else circuit.betas[j] for j, sign in enumerate(row)]
-        for row in kind.partition.signs
-    ]
-    return tuple(
-        j for j in range(len(kind.premises)) if all(_idle(circuit, row, j) for row in rows)
-    )
+        circuit = circuit_of(kind)
+        rows = np.where(kind.partition.signs, circuit.alphas, circuit.betas).tolist()
+        rules = range(len(kind.premises))
+        return tuple(j for j in rules if all(_idle(circuit, row, j) for row in rows))
 
 
 def _idle(circuit: KindCircuit, row: list[int], j: int) -> bool:
@@ -252,14 +239,14 @@ def _idle(circuit: KindCircuit, row: list[int], j: int) -> bool:
     return circuit.meet([others, row[j]]) == others
 
 
-def _conflicts(rule_set: RuleSet) -> Iterator[Finding]:
+def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
     """Pairs of rules that may both fire and leave no value between them."""
     for (i, one), (j, two) in combinations(enumerate(rule_set.rules, 1), 2):
         if max(one.r, two.r) == 1.0:
             continue  # one of them excludes nothing
         if one.conclusion.mask & two.conclusion.mask == 0 and _compatible(one, two):
             message = f"rules {i} and {j} can hold together, yet no value fits both conclusions"
-            yield _finding(rule_set, "warning", "conflict", message)
+            yield "warning", "conflict", message
 
 
 def _compatible(one: Rule, two: Rule) -> bool:
@@ -274,7 +261,7 @@ def _compatible(one: Rule, two: Rule) -> bool:
     return True
 
 
-LOOKS: tuple[Callable[[RuleSet], Iterator[Finding]], ...] = (
+LOOKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (
     _bounds,
     _trivial,
     _duplicates,

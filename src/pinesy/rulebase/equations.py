@@ -2,48 +2,27 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.minmax import TOLERANCE, minmax_product
-from pinesy.rulebase.relation import interleave, show_matrix, signed_matrix, symbolic_matrix
-from pinesy.rules.partition import Partition
+from pinesy.rulebase.relation import SignedMatrix, interleave
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SignedSystem:
-    """A system ``y = A box x`` with a pair of columns of `A` for each rule.
+class SignedSystem(SignedMatrix):
+    """A system ``y = A box x``, whose matrix has a pair of columns for each rule.
 
-    ``A[mu, 2j-1] = inside_j`` if cell `mu` lies in ``Q_j`` else 1, and ``A[mu, 2j] = 1`` if it does
-    else ``outside_j`` ([eq:coefredM], [eq:coefredG]). Everything is computed from ``up_j``, the
-    largest target among the cells on each side of rule `j`, in ``O(omega n)``.
+    Everything is computed from ``up_j``, the largest target among the cells on each side of rule
+    `j`, in ``O(omega n)``.
 
     Attributes
     ----------
-    partition : the partition of the output domain
-    inside, outside : arrays (n,), the coefficients for the cells inside and outside ``Q_j``
     target : array (omega,), the target possibility of each cell
     """
 
-    #: How the coefficients are written.
-    SYMBOLS: ClassVar[tuple[str, str]]
-
-    partition: Partition
-    inside: FloatArray
-    outside: FloatArray
     target: FloatArray
-
-    @property
-    def matrix(self) -> FloatArray:
-        """The matrix `A`, of shape ``(omega, 2n)``."""
-        return signed_matrix(self.partition, self.inside, self.outside)
-
-    @property
-    def symbolic(self) -> list[list[str]]:
-        """The matrix `A` with names and ``1`` in place of numbers."""
-        return symbolic_matrix(self.partition, *self.SYMBOLS)
 
     @cached_property
     def _uppers(self) -> tuple[FloatArray, FloatArray]:
@@ -112,9 +91,6 @@ class SignedSystem:
         coefficients = interleave(self.inside, self.outside)
         return np.where(lowered - coefficients > (TOLERANCE if nabla else 0.0), lowered, 0.0)
 
-    def __str__(self) -> str:
-        return show_matrix(self.symbolic)
-
     def __repr__(self) -> str:
         (omega, n), kind = self.partition.signs.shape, type(self).__name__
         return f"{kind}({omega} equations, {2 * n} unknowns, distance {self.distance:g})"
@@ -147,5 +123,3 @@ class PremiseSystem(SignedSystem):
     ``X = (lambda_1, rho_1, ..., lambda_n, rho_n)``: `greatest_solution` is ``F^up``,
     `lowest_solution` is ``F^down``; if it is consistent, every `X` between them gives the target.
     """
-
-    SYMBOLS = "s", "r"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,27 +12,56 @@ from pinesy.rules.partition import Partition
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MatrixRelation:
-    """The relation ``O = M box I`` [eq:redFP] between premise degrees and cell possibilities.
+class SignedMatrix:
+    """A matrix `A` with a row for each cell and a pair of columns for each rule.
 
-    ``M[mu, 2j-1] = s_j`` if cell `mu` lies in ``Q_j`` else 1, and ``M[mu, 2j] = 1`` if it does
-    else ``r_j`` [eq:coefredM]; ``I = (lambda_1, rho_1, ..., lambda_n, rho_n)`` [eq:inputvector].
-    It is there to be shown and tested; inference does not build it.
+    ``A[mu, 2j-1] = inside_j`` if cell `mu` lies in ``Q_j`` else 1, and ``A[mu, 2j] = 1`` if it does
+    else ``outside_j``. It is `M` [eq:coefredM] with ``(s, r)``, and the matrix `G` of an equation
+    system [eq:coefredG] with ``(lambda, rho)``.
+
+    Attributes
+    ----------
+    partition : the partition of the output domain
+    inside, outside : arrays (n,), the coefficients for the cells inside and outside ``Q_j``
     """
 
+    #: How the coefficients are written.
+    SYMBOLS: ClassVar[tuple[str, str]] = ("s", "r")
+
     partition: Partition
-    s: FloatArray
-    r: FloatArray
+    inside: FloatArray
+    outside: FloatArray
 
     @property
     def matrix(self) -> FloatArray:
-        """The matrix `M`, of shape ``(omega, 2n)``."""
-        return signed_matrix(self.partition, self.s, self.r)
+        """The matrix `A`, of shape ``(omega, 2n)``."""
+        signs = self.partition.signs
+        return interleave(np.where(signs, self.inside, 1.0), np.where(signs, 1.0, self.outside))
 
     @property
     def symbolic(self) -> list[list[str]]:
-        """The matrix `M` with ``s_j``, ``r_j`` and ``1`` in place of numbers."""
-        return symbolic_matrix(self.partition, "s", "r")
+        """The matrix `A` with names and ``1`` in place of numbers."""
+        inside, outside = self.SYMBOLS
+        return [
+            [
+                entry
+                for j, sign in enumerate(row, 1)
+                for entry in ((f"{inside}_{j}", "1") if sign else ("1", f"{outside}_{j}"))
+            ]
+            for row in self.partition.signs
+        ]
+
+    def __str__(self) -> str:
+        return show_matrix(self.symbolic)
+
+
+class MatrixRelation(SignedMatrix):
+    """The relation ``O = M box I`` [eq:redFP] between premise degrees and cell possibilities.
+
+    The coefficients of `M` are the parameters ``s_j, r_j`` [eq:coefredM], and
+    ``I = (lambda_1, rho_1, ..., lambda_n, rho_n)`` [eq:inputvector].
+    It is there to be shown and tested; inference does not build it.
+    """
 
     def apply(self, lambdas: FloatArray, rhos: FloatArray) -> FloatArray:
         """Return ``O = M box I``, the possibility of each cell, by the definition.
@@ -40,34 +70,9 @@ class MatrixRelation:
         """
         return minmax_product(self.matrix, interleave(lambdas, rhos).T).T
 
-    def __str__(self) -> str:
-        return show_matrix(self.symbolic)
-
     def __repr__(self) -> str:
         omega, n = self.partition.signs.shape
         return f"MatrixRelation(M of shape ({omega}, {2 * n}))"
-
-
-def signed_matrix(partition: Partition, plus: FloatArray, minus: FloatArray) -> FloatArray:
-    """Return the matrix with ``plus_j, 1`` where a cell lies in ``Q_j``, else ``1, minus_j``.
-
-    It is `M` [eq:coefredM] with ``(s, r)`` and the matrix `G` of an equation system [eq:coefredG]
-    with ``(lambda, rho)``.
-    """
-    signs = partition.signs
-    return interleave(np.where(signs, plus, 1.0), np.where(signs, 1.0, minus))
-
-
-def symbolic_matrix(partition: Partition, plus: str, minus: str) -> list[list[str]]:
-    """Return the signed matrix with names and 1 in place of numbers."""
-    return [
-        [
-            entry
-            for j, sign in enumerate(row, 1)
-            for entry in ((f"{plus}_{j}", "1") if sign else ("1", f"{minus}_{j}"))
-        ]
-        for row in partition.signs
-    ]
 
 
 def show_matrix(rows: Sequence[Sequence[str]], note: str = "") -> str:
