@@ -98,7 +98,7 @@ class Bench:
 
 
 def candidate_power(setting: str) -> int:
-    """Return the power ``h`` of the candidates for thresholds: lower where data are few.
+    """Return the power ``h`` of the candidates for tolerances: lower where data are few.
 
     As in the paper's experiments [sec:exp].
     """
@@ -141,7 +141,7 @@ def solve(
 def _searched(
     task: Task, cascade: Cascade, inputs: Mapping[str, FloatArray], power: int, watch: Stopwatch
 ) -> ToleranceSearch:
-    """Learn with the thresholds of the paper's search; the last learning is counted apart."""
+    """Learn with the tolerances of the paper's search; the last learning is counted apart."""
     start = perf_counter()
     found = search_tolerances(
         cascade,

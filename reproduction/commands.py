@@ -26,8 +26,8 @@ REPRODUCE_HELP = """Do the paper's experiments on {title}; each has its record o
 
 Stop it at any moment: run again, it goes on where it was, and nothing is
 done twice. Several processes may share the work. Networks are trained for
-hours (an epoch at a time is kept); --quick does it all small, in minutes and
-with no download. Needs pip install '.\\[nn,data,reproduction]'.
+hours (with a checkpoint after each epoch); --quick runs it all small, in
+minutes and with no download. Needs pip install '.\\[nn,data,reproduction]'.
 
 [bold]Settings[/bold]
 normal           the paper's network and numbers of samples
@@ -51,8 +51,9 @@ REPORT_HELP = """Make the tables of the experiments that were done.
 
 Ours beside the paper's and beside the published results of others: accuracy,
 what each method learned from, times, memory, the symbolic share of the wall
-time; thresholds, reliable samples and learned parameters; the ablation.
-Quick runs are shown apart. The same records give the same bytes.
+time; tolerances (the paper's thresholds), reliable samples and learned
+parameters; the ablation. Quick runs are shown apart. The same records
+give the same bytes.
 
 [bold]Formats[/bold]
 table     for the terminal
@@ -142,7 +143,7 @@ Results = Annotated[Path, typer.Option(help="Directory for the records.")]
 Work = Annotated[
     Path | None,
     typer.Option(
-        help="Directory for networks and what they see. By default experiments, in the cache."
+        help="Directory for networks and cached predictions. By default experiments/ in the cache."
     ),
 ]
 RUNS_HELP = f"Runs 0 to N-1. By default {RUNS}, with --quick {QUICK_RUNS}."
@@ -246,7 +247,7 @@ def _reproduce(
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
-FORM_HELP = "By default what the output file is called; else table."
+FORM_HELP = "By default by the output file's suffix; else table."
 Form = Annotated[ReportFormat | None, typer.Option("--format", help=FORM_HELP)]
 
 

@@ -59,7 +59,7 @@ class Task:
     ----------
     rules : makes the rule base
     columns : for each input of the rules, by name, its column in `Part.images`
-    groups : the rule sets that share a threshold
+    groups : the rule sets that share a tolerance
     train, valid, test : the samples
     trained_on : the images that the network learns from
     seen : all images that the network is to read, in their order, each once

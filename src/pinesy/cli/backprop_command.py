@@ -62,7 +62,7 @@ TargetValues = Annotated[
     ),
 ]
 Belief = Annotated[
-    bool, typer.Option("--belief", help="Condition what is believed of the inputs on the targets.")
+    bool, typer.Option("--belief", help="Give the posterior: inputs conditioned on the targets.")
 ]
 FORMAT_HELP = "By default table on a terminal, or json (JSON Lines)."
 Form = Annotated[
@@ -90,11 +90,11 @@ def backprop(
     reproduce it, bit for bit, or at which distance they miss it, and which rules
     are in conflict; and how far the degrees of the actual inputs are from them
     (distance), or above them (excess: at 0 they are within). With --belief: the
-    most possible inputs that fit the target, given the actual ones.
+    posterior: the most possible inputs that fit the target, given the actual.
 
     [bold]Results[/bold]
-    json   JSON Lines, an object a sample; degrees of 0 are left out, and rules
-           of more than 160 characters are shortened (--all: not)
+    json   JSON Lines, one object per sample; degrees of 0 are left out, and
+           rules of more than 160 characters are shortened (--all: not)
     table  for reading: six digits, the first 20 samples (--all: all)
 
     [bold]Examples[/bold]

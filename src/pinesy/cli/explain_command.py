@@ -44,7 +44,7 @@ Eta = Annotated[float, typer.Option(help="Degrees below it count as nothing.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rule sets to go down.")]
 LIMIT_HELP = "Show so many values, rules and propositions of each; the others are counted."
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help=LIMIT_HELP)]
-FORMAT_HELP = "By default what the output file is called; else text."
+FORMAT_HELP = "By default by the output file's suffix; else text."
 Form = Annotated[ExplanationFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 
 

@@ -34,7 +34,7 @@ FLAGS = ("false", "true")
 
 InferFormat = Literal["table", "jsonl", "csv"]
 SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
-FORMAT_HELP = "By default what the output file is called; else table on a terminal, or jsonl."
+FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
 Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
@@ -53,7 +53,7 @@ def infer(
     """Infer the outputs of rules for every sample of a data file.
 
     [bold]Data[/bold]
-    JSON Lines, one sample a line; for each input the degrees of its values
+    JSON Lines, one sample per line; for each input the degrees of its values
     (those left out have degree 0), a list of degrees in domain order, or one
     value that is certain:
       {"left": {"3": 1.0, "8": 0.4}, "right": 5}
@@ -65,8 +65,8 @@ def infer(
     Degrees are possibilities, or with --transform probabilities.
 
     [bold]Results[/bold]
-    jsonl  an object a sample; "possibility" leaves out values of degree 0
-    csv    a row a sample: of each output best value, certainty, flags, degrees
+    jsonl  one object per sample; "possibility" leaves out values of degree 0
+    csv    one row per sample: each output's best value, certainty, flags, degrees
     table  for reading: six digits, the first 20 samples (--all: all)
     A result is ambiguous if several values are most possible; the best one is
     the first of them. It is not normalised if no value is fully possible, here

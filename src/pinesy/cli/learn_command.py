@@ -27,7 +27,7 @@ Tolerances = Annotated[
 ]
 Validation = Annotated[
     Path | None,
-    typer.Option(metavar="DATA", help="Search the tolerances that predict these samples best."),
+    typer.Option(metavar="DATA", help="Search for the tolerances that predict these samples best."),
 ]
 Groups = Annotated[
     list[str] | None,

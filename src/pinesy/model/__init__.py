@@ -1,4 +1,4 @@
-"""The whole model: perception, transformation and rules in one object; and files."""
+"""The whole model: perception, transformation and rules in one object; `save` and `load`."""
 
 from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
 from pinesy.model.storage import load, save
