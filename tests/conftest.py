@@ -1,0 +1,7 @@
+"""What holds for all tests of the library."""
+
+from pinesy._common import console
+
+# A fresh or busy machine takes long to load compiled loops, and would say so in the middle of what
+# tests read. The tests of notices set it for themselves.
+console.NOTICE_AFTER = 600.0
