@@ -1,6 +1,6 @@
 """Rule sets as the engine takes them, and programs as the kernels run them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -65,10 +65,6 @@ class Code:
     """
 
     inputs: tuple[Attribute, ...]
-    columns: dict[str, slice]
-    degrees: dict[str, slice]
-    coherence: dict[str, int]
-    measures: slice
     bounds: npt.NDArray[np.uint32]  # unsigned, so that kernels need not look for negative indices
     least: FloatArray
     ops: npt.NDArray[np.uint32]
@@ -79,7 +75,11 @@ class Code:
     n_inputs: int
     n_outputs: int
     n_slots: int
-    n_kernels: int
+    n_kernels: int = 1
+    columns: dict[str, slice] = field(default_factory=dict)
+    degrees: dict[str, slice] = field(default_factory=dict)
+    coherence: dict[str, int] = field(default_factory=dict)
+    measures: slice = field(default_factory=lambda: slice(0, 0))
 
     @property
     def program(self) -> tuple[npt.NDArray[Any], ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from pinesy.engine.circuit import MAX, MIN, ONE, ZERO, Circuit, Node
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
-from pinesy.engine.linker import Demands, Linker, allocate
+from pinesy.engine.linker import Demands, Linker, assemble
 from pinesy.engine.templates import STORE, IntArray, Template, emit
 from pinesy.rules.attributes import Attribute, Proposition
 
@@ -38,31 +38,19 @@ def link(
         values are there in the end, as who goes back through the program needs them
     """
     with COMPILING:
-        return _linked(units, outputs, known, degrees, inferred, propositions).code(reuse)
-
-
-def _linked(
-    units: Sequence[RuleUnit],
-    outputs: Sequence[Attribute],
-    known: Iterable[Attribute],
-    degrees: Collection[str],
-    inferred: Collection[str],
-    propositions: Sequence[Proposition],
-) -> Linker:
-    concluded = {u.output.name for u in units}
-    wanted = [*outputs, *(p.attribute for p in propositions)]
-    needed = {a.name for u in units for a in u.inputs} | {a.name for a in wanted}
-    inputs = {a.name: a for a in known if a.name in needed}
-    kinds = _kinds(units, set(inputs).difference(inferred))
-    demands = Demands(units, kinds, outputs, degrees, propositions)
-    linker = Linker(inputs, demands, outputs, inferred)
-    for unit in _depth_first(units):
-        linker.add(unit, demands.templates[unit.output.name])
-    for attribute in outputs:
-        if attribute.name not in concluded:
-            linker.store_distribution(attribute)
-    linker.store_measures(propositions)
-    return linker
+        wanted = [*outputs, *(p.attribute for p in propositions)]
+        needed = {a.name for u in units for a in u.inputs} | {a.name for a in wanted}
+        inputs = {a.name: a for a in known if a.name in needed}
+        kinds = _kinds(units, set(inputs).difference(inferred))
+        demands = Demands(units, kinds, outputs, degrees, propositions)
+        linker = Linker(inputs, demands, outputs, inferred)
+        for unit in _depth_first(units):
+            linker.add(unit, demands.templates[unit.output.name])
+        for attribute in outputs:
+            if attribute.name not in kinds:
+                linker.store_distribution(attribute)
+        linker.store_measures(propositions)
+        return linker.code(reuse)
 
 
 def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
@@ -163,34 +151,13 @@ def circuit_code(
     least : the least height that each of them must have
     outputs : the expressions whose values are the output columns
     """
-    constants = circuit.constants
-    template = emit(circuit, outputs, leaves=[*circuit.columns, *constants.values()])
-    n_columns = len(circuit.columns)
-    first = 2 + n_columns + len(constants)
-    n_values = first + len(template.ops)
-    ops, targets, starts, args = _stored_early(template, first)
-    fixed = np.array([0, 1, *range(2 + n_columns, first), *range(2, 2 + n_columns)], np.int32)
-    slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
-    makes = ops < STORE
-    targets[makes] = slots[targets[makes]]
-    return Code(
-        inputs=tuple(inputs),
-        columns={},
-        degrees={},
-        coherence={},
-        measures=slice(0, 0),
-        bounds=np.cumsum([0, *(len(a.domain) for a in inputs)]).astype(np.uint32),
-        least=np.array(least),
-        ops=ops.astype(np.uint32),
-        targets=targets.astype(np.uint32),
-        starts=starts.astype(np.uint32),
-        args=slots[args].astype(np.uint32),
-        constants=np.array([0.0, 1.0, *constants]),
-        n_inputs=n_columns,
-        n_outputs=len(outputs),
-        n_slots=n_slots,
-        n_kernels=1,
-    )
+    template = emit(circuit, outputs, leaves=[*circuit.columns, *circuit.constants.values()])
+    constants = {0.0: 0, 1.0: 1}
+    for number, constant in enumerate(circuit.constants, 2 + len(circuit.columns)):
+        constants[constant] = number
+    first = len(circuit.columns) + len(constants)
+    instructions = _stored_early(template, first)
+    return assemble(inputs, least, constants, instructions, first + len(template.ops))
 
 
 def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -205,9 +172,4 @@ def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, I
     starts = np.cumsum([0, *lengths[order]])
     places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
     args = np.concatenate([template.args, template.outputs])[places]
-    return (
-        ops[order].astype(np.int32),
-        targets[order].astype(np.int32),
-        starts.astype(np.int32),
-        args.astype(np.int32),
-    )
+    return ops[order], targets[order], starts, args

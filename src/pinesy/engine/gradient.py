@@ -1,6 +1,5 @@
 """Gradients through a program: run forward with a place for every value, then backward."""
 
-import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,15 +29,13 @@ def gradient(code: Code, x: FloatArray, given: FloatArray) -> FloatArray:
     given : the gradient of each output (output columns, n)
     """
     out = np.empty_like(x)
-    local = threading.local()
 
     def work(queue: Iterator[int]) -> None:
+        values, gradients = np.empty((2, code.n_slots, WIDTH))
         for start in queue:
-            if not hasattr(local, "work"):
-                local.work, local.grads = np.empty((2, code.n_slots, WIDTH))
             rows = slice(start, start + CHUNK)
             load_kernels(KERNELS).back_blocks(
-                x[rows], given, start, *code.program, local.work, local.grads, out[rows]
+                x[rows], given, start, *code.program, values, gradients, out[rows]
             )
 
     starts = range(0, len(x), CHUNK)

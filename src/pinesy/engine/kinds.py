@@ -109,11 +109,8 @@ class KindCircuit(Circuit):
             if depth == 1:
                 self._best[key] = self.unions(values, table[:, None])[0]
             else:
-                self._best[key] = self._last_block(table, values)
+                self._best[key] = self._over_slices(_slices(table), values, self._maximum)
         return self._best[key]
-
-    def _last_block(self, table: BoolArray, values: Sequence[int]) -> int:
-        return self._over_slices(_slices(table), values, self._maximum)
 
     def _over_slices(
         self, slices: Slices, values: Sequence[int], rest_value: Callable[[BoolArray], int]

@@ -1,9 +1,12 @@
 """Puts the templates of rule sets together into one program."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, RuleUnit
@@ -54,7 +57,6 @@ class Linker:
     demands: Demands
     outputs: Sequence[Attribute]
     inferred: Collection[str] = ()
-    n_values: int = 2
     constants: dict[float, int] = field(default_factory=lambda: {0.0: 0, 1.0: 1})
     facets: dict[tuple[str, int], int] = field(default_factory=dict)
     height: dict[str, int] = field(default_factory=dict)
@@ -64,14 +66,11 @@ class Linker:
     n_stored: int = 0
 
     def __post_init__(self) -> None:
-        self.ops: list[IntArray] = []
-        self.targets: list[IntArray] = []
-        self.lengths: list[IntArray] = []
-        self.args: list[IntArray] = []
+        #: Operations, targets, numbers of operands, and operands, in arrays to concatenate.
+        self.instructions: tuple[list[IntArray], ...] = ([], [], [], [])
         self.templates: set[int] = set()
         sizes = [len(a.domain) for a in self.inputs.values()]
-        self.bounds = np.cumsum([0, *sizes], dtype=np.int32)
-        self.first = {n: 2 + int(b) for n, b in zip(self.inputs, self.bounds, strict=False)}
+        self.first = dict(zip(self.inputs, accumulate(sizes, initial=2), strict=False))
         self.n_values = 2 + sum(sizes)
         self.wanted = {a.name for a in self.outputs}
         self.measures = slice(0, 0)
@@ -121,42 +120,32 @@ class Linker:
         if name not in self.inputs or name in self.height:
             return
         self.height[name] = 1
-        size = len(attribute.domain)
         masks = self.demands.of(name)
         if masks:
-            columns = range(self.first[name], self.first[name] + size)
-            results = self._instructions(column_template(size, masks), columns)
+            columns = range(self.first[name], self.first[name] + len(attribute.domain))
+            results = self._instructions(column_template(len(columns), masks), columns)
             self.facets.update(zip([(name, m) for m in masks], results, strict=True))
 
     def _instructions(self, template: Template, leaves: Sequence[int]) -> list[int]:
         """Append a template with its leaves filled in; return the numbers of its outputs."""
-        n = len(template.ops)
-        made = np.arange(self.n_values, self.n_values + n, dtype=np.int32)
+        made = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
         numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), made])
-        self.n_values += n
+        self.n_values += len(made)
         self.templates.add(id(template))
-        self.ops.append(template.ops)
-        self.targets.append(made)
-        self.lengths.append(np.diff(template.starts))
-        self.args.append(numbers[template.args])
+        self._append(template.ops, made, np.diff(template.starts), numbers[template.args])
         return [int(v) for v in numbers[template.outputs]]
 
-    def _instruction(self, op: int, target: int, args: Sequence[int]) -> None:
-        self.ops.append(np.array([op], dtype=np.int32))
-        self.targets.append(np.array([target], dtype=np.int32))
-        self.lengths.append(np.array([len(args)], dtype=np.int32))
-        self.args.append(np.array(args, dtype=np.int32))
+    def _append(self, *parts: npt.ArrayLike) -> None:
+        """Append instructions: their operations, targets, numbers of operands, and operands."""
+        for whole, part in zip(self.instructions, parts, strict=True):
+            whole.append(np.asarray(part, dtype=np.int32))
 
     def _store(self, values: Sequence[int]) -> slice:
         """Write values out to the next output columns."""
-        columns = slice(self.n_stored, self.n_stored + len(values))
-        self.n_stored = columns.stop
-        n = len(values)
-        self.ops.append(np.full(n, STORE, dtype=np.int32))
-        self.targets.append(np.arange(columns.start, columns.stop, dtype=np.int32))
-        self.lengths.append(np.ones(n, dtype=np.int32))
-        self.args.append(np.array(values, dtype=np.int32))
-        return columns
+        n, first = len(values), self.n_stored
+        self.n_stored += n
+        self._append(np.full(n, STORE), range(first, first + n), np.ones(n), values)
+        return slice(first, first + n)
 
     def _constant(self, number: float) -> int:
         if number not in self.constants:
@@ -168,41 +157,68 @@ class Linker:
         distinct = sorted(set(values) - {1})
         if len(distinct) <= 1:
             return distinct[0] if distinct else 1
-        self._instruction(MIN, self.n_values, distinct)
+        self._append([MIN], [self.n_values], [len(distinct)], distinct)
         self.n_values += 1
         return self.n_values - 1
 
     def code(self, reuse: bool = True) -> Code:
         """Return the finished program; with `reuse`, one that takes little scratch."""
-        ops, targets = np.concatenate(self.ops), np.concatenate(self.targets)
-        starts = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int32)
-        args = np.concatenate(self.args)
-        columns = range(2, 2 + int(self.bounds[-1]))
-        fixed = np.array([*self.constants.values(), *columns], dtype=np.int32)
-        if reuse:
-            slots, n_slots = allocate(ops, targets, starts, args, fixed, self.n_values)
-        else:
-            slots, n_slots = _in_order(fixed, self.n_values), self.n_values
-        makes = ops < STORE
-        targets[makes] = slots[targets[makes]]
-        return Code(
-            tuple(self.inputs.values()),
-            self.columns,
-            self.degrees,
-            self.coherence,
-            self.measures,
-            self.bounds.astype(np.uint32),
-            np.array([0.0 if name in self.inferred else 1.0 for name in self.inputs]),
-            ops.astype(np.uint32),
-            targets.astype(np.uint32),
-            starts.astype(np.uint32),
-            slots[args].astype(np.uint32),
-            np.array(list(self.constants), dtype=np.float64),
-            int(self.bounds[-1]),
-            self.n_stored,
-            n_slots,
-            len(self.templates),
+        ops, targets, lengths, args = map(np.concatenate, self.instructions)
+        return assemble(
+            list(self.inputs.values()),
+            [0.0 if name in self.inferred else 1.0 for name in self.inputs],
+            self.constants,
+            (ops, targets, np.cumsum(np.append(0, lengths)), args),
+            self.n_values,
+            reuse,
+            columns=self.columns,
+            degrees=self.degrees,
+            coherence=self.coherence,
+            measures=self.measures,
+            n_kernels=len(self.templates),
         )
+
+
+def assemble(
+    inputs: Sequence[Attribute],
+    least: Sequence[float],
+    constants: Mapping[float, int],
+    instructions: tuple[IntArray, IntArray, IntArray, IntArray],
+    n_values: int,
+    reuse: bool = True,
+    **places: Any,
+) -> Code:
+    """Return a program, given in numbers of values, in numbers of rows of scratch.
+
+    Parameters
+    ----------
+    constants : the numbers of the constants' values; those of the input columns begin at 2
+    instructions : ``ops, targets, starts, args`` of `Code`
+    places : where the outputs stand; see `Code`
+    """
+    ops, targets, starts, args = instructions
+    bounds = np.cumsum([0, *(len(a.domain) for a in inputs)])
+    fixed = np.array([*constants.values(), *range(2, 2 + bounds[-1])], dtype=np.int32)
+    if reuse:
+        slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
+    else:
+        slots, n_slots = _in_order(fixed, n_values), n_values
+    makes = ops < STORE
+    targets[makes] = slots[targets[makes]]
+    return Code(
+        inputs=tuple(inputs),
+        bounds=bounds.astype(np.uint32),
+        least=np.array(least),
+        ops=ops.astype(np.uint32),
+        targets=targets.astype(np.uint32),
+        starts=starts.astype(np.uint32),
+        args=slots[args].astype(np.uint32),
+        constants=np.array(list(constants)),
+        n_inputs=int(bounds[-1]),
+        n_outputs=int(np.count_nonzero(ops == STORE)),
+        n_slots=n_slots,
+        **places,
+    )
 
 
 def _in_order(fixed: IntArray, n_values: int) -> IntArray:

@@ -1,7 +1,6 @@
 """Programs ready to run, how they run on samples, and the results they give."""
 
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -215,33 +214,28 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
     width = _width(code, rows.n)
     chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
-    kernels = load_kernels(KERNELS)
-    columns, local = rows.columns, threading.local()
-
-    def run_chunk(start: int) -> int:
-        if not hasattr(local, "work"):
-            local.work = np.empty((code.n_slots, width))
-        stop = min(start + chunk, rows.n)
-        if columns is not None:
-            return int(kernels.run_columns(*columns, start, stop, out, *code.program, local.work))
-        bad = int(
-            kernels.run_blocks(rows.block(start, stop), out, start, *code.program, local.work)
-        )
-        return bad if bad < 0 else start + bad
-
-    bad = _map(run_chunk, starts, len(code.ops) * rows.n)
-    if bad >= 0:
-        rows.refuse(bad)
-
-
-def _map(run_chunk: Callable[[int], int], starts: range, steps: int) -> int:
-    """Run all chunks, on several threads if it pays; return the first bad row, or -1."""
-    threads = min(n_threads(), len(starts)) if steps > THREAD_STEPS else 1
+    kernels, columns = load_kernels(KERNELS), rows.columns
 
     def work(queue: Iterator[int]) -> int:
-        return next((bad for start in queue if (bad := run_chunk(start)) >= 0), -1)
+        """Run chunks up to one with a bad row; return that row, or -1."""
+        scratch = np.empty((code.n_slots, width))
+        for start in queue:
+            stop = min(start + chunk, rows.n)
+            if columns is not None:
+                bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch)
+            else:
+                block = rows.block(start, stop)
+                bad = kernels.run_blocks(block, out, start, *code.program, scratch)
+                bad = bad if bad < 0 else start + bad
+            if bad >= 0:
+                return int(bad)
+        return -1
 
-    return min((bad for bad in share(work, starts, threads) if bad >= 0), default=-1)
+    enough = len(code.ops) * rows.n > THREAD_STEPS
+    threads = min(n_threads(), len(starts)) if enough else 1
+    bad_rows = [row for row in share(work, starts, threads) if row >= 0]
+    if bad_rows:
+        rows.refuse(min(bad_rows))
 
 
 def _width(code: Code, n: int) -> int:
