@@ -2,8 +2,8 @@
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,21 +76,20 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     total : how much there is to do, or None where that is not known
     """
     bar = Bar(label, total)
-    timer = threading.Timer(BAR_AFTER, bar.show)
-    timer.daemon = True
-    if label and sys.stderr is not None and sys.stderr.isatty():
-        timer.start()
-    try:
+    drawn = label and sys.stderr is not None and sys.stderr.isatty()
+    with _after(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
         yield bar
-    finally:
-        timer.cancel()
-        bar.close()
+
+
+def notice(line: str) -> AbstractContextManager[None]:
+    """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`."""
+    return _after(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n"))
 
 
 @contextmanager
-def notice(line: str) -> Iterator[None]:
-    """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`."""
-    timer = threading.Timer(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n"))
+def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
+    """Do something if the block takes longer than some seconds."""
+    timer = threading.Timer(seconds, action)
     timer.daemon = True
     timer.start()
     try:
