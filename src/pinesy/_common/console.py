@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,9 +81,11 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
         yield bar
 
 
-def notice(line: str) -> AbstractContextManager[None]:
+@contextmanager
+def notice(line: str) -> Iterator[None]:
     """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`."""
-    return _after(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n"))
+    with _after(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n")):
+        yield
 
 
 @contextmanager
