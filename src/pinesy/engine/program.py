@@ -46,11 +46,15 @@ class Inference(Mapping[str, Possibility]):
     is_batch: bool
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
+        degrees, name = self.degrees(key), name_of(key)
+        return Possibility(self._attributes[name], degrees, self._coherent(name))
+
+    def degrees(self, key: str | Attribute) -> FloatArray:
+        """Return the degrees of an attribute alone, as `Possibility` has them."""
         name = name_of(key)
         if name not in self._code.columns:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
-        degrees = self._columns(self._code.columns[name])
-        return Possibility(self._attributes[name], degrees, self._coherent(name))
+        return self._columns(self._code.columns[name])
 
     def possibility(self, proposition: Proposition) -> Any:
         """Return ``Pi(a in A)`` of a proposition that was an output, or is on one."""

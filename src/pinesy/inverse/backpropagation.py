@@ -127,7 +127,14 @@ def _are_degrees(array: Any, attribute: Attribute) -> bool:
 
 def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
     """Return the targets column by column, as programs give theirs: so they compare quickly."""
-    rows = np.concatenate([one.distributions for one in targets.values()], axis=1)
-    columns = np.ascontiguousarray(rows.T)
     slices = column_slices(one.attribute for one in targets.values())
-    return {name: columns[span].T for name, span in slices.items()}
+    n = len(next(iter(targets.values())))
+    whole = np.zeros((sum(len(one.attribute.domain) for one in targets.values()), n))
+    samples = np.arange(n)
+    columns = {name: whole[span].T for name, span in slices.items()}
+    for name, one in targets.items():
+        if one.is_graded:
+            columns[name][...] = one.degrees
+        else:  # in place: distributions of labels would be made, transposed and copied
+            whole[slices[name].start + one.labels.astype(np.intp), samples] = 1.0
+    return columns

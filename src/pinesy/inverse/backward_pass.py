@@ -172,7 +172,7 @@ def backward_pass(
 ) -> BackwardPass:
     """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts."""
     output = program.backward.infer(targets)
-    inputs = {a.name: output[a].degrees for a in program.reversal.inputs}
+    inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
     one = BackwardPass(program, targets, inputs, actual, exhausted)
     return one.with_conjuncts(output, limit)
