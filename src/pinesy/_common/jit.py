@@ -1,6 +1,6 @@
 """How kernels are compiled. Importing this loads Numba, so only modules of kernels do."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
@@ -9,18 +9,17 @@ from numba.core import types
 from numba.extending import intrinsic
 
 
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile with a cache on disk, or without one where no directory can hold it."""
+def _has_cache() -> bool:
+    """Tell whether a directory can hold the compiled kernels."""
+    try:
+        numba.njit(cache=True)(_has_cache)
+    except RuntimeError:
+        return False
+    return True
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        result: Callable[..., Any]
-        try:
-            result = numba.njit(signature, nogil=True, cache=True)(function)
-        except RuntimeError:
-            result = numba.njit(signature, nogil=True)(function)
-        return result
 
-    return decorate
+#: Compile for a signature, with a cache on disk where there can be one.
+compiled = partial(numba.njit, nogil=True, cache=_has_cache())
 
 
 def _machine_operation(name: str) -> Any:
