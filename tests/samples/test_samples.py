@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, DataError, DegreeError, PinesyError, antipignistic
-from pinesy.samples import read_samples, text_formats, value_texts
+from pinesy.samples import file_formats, read_samples, value_texts
 from pinesy.samples import sample_file as module
 
 LEFT = Attribute("left", range(4))
@@ -296,7 +296,7 @@ def test_the_first_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
 def test_rows_that_are_read_in_many_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]] * 5
     lines = "\n".join(json.dumps({"left": row}) for row in whole)
-    monkeypatch.setattr(text_formats, "RAW_CELLS", 8)
+    monkeypatch.setattr(file_formats, "RAW_CELLS", 8)
     assert read(lines, tmp_path, batch=7) == whole
     batches = list(read_samples(tmp_path / "data.jsonl", [LEFT], batch=7))
     assert [list(b.lines) for b in batches] == [[*range(1, 8)], [*range(8, 15)], [15]]

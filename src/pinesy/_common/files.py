@@ -12,12 +12,20 @@ from typing import BinaryIO, TextIO
 from pinesy.exceptions import DataError
 
 
+@contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Make a `DataError` of what the system says against reading a file."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
 def read_text(path: Path) -> str:
     """Return the content of a UTF-8 file, or raise `DataError`."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        with reading(path):
+            return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"

@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from pinesy._common.files import reading
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.samples.conversion import Batch, Conversion, Transform
+from pinesy.samples.file_formats import csv_rows, json_rows, parquet_batches, text_batches
 from pinesy.samples.file_layout import Layout, RawBatch
-from pinesy.samples.parquet import parquet_batches
-from pinesy.samples.text_formats import CsvRows, JsonRows, text_batches
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
@@ -31,9 +31,9 @@ Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
 #: Degrees that a batch may hold, whatever number of samples is asked for (128 MB).
 MAX_CELLS = 1 << 24
 
-json_batches: Reader = partial(text_batches, JsonRows)
+json_batches: Reader = partial(text_batches, json_rows)
 READERS: dict[str, Reader] = {
-    ".csv": partial(text_batches, CsvRows),
+    ".csv": partial(text_batches, csv_rows),
     ".json": json_batches,
     ".jsonl": json_batches,
     ".ndjson": json_batches,
@@ -79,11 +79,11 @@ def read_samples(
     """
     layout = Layout(inputs, known, targets)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
-    read, convert = _reader(source), Conversion(layout, transform)
+    (name, read), convert = _reader(source), Conversion(layout, transform)
     parts: list[Batch] = []
     n = 0
-    with _opened(source) as file:
-        for raw in read(file, _name(source), layout, size):
+    with reading(name), _opened(source) as file:
+        for raw in read(file, name, layout, size):
             parts.append(convert(raw))
             n += len(raw.lines)
             if n % size == 0:
@@ -92,7 +92,7 @@ def read_samples(
     if parts:
         yield Batch.joined(parts)
     if not n:
-        raise DataError(f"{_name(source)}: no samples in it")
+        raise DataError(f"{name}: no samples in it")
 
 
 class SampleFile:
@@ -151,17 +151,15 @@ class SampleFile:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the file's bytes, in hexadecimal."""
-        with _opened(self.path) as file:
-            digest = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
+        with reading(self.path), self.path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
         self._check_unchanged()
         return digest.hexdigest()
 
     def _look(self) -> tuple[int, int]:
         """Return what changes when the file does: its size, and when it was written."""
-        try:
+        with reading(self.path):
             status = self.path.stat()
-        except OSError as error:
-            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
         if not stat.S_ISREG(status.st_mode):
             raise DataError(f"{self.path}: not a file, so it cannot be read several times")
         return status.st_size, status.st_mtime_ns
@@ -178,25 +176,15 @@ class SampleFile:
 
 
 def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
+    return open(source, "rb") if isinstance(source, str | os.PathLike) else nullcontext(source)
+
+
+def _reader(source: Source) -> tuple[str, Reader]:
+    """Return what messages call a source, and what reads its format."""
     if not isinstance(source, str | os.PathLike):
-        return nullcontext(source)
-    try:
-        return open(source, "rb")
-    except OSError as error:
-        raise DataError(f"{source}: cannot be read: {error.strerror or error}") from None
-
-
-def _name(source: Source) -> str:
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    name = getattr(source, "name", "<stream>")
-    return name if isinstance(name, str) else "<stream>"
-
-
-def _reader(source: Source) -> Reader:
-    if not isinstance(source, str | os.PathLike):
-        return json_batches
+        name = getattr(source, "name", None)
+        return name if isinstance(name, str) else "<stream>", json_batches
     suffix = Path(source).suffix.lower()
     if suffix not in READERS:
         raise DataError(f"{source}: data are read from {', '.join(READERS)}, not {suffix!r}")
-    return READERS[suffix]
+    return os.fspath(source), READERS[suffix]

@@ -1,0 +1,262 @@
+"""The formats of data files: JSON Lines and CSV line by line, Parquet by pyarrow, into columns."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import cycle, islice, repeat
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy.exceptions import DataError, placed
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
+
+#: A line of more bytes is refused: it would fill the memory before anything is known of it.
+MAX_LINE = 10_000_000
+#: Degrees of the rows that are made into columns at once: as many as a processor's cache holds.
+RAW_CELLS = 1 << 16
+
+#: Bytes of each column that are read ahead, so that a large group of rows is not read at once.
+READ_AHEAD = 1 << 20
+
+#: Types of columns, by the names that pyarrow shows.
+WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NUMBERS = WHOLE | {"halffloat", "float", "double"}
+VALUES = WHOLE | {"float", "double", "string", "large_string", "string_view", "bool"}
+LISTS = ("list<", "large_list<", "fixed_size_list<")
+
+
+class Lines:
+    """The lines of a binary file as text.
+
+    Attributes
+    ----------
+    number : of the line read last, counted from 1
+    position : the number of bytes read
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.number = self.position = 0
+
+    def __iter__(self) -> Iterator[str]:
+        while raw := self.file.readline(MAX_LINE + 1):
+            self.number += 1
+            self.position += len(raw)
+            if len(raw) > MAX_LINE:
+                raise DataError(f"longer than {MAX_LINE:,} bytes; a sample takes one line")
+            yield self._text(raw)
+
+    def _text(self, raw: bytes) -> str:
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(f"not UTF-8 text (byte {error.start + 1} of the line)") from None
+        return text.removeprefix("\ufeff") if self.number == 1 else text
+
+
+#: Reads lines: yields the columns that are wanted, then the cells of one sample after the other.
+TextFormat = Callable[[Lines, Layout], Iterator[Sequence[Any]]]
+
+
+def json_rows(lines: Lines, layout: Layout) -> Iterator[list[Any]]:
+    """Read JSON Lines: one JSON object after the other."""
+    columns: list[Column] = []
+    keys: frozenset[str] | None = None
+    for text in lines:
+        if text.isspace():
+            continue
+        content = _json_object(text)
+        if content.keys() != keys:
+            layout.check_names(content)
+            if keys is None:
+                given = [name for name in layout.wanted if name in content]
+                columns = [Column(i, name, name, None) for i, name in enumerate(given)]
+                yield columns
+            _check_targets(layout, content, {column.name for column in columns})
+            keys = frozenset(content)
+        yield [content[column.name] for column in columns]
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        content = DECODER.decode(text.rstrip())
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"column {error.colno}: not JSON ({error.msg}); is the line cut off?"
+        ) from None
+    except RecursionError:
+        raise DataError("JSON that nests too deep") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise DataError(f"not usable JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise DataError('expected one JSON object a line, such as {"left": {"3": 1.0, "8": 0.4}}')
+    return content
+
+
+def _check_targets(layout: Layout, content: dict[str, Any], before: set[str]) -> None:
+    """Raise for a target that this sample has and those before do not, or the other way."""
+    for name in layout.targets:
+        if (name in content) != (name in before):
+            this, others = ("a", "no") if name in content else ("no", "a")
+            raise DataError(
+                f"{this} target is given for {name!r}, where the samples before have {others} "
+                "target for it; give it in every sample of the file, or in none"
+            )
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise DataError(f"the key {twice!r:.80} stands twice in one object")
+    return content
+
+
+def _constant(word: str) -> NoReturn:
+    raise DataError(f"{word} is no degree; degrees are numbers in [0, 1]")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_constant)
+
+
+def csv_rows(lines: Lines, layout: Layout) -> Iterator[Sequence[Any]]:
+    """Read CSV with a header."""
+    titles: list[str] = []
+    try:
+        for cells in filter(None, csv.reader(lines, strict=True)):
+            if not titles:
+                titles = cells
+                yield layout.columns(titles)
+            elif len(cells) == len(titles):
+                yield cells
+            else:
+                raise DataError(
+                    f"a row of length {len(cells)} under a header of length {len(titles)}"
+                )
+    except csv.Error as error:
+        raise DataError(f"not CSV ({error})") from None
+
+
+def text_batches(
+    rows_of: TextFormat, file: BinaryIO, name: str, layout: Layout, size: int
+) -> Iterator[RawBatch]:
+    """Read JSON Lines or CSV; every `size` samples a batch ends."""
+    lines = Lines(file)
+    rows = rows_of(lines, layout)
+    columns: Sequence[Column] | None = None
+    most = max(1, RAW_CELLS // max(1, layout.width))
+    for n in cycle([*repeat(most, size // most), *repeat(size % most, size % most > 0)]):
+        batch, numbers, problem = [], [], None
+        try:
+            if columns is None:
+                columns = next(rows, ())
+            for row in islice(rows, n):
+                batch.append(row)
+                numbers.append(lines.number)
+        except DataError as error:
+            problem = DataError(f"{name}, line {lines.number}: {error}")
+        if batch:
+            cells = list(zip(*batch, strict=True))
+            entries = {column: cells[column.number] for column in columns or ()}
+            yield RawBatch(entries, tuple(numbers), lines.position, name, "line", problem)
+        if problem:
+            raise problem
+        if len(batch) < n:
+            return
+
+
+def parquet_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:
+    """Read a Parquet file in batches of up to `size` samples."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise DataError(
+            f"{name}: Parquet files are read with pyarrow, which is not installed; "
+            "pip install 'pinesy[parquet]', or write the samples as CSV or JSON Lines"
+        ) from None
+    try:
+        n_bytes = file.seek(0, 2)
+        table = parquet.ParquetFile(file, buffer_size=READ_AHEAD)
+        yield from _batches(table, name, layout, size, n_bytes)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: cannot be read as a Parquet file: {error}") from None
+
+
+def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> Iterator[RawBatch]:
+    schema = table.schema_arrow
+    with placed(name):
+        columns = layout.columns(schema.names)
+        for column in columns:
+            _check_type(column, schema.field(column.number).type)
+    total, first = max(1, table.metadata.num_rows), 1
+    for rows in table.iter_batches(size, columns=[c.title for c in columns]):
+        arrays = {c: rows.column(rows.schema.get_field_index(c.title)) for c in columns}
+        lines = range(first, first + rows.num_rows)
+        first = lines.stop
+        position = n_bytes * (first - 1) // total
+        yield RawBatch(arrays, lines, position, name, "row", read=_entries)
+
+
+def _check_type(column: Column, kind: Any) -> None:
+    if column.position is not None:
+        good, needed = str(kind) in NUMBERS, "degrees are decimals or whole numbers"
+    elif str(kind).startswith(LISTS):
+        good, needed = str(kind.value_type) in NUMBERS, "lists hold degrees, in domain order"
+    else:
+        plain = kind.value_type if str(kind).startswith("dictionary<") else kind
+        good, needed = str(plain) in VALUES, "values are texts, numbers, true and false"
+    if not good:
+        raise DataError(f"column {column.title!r:.80} is of type {kind}; {needed}")
+
+
+def _entries(column: Column, array: Any) -> Any:
+    """Return NumPy's arrays and Python's lists in place of pyarrow's arrays."""
+    _check_nulls(column, array, np.arange(len(array)))
+    if column.position is not None:
+        return _numbers(array)
+    return (_lists if str(array.type).startswith(LISTS) else _values)(column, array)
+
+
+def _lists(column: Column, array: Any) -> Any:
+    """Return lists of degrees as an array with a row for each, if they are equally long."""
+    lengths = _numbers(import_module("pyarrow.compute").list_value_length(array))
+    degrees = array.flatten()
+    _check_nulls(column, degrees, np.repeat(np.arange(len(array)), lengths))
+    if (lengths != lengths[0]).any():
+        return array.to_pylist()
+    return _numbers(degrees).reshape(len(array), lengths[0])
+
+
+def _values(column: Column, array: Any) -> list[Any]:
+    """Return values, each distinct one made only once."""
+    plain = array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
+    encoded = plain.dictionary_encode()
+    codes = _numbers(encoded.indices)
+    values = np.empty(len(encoded.dictionary), dtype=object)
+    for code, scalar in enumerate(encoded.dictionary):
+        try:
+            values[code] = scalar.as_py()
+        except UnicodeDecodeError:
+            problem = DataError(f"attribute {column.name!r}: not UTF-8 text")
+            raise RowError(int(np.argmax(codes == code)), problem) from None
+    entries: list[Any] = values[codes].tolist()
+    return entries
+
+
+def _check_nulls(column: Column, array: Any, rows: npt.NDArray[np.int64]) -> None:
+    """Raise for a null; `rows` tells the row of each entry of the array."""
+    if array.null_count:
+        problem = DataError(
+            f"attribute {column.name!r}: null in column {column.title!r:.80}; every row needs "
+            "an entry there (degree 0 where a value is impossible)"
+        )
+        raise RowError(rows[np.argmax(_numbers(array.is_null()))], problem)
+
+
+def _numbers(array: Any) -> npt.NDArray[Any]:
+    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return numbers
