@@ -17,15 +17,15 @@ import oracles
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning.audit.blame import SetAudit
-from pinesy.learning.audit.reliability import Audit, audit
+from pinesy.learning.blame import SetAudit
+from pinesy.learning.reliability import Audit, audit
 from pinesy.problems import addition
 from pinesy.rulebase.equations import EquationSystem
 from strategies import BatchCase, LearningProblem, batches, learning_problems, random_batch
 
 FloatArray = npt.NDArray[np.float64]
 #: The package's attribute of this name may be the function.
-MODULE = sys.modules["pinesy.learning.audit.reliability"]
+MODULE = sys.modules["pinesy.learning.reliability"]
 
 RAIN = Attribute("rain", ["yes", "no"])
 GRASS = Attribute("grass", ["wet", "dry"])

@@ -14,8 +14,8 @@ from learning.oracle_help import DIAMOND, SKIP, assert_certified, bits, parts, r
 from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError
+from pinesy.learning import batches as module
 from pinesy.learning import learn_distributed
-from pinesy.learning.exact import cluster as module
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

@@ -18,8 +18,8 @@ from pinesy import (
     RuleSet,
     learn,
 )
-from pinesy.learning.tolerances.evaluations import Evaluation, ToleranceSearch
-from pinesy.learning.tolerances.tolerance_search import search_tolerances
+from pinesy.learning.evaluations import Evaluation, ToleranceSearch
+from pinesy.learning.tolerance_search import search_tolerances
 from strategies import FloatArray, random_batch
 
 A, B, C, D, E = (Attribute(name, range(4)) for name in "abcde")

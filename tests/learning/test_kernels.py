@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Target
-from pinesy.learning.exact import sample_systems, system_kernels
-from pinesy.learning.exact.sample_systems import SampleSystems, shape_of
+from pinesy.learning import sample_systems, system_kernels
 from pinesy.learning.learning_result import SampleSummary
+from pinesy.learning.sample_systems import SampleSystems, shape_of
 from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
 

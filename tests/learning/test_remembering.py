@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from pinesy import Cascade, learn, parse
-from pinesy.learning import accuracy, search_tolerances
-from pinesy.learning.exact import sample_systems
-from pinesy.learning.exact.in_memory import batch_of
-from pinesy.learning.tolerances.evaluations import SearchProblem
+from pinesy.learning import accuracy, sample_systems, search_tolerances
+from pinesy.learning.evaluations import SearchProblem
+from pinesy.learning.learning_arguments import batch_of
 from pinesy.problems import addition, addition_labels
 from strategies import random_batch
 

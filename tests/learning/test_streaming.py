@@ -28,8 +28,7 @@ from learning.oracle_help import (
 from messages import raises_saying
 from pinesy import Attribute, If, LearningError, PinesyError, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning import LearningResult, learn_batches
-from pinesy.learning.exact import sample_systems
+from pinesy.learning import LearningResult, learn_batches, sample_systems
 from pinesy.samples import SampleFile
 from strategies import BatchCase, batches
 

@@ -21,8 +21,8 @@ from pinesy import (
     UnknownAttributeError,
     learn,
 )
-from pinesy.learning.tolerances.evaluations import ToleranceSearch
-from pinesy.learning.tolerances.tolerance_search import (
+from pinesy.learning.evaluations import ToleranceSearch
+from pinesy.learning.tolerance_search import (
     candidate_tolerances,
     search_tolerances,
 )

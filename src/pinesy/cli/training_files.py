@@ -13,7 +13,7 @@ from pinesy.cli.options import TransformName, transform_function
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules, LearningResult, learn_more
-from pinesy.learning.exact.streaming import Batches
+from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, SampleFile

@@ -1,16 +1,14 @@
 """Learning rule parameters from data: exact solutions, tolerances and the reliability audit."""
 
-from pinesy.learning.audit.blame import Blame, SetAudit
-from pinesy.learning.audit.reliability import Audit, audit
-from pinesy.learning.exact.cluster import learn_distributed
-from pinesy.learning.exact.in_memory import learn
-from pinesy.learning.exact.increments import learn_more
-from pinesy.learning.exact.streaming import learn_batches
+from pinesy.learning.batches import learn_batches, learn_distributed, learn_more
+from pinesy.learning.blame import Blame, SetAudit
+from pinesy.learning.evaluations import Evaluation, ToleranceSearch
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.metrics import accuracy
 from pinesy.learning.model_file import LearnedRules
-from pinesy.learning.tolerances.evaluations import Evaluation, ToleranceSearch
-from pinesy.learning.tolerances.tolerance_search import candidate_tolerances, search_tolerances
+from pinesy.learning.reliability import Audit, audit
+from pinesy.learning.stages import learn
+from pinesy.learning.tolerance_search import candidate_tolerances, search_tolerances
 
 __all__ = [
     "Audit",

@@ -48,18 +48,6 @@ class SampleSummary:
         )
 
 
-def merge_summaries(
-    one: Mapping[str, SampleSummary], other: Mapping[str, SampleSummary]
-) -> dict[str, SampleSummary]:
-    """Return the summaries of two parts of the samples together, for each rule set."""
-    return {name: summary.merge(other[name]) for name, summary in one.items()}
-
-
-def merge_distances(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """Return the distance of the stacked system of two parts of the samples: the larger one."""
-    return {name: max(distance, other[name]) for name, distance in one.items()}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SetResult:
     """What was learned for one rule set.

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.learning.exact.in_memory import Rules, batch_of
-from pinesy.learning.exact.sample_systems import TrainingBatch
+from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
 

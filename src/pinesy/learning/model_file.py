@@ -24,8 +24,8 @@ import numpy as np
 from pinesy._common.files import read_text, writing
 from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError, placed
+from pinesy.learning.learning_arguments import resolve
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
-from pinesy.learning.tolerances.tolerance_groups import resolve
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rules_json import from_content, read_content, to_content

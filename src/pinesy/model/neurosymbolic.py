@@ -13,9 +13,8 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.exact.in_memory import batch_of
+from pinesy.learning.learning_arguments import Tolerance, batch_of, members, resolve
 from pinesy.learning.metrics import answers
-from pinesy.learning.tolerances.tolerance_groups import Tolerance, members, resolve
 from pinesy.model.raw_samples import RawSamples, labels_of, names
 from pinesy.model.views import Transform, View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade

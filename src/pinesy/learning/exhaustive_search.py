@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
-from pinesy.learning.exact.sample_systems import Measured
-from pinesy.learning.exact.stages import CascadeStages, solve_stage, with_sets, with_solution
-from pinesy.learning.tolerances.evaluations import (
+from pinesy.learning.evaluations import (
     Evaluation,
     SearchProblem,
     ToleranceSearch,
     Trials,
 )
+from pinesy.learning.sample_systems import Measured
+from pinesy.learning.stages import CascadeStages, solve_stage, with_sets, with_solution
 from pinesy.rulebase.rule_set import RuleSet
 
 Ints = npt.NDArray[np.intp]

@@ -13,18 +13,23 @@ from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import FloatArray, check_integer, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
-from pinesy.learning.exact.in_memory import Rules, batch_of, with_initial
-from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.metrics import Metric, accuracy
-from pinesy.learning.tolerances.evaluations import (
+from pinesy.learning.evaluations import (
     Evaluation,
     Judge,
     SearchProblem,
     ToleranceSearch,
     Trials,
 )
-from pinesy.learning.tolerances.exhaustive_search import exhaust
-from pinesy.learning.tolerances.tolerance_groups import Tolerances, resolve_groups
+from pinesy.learning.exhaustive_search import exhaust
+from pinesy.learning.learning_arguments import (
+    Rules,
+    Tolerances,
+    batch_of,
+    resolve_groups,
+    with_initial,
+)
+from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.metrics import Metric, accuracy
 
 METHODS = ("paper", "exhaustive")
 

@@ -11,22 +11,33 @@ from contextlib import contextmanager
 from dataclasses import replace
 from operator import is_
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code, RuleUnit
 from pinesy.engine.compiler import link
+from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import LearningError
-from pinesy.learning.exact.sample_systems import Measured, Stage, shape_of
+from pinesy.learning.learning_arguments import (
+    Rules,
+    Tolerance,
+    TrainingBatch,
+    batch_of,
+    resolve,
+    with_initial,
+)
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.learning.sample_systems import Measured, Stage, shape_of
 from pinesy.minmax import TOLERANCE, Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 
 #: The rule sets of a cascade by the names of their outputs, in the order of inference.
 RuleSets = Mapping[str, RuleSet]
+#: For each stage the programs that led to it, and what was measured then.
+Past = dict[int, tuple[tuple[Code, ...], Measured]]
 #: Programs that a cascade keeps.
 MAX_PROGRAMS = 256
 
@@ -156,6 +167,78 @@ class Samples(Protocol):
 
     def begin(self, stage: Stage) -> Passes:
         """Return the passes for a stage."""
+
+
+def learn(
+    rules: Rules,
+    evidence: Evidence,
+    targets: Any,
+    *,
+    tolerance: Tolerance = None,
+    initial: Any = None,
+) -> LearningResult:
+    """Learn rule parameters from training samples, exactly [meth:learningincascade].
+
+    Every sample sets equations for the parameters of each rule set. A sample whose system has
+    Chebyshev distance ``nabla < tau`` is *reliable* [def:reliabletau]; it is repaired
+    [def:reduced-es], and the lowest approximate solution of all the repaired systems together
+    [eq:lowestapproxsol] gives ``s`` and ``r``. Sets are learned in the order of inference. Cost:
+    O(omega n) a sample and set, and what the Pareto fronts take.
+
+    Parameters
+    ----------
+    rules : a rule set or a cascade
+    evidence : the distributions of the inputs, as `Cascade.infer` takes them (one array holds the
+        columns of all of `Cascade.inputs`)
+    targets : for a cascade a mapping from output attributes (or their names) to targets; sets
+        without one keep their parameters. For a rule set, the targets of its output. Targets are
+        one value a sample, or degrees of shape ``(n_samples, |D_b|)``; see `Target.of`.
+    tolerance : ``tau``: one number; a mapping from groups of sets (a name, a pattern such as
+        ``"c_*"``, or a tuple of these) to numbers; or None, which keeps every sample
+    initial : the parameters to begin with, as `with_parameters` takes them: those of the sets that
+        have no target
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet, learn
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rains = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
+    >>> result = learn(rules, rains, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
+    >>> print(result.rule_set)
+    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    """
+    cascade = with_initial(rules, initial)
+    batch = batch_of(cascade, evidence, targets)
+    return learn_from(cascade, InMemory(batch), resolve(tolerance, list(batch.targets)))
+
+
+class InMemory(Samples):
+    """Samples in memory: premise degrees and distances stay from pass to pass.
+
+    Parameters
+    ----------
+    batch : the samples
+    past : where to store what was measured, by the number of the stage, for when it is learned
+        again: a stage that comes after the same programs as the last time is not measured again
+    """
+
+    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
+        self.have: Mapping[str, Any] = {}
+        self._batch = batch
+        self._past = past
+        self._path: tuple[Code, ...] = ()
+
+    def begin(self, stage: Stage) -> Measured:
+        """Compute the premise degrees and distances of a stage."""
+        number, self._path = len(self._path), (*self._path, stage.code)
+        past = {} if self._past is None else self._past
+        # The programs hold all parameters learned so far.
+        if number not in past or not all(map(is_, past[number][0], self._path)):
+            past[number] = self._path, Measured(stage, self._batch.extended(self.have))
+        measured = past[number][1]
+        self.have = measured.inferred
+        return measured
 
 
 def learn_from(

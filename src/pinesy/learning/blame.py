@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.learning.exact.sample_systems import SampleSystems, shape_of
+from pinesy.learning.sample_systems import SampleSystems, shape_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -18,7 +18,7 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
-KERNELS = "pinesy.learning.audit.blame_kernels"
+KERNELS = "pinesy.learning.blame_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
 

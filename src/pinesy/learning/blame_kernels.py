@@ -8,7 +8,7 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled
-from pinesy.learning.exact import system_kernels as k
+from pinesy.learning import system_kernels as k
 from pinesy.minmax.solving import TOLERANCE
 
 _SIGNS = types.Array(types.boolean, 2, "C", readonly=True)

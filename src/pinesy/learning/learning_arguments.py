@@ -1,14 +1,22 @@
-"""Tolerances given by groups of rule sets: how far from consistent a sample may be."""
+"""What learning is given: rules, training samples, and tolerances by groups of rule sets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
 
-from pinesy._common.names import name_of
-from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
+import numpy.typing as npt
 
+from pinesy._common.names import column_slices, name_of
+from pinesy._common.validation import suggestion
+from pinesy.engine.evidence import Evidence, Rows
+from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
+from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target, named_targets, read_targets
+
+Rules = RuleSet | Cascade
 #: Rule sets that do the same task and share a tolerance: the name of an output attribute, a
 #: pattern such as ``"c_*"``, or a tuple of these.
 SetGroup = str | tuple[str, ...]
@@ -16,6 +24,83 @@ SetGroup = str | tuple[str, ...]
 Tolerances = Mapping[SetGroup, float]
 #: One number for all sets, one for each group, or None: every sample is kept.
 Tolerance = float | Mapping[Any, float | None] | None
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingBatch:
+    """Some training samples, checked for form.
+
+    Attributes
+    ----------
+    n : the number of samples
+    known : the distributions (n, |D_a|) of the inputs, and of what has been inferred
+    targets : by the name of the attribute
+    """
+
+    n: int
+    known: Mapping[str, npt.NDArray[Any]]
+    targets: Mapping[str, Target]
+
+    def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
+        """Return the samples with distributions that were inferred for them."""
+        return TrainingBatch(self.n, {**self.known, **inferred}, self.targets)
+
+
+def with_initial(rules: Rules, initial: Any = None) -> Cascade:
+    """Return the rules as a cascade, with their initial parameters if some are given."""
+    cascade = as_cascade(rules)
+    if initial is None:
+        return cascade
+    if isinstance(rules, RuleSet):
+        initial = {rules.output.name: initial}
+    return cascade.with_parameters(initial)
+
+
+def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatch:
+    """Check the form of training samples: names, shapes, values and degrees of targets.
+
+    The targets of a single rule set may come alone; see `named_targets`.
+    """
+    attributes = {name: one.output for name, one in cascade.sets.items()}
+    only = next(iter(attributes.values())) if len(attributes) == 1 else None
+    named = named_targets(targets, attributes, only)
+    rows = _rows(cascade, evidence, named)
+    if rows.n == 0:
+        raise DataError("there are no samples to learn from")
+    given = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
+    return TrainingBatch(rows.n, _by_attribute(rows), given)
+
+
+def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -> TrainingBatch:
+    """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples."""
+    if not isinstance(pair, kinds) or len(pair) != 2:
+        raise DataError(f"{where} is not a pair (evidence, targets): {pair!r:.60}")
+    with placed(where):
+        return batch_of(cascade, *pair)
+
+
+def check_targeted(where: str, names: Collection[str], first: Collection[str]) -> None:
+    """Raise `DataError` unless a part of the samples has the targets that the first part has."""
+    if list(names) != list(first):
+        kind = where.split()[0]
+        raise DataError(
+            f"{where} has targets for {', '.join(names)}, the first {kind} for {', '.join(first)}; "
+            f"every {kind} needs the same"
+        )
+
+
+def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Rows:
+    if not isinstance(evidence, Mapping):
+        return evidence_rows(cascade, evidence)
+    used = {a.name for one in cascade.needed(targeted) for a in one.inputs}
+    return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in used))
+
+
+def _by_attribute(rows: Rows) -> dict[str, Any]:
+    """Return the columns of each input."""
+    if len(rows.arrays) == len(rows.attributes):
+        return {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
+    return {n: rows.arrays[0][:, columns] for n, columns in column_slices(rows.attributes).items()}
 
 
 def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:

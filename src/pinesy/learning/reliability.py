@@ -17,10 +17,9 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import run
 from pinesy.exceptions import UnknownAttributeError
-from pinesy.learning.audit.blame import Blame, Flags, SetAudit, values_text
-from pinesy.learning.exact.in_memory import Rules, batch_of
-from pinesy.learning.exact.sample_systems import TrainingBatch
-from pinesy.learning.exact.stages import CascadeStages
+from pinesy.learning.blame import Blame, Flags, SetAudit, values_text
+from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.stages import CascadeStages
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rules.attributes import Attribute

@@ -16,13 +16,14 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Rows
 from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
+from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
-KERNELS = "pinesy.learning.exact.system_kernels"
+KERNELS = "pinesy.learning.system_kernels"
 CellNumbers = npt.NDArray[np.uint32]
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
@@ -74,26 +75,6 @@ def shape_of(partition: Partition) -> CellShape:
         partition.cell_of.astype(np.uint32),
         np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32)),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingBatch:
-    """Some training samples, checked for form.
-
-    Attributes
-    ----------
-    n : the number of samples
-    known : the distributions (n, |D_a|) of the inputs, and of what has been inferred
-    targets : by the name of the attribute
-    """
-
-    n: int
-    known: Mapping[str, npt.NDArray[Any]]
-    targets: Mapping[str, Target]
-
-    def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
-        """Return the samples with distributions that were inferred for them."""
-        return TrainingBatch(self.n, {**self.known, **inferred}, self.targets)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,18 +11,17 @@ import numpy as np
 from pinesy._common.tables import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, LearningError, placed
-from pinesy.learning.exact.in_memory import InMemory, Past
-from pinesy.learning.exact.sample_systems import TrainingBatch
-from pinesy.learning.exact.stages import learn_from
-from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.metrics import Metric, accuracy, answers
-from pinesy.learning.tolerances.tolerance_groups import (
+from pinesy.learning.learning_arguments import (
     SetGroup,
     Tolerances,
+    TrainingBatch,
     resolve,
     show_group,
     show_tolerances,
 )
+from pinesy.learning.learning_result import SHOWN, LearningResult
+from pinesy.learning.metrics import Metric, accuracy, answers
+from pinesy.learning.stages import InMemory, Past, learn_from
 from pinesy.rulebase.cascade import Cascade
 
 

@@ -1,1 +1,0 @@
-"""The audit: which training samples contradict the rules, where and by how much."""

@@ -1,1 +1,0 @@
-"""Exact learning: equation systems of samples, solved stage by stage along a cascade."""

@@ -1,1 +1,0 @@
-"""Tolerances: given for groups of rule sets, or searched for with validation data."""
