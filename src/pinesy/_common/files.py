@@ -34,6 +34,19 @@ def read_text(path: Path) -> str:
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
 
 
+def cache_directory(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return the cache directory: `directory`, else ``$PINESY_CACHE``, else ``~/.cache/pinesy``.
+
+    It need not exist yet.
+
+    Examples
+    --------
+    >>> cache_directory("somewhere").name
+    'somewhere'
+    """
+    return Path(directory or os.environ.get("PINESY_CACHE") or "~/.cache/pinesy").expanduser()
+
+
 def made(directory: Path) -> Path:
     """Make a directory, if it is not there, or raise `DataError`."""
     try:

@@ -1,21 +1,109 @@
-"""Visual Sudoku: grids of images, correct and incorrect, as Augustine et al. (2022) make them."""
+"""Sudoku: the rules that judge a filled grid, and puzzles of images, correct and incorrect.
+
+Puzzles are made as Augustine et al. (2022) make them for Visual Sudoku.
+"""
 
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import check_integer, check_integers, check_rng
-from pinesy.exceptions import DataError, DomainError
+from pinesy.exceptions import DataError, DomainError, ShapeError
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.rule import Rule
 
 Indices = npt.NDArray[np.int64]
+Cell = tuple[int, int]
 
 #: The chance to go on with another replacement or swap, and how many there are at most.
 GO_ON = 0.5
 MOST = 10
 #: Grids that are filled side by side.
 ATTEMPTS = 1024
+
+
+def sudoku(dim: int) -> Cascade:
+    """Return the rule base that judges a ``dim x dim`` Sudoku (57 rule sets for 4, 811 for 9).
+
+    The rules are those of the paper [subsec:exp:sudoku].
+
+    Inputs are the cells ``a_i_j`` (row `i`, column `j`, from 1) with digits ``0 .. dim-1``. For
+    each pair of cells that must differ, ``b_i_j_i'_j'`` is the pair of their digits; the output
+    `c` is 1 if the grid is valid, else 0.
+
+    Examples
+    --------
+    >>> len(sudoku(4).rule_sets)
+    57
+    """
+    pairs = constraints(dim)
+    digits = range(dim)
+    a = {(i, j): Attribute(f"a_{i}_{j}", digits) for i, j in product(range(1, dim + 1), repeat=2)}
+    rule_sets, different = [], []
+    # Positions in the product are u * dim + v: the digit of the first cell, then of the second.
+    rows = [sum(1 << u * dim + v for v in digits) for u in digits]
+    columns = [sum(1 << u * dim + v for u in digits) for v in digits]
+    unequal = sum(1 << u * dim + v for u in digits for v in digits if u != v)
+    is_digit = {
+        cell: [Premise((attribute.isin({d}),)) for d in digits] for cell, attribute in a.items()
+    }
+    for one, two in pairs:
+        b = Attribute.product(f"b_{one[0]}_{one[1]}_{two[0]}_{two[1]}", a[one], a[two])
+        rules = [
+            Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"))
+            for d in digits
+            for cell, masks in ((one, rows), (two, columns))
+        ]
+        rule_sets.append(RuleSet(rules))
+        different.append(Proposition(b, unequal, f"{a[one].name} != {a[two].name}"))
+    valid = Rule(Premise(tuple(different)), Attribute("c", (0, 1)).isin({1}))
+    return Cascade(*rule_sets, RuleSet([valid]))
+
+
+def constraints(dim: int) -> list[tuple[Cell, Cell]]:
+    """Return the pairs of cells that must differ: by row, by column, by block.
+
+    A pair that shares a line and a block counts once: 56 pairs for ``dim = 4``, 810 for 9.
+    """
+    side = round(dim**0.5) if isinstance(dim, int) and dim > 0 else 0
+    if side < 2 or side * side != dim:
+        raise DomainError(f"a Sudoku has dim 4, 9, 16, ...; got {dim!r}")
+    cells = [(i, j) for i in range(1, dim + 1) for j in range(1, dim + 1)]
+    groups = [np.flatnonzero(kind == group) for kind in _groups(dim) for group in range(dim)]
+    pairs = (pair for group in groups for pair in combinations(group.tolist(), 2))
+    return [(cells[one], cells[two]) for one, two in dict.fromkeys(pairs)]
+
+
+def sudoku_labels(grids: npt.ArrayLike) -> dict[str, Indices]:
+    """Return the right value of every attribute that `sudoku` concludes on, for each grid.
+
+    Parameters
+    ----------
+    grids : integer array (n_samples, dim, dim)
+        The digits, from 0 on, row by row.
+
+    Examples
+    --------
+    >>> labels = sudoku_labels([[[0, 1, 2, 3], [2, 3, 0, 1], [1, 0, 3, 2], [3, 2, 1, 0]]])
+    >>> labels["b_1_1_1_2"].tolist(), labels["c"].tolist()
+    ([[0, 1]], [1])
+    """
+    wanted = "of integers (n_samples, dim, dim)"
+    array = check_integers(grids, "grids", 3, wanted).astype(np.int64)
+    if array.shape[1] != array.shape[2]:
+        raise ShapeError(f"grids has shape {array.shape}; it must be {wanted}")
+    labels: dict[str, Indices] = {}
+    valid = np.ones(len(array), dtype=bool)
+    for (i, j), (k, m) in constraints(array.shape[1]):
+        one, two = array[:, i - 1, j - 1], array[:, k - 1, m - 1]
+        labels[f"b_{i}_{j}_{k}_{m}"] = np.stack([one, two], axis=1)
+        valid &= one != two
+    return {**labels, "c": valid.astype(np.int64)}
 
 
 @dataclass(frozen=True, eq=False)
