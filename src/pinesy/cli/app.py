@@ -10,12 +10,11 @@ from typer.core import TyperGroup
 import pinesy
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
-from pinesy.cli.check_command import check
 from pinesy.cli.demo_command import demo
 from pinesy.cli.explain_command import explain
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
-from pinesy.cli.show_command import show
+from pinesy.cli.rules_commands import check, show
 from pinesy.exceptions import PinesyError
 
 

@@ -9,12 +9,11 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pinesy.cli.image_demo import run_image_demo
-from pinesy.cli.output import Screen, degree_text, new_table
-from pinesy.cli.show_command import RuleBasePrinter
+from pinesy.cli.output import Screen, degree_text, table_of
+from pinesy.cli.rules_commands import RuleBasePrinter
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rules_text import parse
@@ -102,11 +101,9 @@ def _same_digit(console: Console) -> None:
     cascade = parse(SAME_DIGIT)
     RuleBasePrinter(console).sets(cascade.order, rules=True, cells=True, matrix="symbols")
     _say(console, "Two networks look at two images. Their probabilities become possibilities:")
-    evidence = _inputs(console, BITS)
-    found = cascade.infer(evidence)
+    inferred = cascade.infer(_inputs(console, BITS))
     _say(console, "By min and max, the rules give:")
-    console.print(_results(found), end="\n\n")
-    _certainties(console, found["c"])
+    _results(console, inferred)
     console.print()
 
 
@@ -117,12 +114,10 @@ def _sum(console: Console, cascade: Cascade) -> None:
         f"{len(cascade.rule_sets)} rule sets with {rules} rules add a_1 a_2 and a_3 a_4, digit by "
         "digit with carries; y_0 y_1 y_2 is the sum. The networks say:",
     )
-    found = dict(sorted(cascade.infer(_inputs(console, DIGITS)).items()))
+    inferred = dict(sorted(cascade.infer(_inputs(console, DIGITS)).items()))
     _say(console, "The sum, digit by digit:")
-    console.print(_results(found), end="\n\n")
-    for possibility in found.values():
-        _certainties(console, possibility)
-    best = "".join(show_value(possibility.best) for possibility in found.values())
+    _results(console, inferred)
+    best = "".join(show_value(possibility.best) for possibility in inferred.values())
     _say(console, f"Best sum: {int(best)}. The other readings stay in sight, with their degrees.")
 
 
@@ -164,21 +159,22 @@ def _many(console: Console, cascade: Cascade) -> None:
 
 def _inputs(console: Console, probabilities: Distributions) -> Distributions:
     """Print probabilities beside the possibilities made of them; return the latter."""
-    table = new_table("input", "probabilities", "possibilities (antipignistic)")
-    evidence: Distributions = {}
-    for name, given in probabilities.items():
-        evidence[name] = antipignistic(given)
-        table.add_row(*map(Text, (name, _degrees(given), _degrees(evidence[name]))))
-    console.print(table)
+    evidence = {name: antipignistic(given) for name, given in probabilities.items()}
+    rows = [(n, _degrees(given), _degrees(evidence[n])) for n, given in probabilities.items()]
+    console.print(table_of(["input", "probabilities", "possibilities (antipignistic)"], rows))
     return evidence
 
 
-def _results(found: Mapping[str, Possibility]) -> Table:
-    table = new_table("output", "possibilities", "best", "its certainty")
-    for name, possibility in found.items():
-        cells = _degrees(possibility.to_dict()), show_value(possibility.best)
-        table.add_row(*map(Text, (name, *cells, degree_text(possibility.certainty))))
-    return table
+def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
+    """Print what was inferred, and what is certain of it."""
+    rows = [
+        (name, _degrees(pi.to_dict()), show_value(pi.best), degree_text(pi.certainty))
+        for name, pi in inferred.items()
+    ]
+    columns = ["output", "possibilities", "best", "its certainty"]
+    console.print(table_of(columns, rows), end="\n\n")
+    for possibility in inferred.values():
+        _certainties(console, possibility)
 
 
 def _degrees(distribution: Mapping[Hashable, float]) -> str:

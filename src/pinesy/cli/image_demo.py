@@ -1,6 +1,8 @@
 """The main job on real images: a network reads digits, rules add them and judge Sudokus."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,7 @@ from rich.text import Text
 
 from pinesy._common.files import writing
 from pinesy._common.names import column_slices
-from pinesy.cli.demo_page import COLUMNS, demo_page
-from pinesy.cli.output import new_table
+from pinesy.cli.output import table_of
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import (
     ExplainedSum,
@@ -33,6 +34,48 @@ SUMS = (1, 2, 4)
 PUZZLES = 20
 #: Grey levels of the pictures in the terminal, from paper to ink.
 INK = " .:-=+*#%@"
+
+#: The columns of the results; then the page, which needs nothing else.
+COLUMNS = ("problem", "samples", "right", "if all digits must be right")
+TITLE = "pinesy: a network reads digits, rules reason about them"
+STYLE = """
+:root { color-scheme: light dark; }
+body { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem;
+  font: 16px/1.5 system-ui, sans-serif; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #8888; text-align: right; }
+svg, .scroll img { width: 100%; height: auto; background: #fff; }
+.digits img { width: 4.5rem; height: 4.5rem; image-rendering: pixelated; margin-right: .4rem; }
+pre { white-space: pre-wrap; max-width: 60rem; }
+"""
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{title}</h1>
+{facts}
+<div class="scroll" tabindex="0">
+<table>
+<caption>Images that were never seen</caption>
+<thead>
+<tr>{titles}</tr>
+</thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</div>
+{sums}
+</body>
+</html>
+"""
 
 Images = npt.NDArray[np.uint8]
 
@@ -68,16 +111,13 @@ def run_image_demo(console: Console, page: Path) -> None:
     models = {k: _adding(network, k, seen) for k in SUMS}
     rows = [_added(k, model, unseen, right) for k, model in models.items()]
     rows.append(_judged(network, unseen))
-    table = new_table(*COLUMNS, right=("samples",))
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    console.print(table_of(COLUMNS, rows, right=("samples",)))
     console.rule("3. Two sums, looked at closely")
     cases = _cases(models[2], *unseen.sums(2))
     for case in cases:
         _closely(console, case)
     with writing(page) as stream:
-        stream.write(demo_page([trained, read], rows, cases))
+        stream.write(_html([trained, read], rows, cases))
     console.print(Text(f"All this with pictures: {page.absolute()}"))
 
 
@@ -155,3 +195,20 @@ def side_by_side(images: Images) -> str:
     return "\n".join(
         "  ".join("".join(INK[v] for v in picture[row]) for picture in levels) for row in range(14)
     )
+
+
+def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
+    """Return the page: what was done, the table of results, and single sums explained."""
+    return PAGE.format(
+        title=escape(TITLE),
+        style=STYLE,
+        facts="\n".join(f"<p>{escape(fact)}</p>" for fact in facts),
+        titles="".join(f'<th scope="col">{escape(column)}</th>' for column in COLUMNS),
+        rows="\n".join(map(_html_row, rows)),
+        sums="\n".join(one.to_html() for one in sums),
+    )
+
+
+def _html_row(cells: Sequence[str]) -> str:
+    head, *others = map(escape, cells)
+    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{c}</td>" for c in others)}</tr>'

@@ -70,12 +70,16 @@ def shortened(text: str, limit: int | None) -> str:
     return f"{text[:limit]} ... {len(text) - limit:,} more characters (--all)"
 
 
-def new_table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """Return an empty table; long cells are folded, never cut."""
+def table_of(
+    columns: Sequence[str], rows: Iterable[Sequence[str]] = (), right: Sequence[str] = ()
+) -> Table:
+    """Return a table of texts as they are; long cells are folded, never cut."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         justify = "right" if column in right else "left"
         table.add_column(column, overflow="fold", justify=justify)  # type: ignore[arg-type]
+    for cells in rows:
+        table.add_row(*map(Text, cells))
     return table
 
 
@@ -157,7 +161,7 @@ class TableWriter:
             screen.print(shortened_note(left, "sample"))
 
     def _print(self, screen: Screen, rows: Sequence[ResultRow]) -> None:
-        table = new_table(*self.columns, right=self.right)
+        table = table_of(self.columns, right=self.right)
         for row in rows:
             for cells in row.lines():
                 table.add_row(*map(Text, cells))

@@ -1,4 +1,4 @@
-"""The command ``pinesy show``: attributes, rules, partitions and matrices of a rule base."""
+"""The commands ``pinesy check`` and ``pinesy show``: what is in a file of rules."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy.cli.options import All, RulesFile
-from pinesy.cli.output import Screen, counted, degree_text, new_table, shortened, shortened_note
+from pinesy.cli.output import Screen, counted, degree_text, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.relation import show_matrix
@@ -30,6 +30,22 @@ Numbers = Annotated[bool, typer.Option("--numbers", help="Show the matrix M in n
 SetName = Annotated[
     str | None, typer.Option("--set", metavar="NAME", help="Only the rules on this attribute.")
 ]
+
+
+def check(rules: RulesFile) -> None:
+    """Look for what is odd in a file of rules, and say what inference costs.
+
+    Warnings are likely mistakes (exit code 1), notes are not.
+
+    [bold]Example[/bold]
+      pinesy check sum.rules
+    """
+    findings = load_rules(rules).check()
+    typer.echo(str(findings))
+    warnings = len(findings.warnings)
+    notes = len(findings.findings) - warnings
+    typer.echo(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
+    raise typer.Exit(1 if warnings else 0)
 
 
 def show(
@@ -89,13 +105,12 @@ class RuleBasePrinter:
     def attributes(self, cascade: Cascade) -> None:
         """Print the table of attributes."""
         roles = roles_of(cascade)
-        table = new_table("attribute", "role", "size", "values", right=("size",))
         shown = self._cut(list(cascade.attributes.values()), ROWS)
-        for a in shown:
-            values = self._values(a.domain)
-            table.add_row(*map(Text, (a.name, roles[a.name], f"{len(a.domain):,}", values)))
+        rows = [
+            (a.name, roles[a.name], f"{len(a.domain):,}", self._values(a.domain)) for a in shown
+        ]
         self._title("Attributes")
-        self.console.print(table)
+        self.console.print(table_of(["attribute", "role", "size", "values"], rows, ["size"]))
         self._note(len(cascade.attributes) - len(shown), "attribute")
 
     def sets(self, rule_sets: Sequence[RuleSet], *, rules: bool, cells: bool, matrix: str) -> None:
@@ -132,12 +147,12 @@ class RuleBasePrinter:
         partition = rule_set.partition
         pairs = list(zip(partition.tuples, partition.cells(rule_set.output.domain), strict=True))
         shown = self._cut(pairs, ROWS)
-        table = new_table("cell", "signs", "values", right=("cell",))
-        for number, (signs, values) in enumerate(shown, 1):
-            listed = f"({self._names(list(map(str, signs)))})"
-            table.add_row(*map(Text, (str(number), listed, self._values(values))))
+        rows = [
+            (str(number), f"({self._names(list(map(str, signs)))})", self._values(values))
+            for number, (signs, values) in enumerate(shown, 1)
+        ]
         self._line(f"partition of {rule_set.output.name}: {counted(len(pairs), 'cell')}")
-        self.console.print(table)
+        self.console.print(table_of(["cell", "signs", "values"], rows, ["cell"]))
         self._note(len(pairs) - len(shown), "cell")
 
     def matrix(self, rule_set: RuleSet, numbers: bool) -> None:
