@@ -280,7 +280,7 @@ def test_domains_in_several_orders_share_a_classifier() -> None:
 
 def test_bad_probabilities_are_named_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Degrees are transformed in parts: all the same, the row is that of the sample."""
-    monkeypatch.setattr("pinesy.model.views.CELLS", 7 * 40)
+    monkeypatch.setattr("pinesy.model.perceptions.CELLS", 7 * 40)
     assert np.array_equal(sums().evidence(SAMPLES), by_hand())
     for row, place in [(0, 0), (6, 3), (7, 1), (99, 2)]:
         samples = np.tile(SAMPLES[0], (100, 1))
@@ -745,16 +745,20 @@ def test_bad_samples(data: Any, error: type[PinesyError], said: list[str]) -> No
 
 VALID = (SAMPLES, LABELS)
 FIT_ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
-    ({"samples": SAMPLES[:9]}, ShapeError, ["concepts has shape (100, 4)", "(9, 4)"]),
-    ({"concepts": DIGITS[SAMPLES][:, :2]}, ShapeError, ["concepts has shape (100, 2)", "(100, 4)"]),
+    ({"samples": SAMPLES[:9]}, DataError, ["concepts: 'a_1' has 100 values", "the 9 samples"]),
+    (
+        {"concepts": DIGITS[SAMPLES][:, :2]},
+        ShapeError,
+        ["concepts has shape (100, 2)", "(n, 4, ...)"],
+    ),
     (
         {"concepts": DIGITS[SAMPLES] + 1},
         DomainError,
         ["concepts:", "'a_", "row", "no value 10; known: 0, 1", "leave out samples"],
     ),
     ({"concepts": {"a_9": 1}}, UnknownAttributeError, ["concepts: there is no input 'a_9'"]),
-    ({"concepts": {"a_1": DIGITS[:5]}}, ShapeError, ["concepts: 'a_1' has 5 values", "100"]),
-    ({"concepts": {"a_1": np.eye(10)[DIGITS[:100]]}}, DataError, ["'a_1' has distributions"]),
+    ({"concepts": {"a_1": DIGITS[:5]}}, DataError, ["concepts: 'a_1' has 5 values", "100"]),
+    ({"concepts": {"a_1": np.eye(10)[DIGITS[:100]]}}, DataError, ["'a_1' has 100 distributions"]),
     ({"concepts": {"a_1": "nine"}}, DataError, ["concepts:", "'a_1'", "'nine'"]),
     ({"targets": {"y_7": [1]}}, UnknownAttributeError, ["'y_7'", "did you mean"]),
     ({"targets": {}}, DataError, ["no targets"]),

@@ -15,8 +15,7 @@ from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.learning_arguments import Tolerance, batch_of, members, resolve
 from pinesy.learning.metrics import answers
-from pinesy.model.raw_samples import RawSamples, labels_of, names
-from pinesy.model.views import Transform, View, views_of
+from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute

@@ -9,13 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import (
-    FloatArray,
-    check_distributions,
-    in_order,
-    listed,
-    suggestion,
-)
+from pinesy._common.validation import FloatArray, check_distributions, in_order, listed, suggestion
 from pinesy.engine.evidence import target_degrees
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
@@ -80,6 +74,18 @@ class Target:
         if not isinstance(content, np.ndarray) and _are_values(content, attribute):
             return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
         return cls._of_array(_array(content, attribute), attribute)
+
+    @classmethod
+    def of_values(cls, content: object, attribute: Attribute, n: int) -> "Target":
+        """Return targets that are values, one for each of `n` samples, or raise an error."""
+        target = cls.of(content, attribute)
+        if target.is_graded or len(target) != n:
+            kind = "distributions" if target.is_graded else "values"
+            raise DataError(
+                f"{attribute.name!r} has {len(target)} {kind}; give one value for each of the {n} "
+                "samples"
+            )
+        return target
 
     @classmethod
     def _same(cls, target: "Target", attribute: Attribute) -> "Target":

@@ -7,7 +7,7 @@ one that can say beforehand what it cannot do ``check_data(data, classes, traini
 of scikit-learn do, which values its columns are of.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import ismethod
@@ -15,16 +15,157 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
-from pinesy.model.raw_samples import Array, Labels, RawSamples, by_input, names
+from pinesy._common.names import by_name
+from pinesy._common.validation import FloatArray, in_order, listed, suggestion
+from pinesy.exceptions import (
+    DataError,
+    DegreeError,
+    DomainError,
+    PinesyError,
+    ShapeError,
+    UnknownAttributeError,
+    placed,
+)
+from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
+Array = npt.NDArray[Any]
+#: For attributes, by name, the positions in the domain of the values of all samples.
+Labels = dict[str, npt.NDArray[np.int64]]
 #: Makes possibilities of probabilities; see `pinesy.transforms`.
 Transform = Callable[[Any], Any]
 #: Degrees that are transformed at a time: they should stay in cache.
 CELLS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class RawSamples:
+    """The data of samples, as perceptions take them.
+
+    Attributes
+    ----------
+    inputs : the attributes, in the order of the columns of one array
+    columns : for each attribute, by name, an array ``(n, ...)``
+    whole : the array ``(n, len(inputs), ...)`` that the columns are views of, if they are
+    """
+
+    inputs: tuple[Attribute, ...]
+    columns: dict[str, Array]
+    whole: Array | None = None
+
+    @classmethod
+    def of(
+        cls, content: object, inputs: tuple[Attribute, ...], what: str = "samples"
+    ) -> "RawSamples":
+        """Check the names and the numbers of data; perceptions check what is in them."""
+        given, whole = _columns(content, inputs, what, "data")
+        columns = {a.name: _array(given[a.name], f"{what}[{a.name!r}]") for a in inputs}
+        first = inputs[0].name
+        for name, array in columns.items():
+            if array.ndim == 0 or not len(array):
+                raise DataError(f"{what} has no rows: there are no samples")
+            if len(array) != len(columns[first]):
+                raise ShapeError(
+                    f"{what} has {len(array)} rows of data for {name!r} and "
+                    f"{len(columns[first])} for {first!r}; every sample needs one for each "
+                    "attribute"
+                )
+        return cls(inputs, columns, whole)
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return len(self.columns[self.inputs[0].name])
+
+    @property
+    def ignorance(self) -> FloatArray:
+        """Stands in for the evidence on the samples, where only targets are checked."""
+        size = sum(len(a.domain) for a in self.inputs)
+        return np.broadcast_to(np.float64(1.0), (self.n, size))
+
+    def rows(self, attributes: Sequence[Attribute]) -> Array:
+        """Return the data of some attributes ``(n * len(attributes), ...)``, sample by sample."""
+        if self.whole is not None and tuple(attributes) == self.inputs:
+            return self.whole.reshape(-1, *self.whole.shape[2:])  # a view, not a copy
+        arrays = [self.columns[a.name] for a in attributes]
+        for attribute, array in zip(attributes, arrays, strict=True):
+            if array.shape != arrays[0].shape:
+                raise ShapeError(
+                    f"one perception sees {attributes[0].name!r}, with data of shape "
+                    f"{arrays[0].shape}, and {attribute.name!r}, with data of shape {array.shape}; "
+                    "make the shapes equal, or give each a perception of its own"
+                )
+        return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])
+
+
+def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
+    """Return the positions of the values of attributes: of all, or of those that a dict names."""
+    columns, _ = _columns(content, inputs, "concepts", "values", every=False)
+    return {a.name: _positions(columns[a.name], a, n) for a in inputs if a.name in columns}
+
+
+def _positions(content: object, attribute: Attribute, n: int) -> npt.NDArray[np.int64]:
+    try:
+        with placed("concepts"):
+            return Target.of_values(content, attribute, n).labels.astype(np.int64)
+    except DomainError as error:
+        cure = "leave out samples of which it is not known"
+        error.args = (f"{error}; {cure}", *error.args[1:])
+        raise
+
+
+def _columns(
+    content: object, inputs: tuple[Attribute, ...], what: str, parts: str, *, every: bool = True
+) -> tuple[dict[str, Any], Array | None]:
+    """Return what is given for attributes, by name, and the array it is the columns of, if any.
+
+    Columns that have names are put in the order of the inputs.
+    """
+    if isinstance(content, Mapping):
+        return by_input(content, inputs, what, every=every), None
+    array = _array(in_order(content, (a.name for a in inputs), what), what)
+    if array.ndim < 2 or array.shape[1] != len(inputs):
+        raise ShapeError(
+            f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each sample "
+            f"the {parts} of each of {names(inputs)}, in this order; or give a dict from "
+            f"attributes to {parts}"
+        )
+    return {a.name: array[:, i] for i, a in enumerate(inputs)}, array
+
+
+def by_input(
+    content: Mapping[Any, Any], inputs: Sequence[Attribute], what: str, *, every: bool = True
+) -> dict[str, Any]:
+    """Return a mapping from inputs or their names by the names alone.
+
+    Parameters
+    ----------
+    every : whether there must be something for every input
+    """
+    with placed(what):
+        given = by_name(content, "input")
+        known = [a.name for a in inputs]
+        for name in given:
+            if name not in known:
+                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
+        missing = [a for a in inputs if a.name not in given]
+        if every and missing:
+            raise DataError(f"there is none for {names(missing)}; give one for every input")
+    return given
+
+
+def names(attributes: Sequence[Attribute]) -> str:
+    """Return the names of attributes, the first ones if they are many."""
+    return listed([a.name for a in attributes])
+
+
+def _array(content: object, what: str) -> Array:
+    try:
+        return np.asarray(content)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} cannot be made an array: {error}") from None
 
 
 @runtime_checkable
@@ -53,7 +194,18 @@ class View:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
-        _check_form(self.perception, self._where)
+        perception, has_method = self.perception, hasattr(self.perception, "predict_proba")
+        if isinstance(perception, type) or not (has_method or callable(perception)):
+            raise DataError(
+                f"{self._where} is {perception!r:.60}; give a function from data to "
+                "probabilities, or an object with predict_proba"
+            )
+        if hasattr(perception, "state_dict") and not has_method:
+            raise DataError(
+                f"{self._where} is {type(perception).__name__}, a network, which gives scores; "
+                "give pinesy.nets.NetworkPerception(network, recipe), or a function that returns "
+                "its softmax as an array"
+            )
         one = self.attributes[0]
         for other in self.attributes:
             if len(other.domain) != len(one.domain):
@@ -70,10 +222,7 @@ class View:
     def check(self, samples: RawSamples, labels: Labels, what: str = "") -> None:
         """Raise an error if the perception cannot be trained, or refuses such data.
 
-        Parameters
-        ----------
-        labels : of the attributes that it is to be trained for
-        what : the data are called so
+        The labels are of the attributes that it is to be trained for.
         """
         labelled = any(a.name in labels for a in self.attributes)
         if labelled and not callable(getattr(self.perception, "fit", None)):
@@ -83,9 +232,9 @@ class View:
                 "them as a dict without its attributes"
             )
         if callable(check := getattr(self.perception, "check_data", None)):
-            data = samples.first.rows(self.attributes)
+            data = samples.rows(self.attributes)
             with placed(f"{what}{self._where}"):
-                check(data, len(self.attributes[0].domain), training=labelled)
+                check(data[:1], len(self.attributes[0].domain), training=labelled)
 
     def fit(self, samples: RawSamples, labels: Labels) -> None:
         """Train the perception: `labels` are positions in the domain, for some attributes."""
@@ -139,14 +288,13 @@ class View:
         try:
             with placed(self._where):
                 yield
-        except PinesyError:
-            raise
         except Exception as error:
-            kind, n = type(self.perception).__name__, len(data)
-            error.add_note(
-                f"raised by {self._where}, a {kind}, which was given {n} rows of data as an "
-                f"array of shape {data.shape} and type {data.dtype}"
-            )
+            if not isinstance(error, PinesyError):
+                error.add_note(
+                    f"raised by {self._where}, a {type(self.perception).__name__}, which was given "
+                    f"{len(data)} rows of data as an array of shape {data.shape} and type "
+                    f"{data.dtype}"
+                )
             raise
 
     def _refuse(self, part: Array, begin: int, transform: Transform) -> None:
@@ -181,29 +329,8 @@ def _keys(values: Iterable[object]) -> list[tuple[bool, object]]:
     return [(isinstance(v, bool), v) for v in values]
 
 
-def _check_form(perception: object, where: str) -> None:
-    """Raise `DataError` unless `perception` can give probabilities."""
-    predicts = callable(perception) or callable(getattr(perception, "predict_proba", None))
-    if isinstance(perception, type) or not predicts:
-        raise DataError(
-            f"{where} is {perception!r:.60}; give a function from data to probabilities, or an "
-            "object with predict_proba"
-        )
-    if hasattr(perception, "state_dict") and not hasattr(perception, "predict_proba"):
-        raise DataError(
-            f"{where} is {type(perception).__name__}, a network, which gives scores; give "
-            "pinesy.nets.NetworkPerception(network, recipe), or a function that returns its "
-            "softmax as an array"
-        )
-
-
 def views_of(perception: object, inputs: tuple[Attribute, ...]) -> tuple[View, ...]:
-    """Return each perception once, with the attributes that it sees.
-
-    Parameters
-    ----------
-    perception : one for all inputs, or a mapping from inputs (or their names) to perceptions
-    """
+    """Return each perception once, with the attributes that it sees; see `NeuroSymbolic`."""
     if not isinstance(perception, Mapping):
         return (View(perception, inputs),)
     given = by_input(perception, inputs, "perception")
