@@ -80,11 +80,8 @@ class Target:
         """Return targets that are values, one for each of `n` samples, or raise an error."""
         target = cls.of(content, attribute)
         if target.is_graded or len(target) != n:
-            kind = "distributions" if target.is_graded else "values"
-            raise DataError(
-                f"{attribute.name!r} has {len(target)} {kind}; give one value for each of the {n} "
-                "samples"
-            )
+            given = f"{len(target)} {'distributions' if target.is_graded else 'values'}"
+            raise DataError(f"{attribute.name!r} has {given}; give {n} values, one for each sample")
         return target
 
     @classmethod
