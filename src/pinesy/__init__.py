@@ -38,8 +38,7 @@ from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
-from pinesy.rulebase.equations import EquationSystem
-from pinesy.rulebase.relation import MatrixRelation
+from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target

@@ -1,8 +1,12 @@
-"""Work on an object that is done once and stored on the object."""
+"""Work that is done once: stored on the object it is about, or a module of compiled loops."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar, TypeVarTuple
+
+from pinesy._common.console import notice
 
 Owner = TypeVar("Owner")
 Key = TypeVarTuple("Key")
@@ -45,3 +49,13 @@ def cached_on_owner(
 def without_cache(owner: object) -> dict[str, Any]:
     """Return an object's state as it is pickled: what was computed is computed again."""
     return {name: content for name, content in owner.__dict__.items() if name != CACHE}
+
+
+@cache
+def load_kernels(name: str) -> ModuleType:
+    """Import a module of compiled loops when it is first needed, so that importing pinesy does not.
+
+    The first time ever on a machine they are compiled.
+    """
+    with notice("pinesy: compiling its kernels (once on this machine, some seconds) ..."):
+        return import_module(name)

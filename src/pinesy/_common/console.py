@@ -1,10 +1,13 @@
-"""What is said while work takes long: a notice, or a progress bar."""
+"""What a user sees: a notice or a progress bar while work takes long, text in columns, tables."""
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pinesy.exceptions import DataError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -98,3 +101,31 @@ def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def text_table(lines: Iterable[Sequence[str]]) -> str:
+    """Return lines of cells as text, each column as wide as its widest cell.
+
+    Examples
+    --------
+    >>> print(text_table([["rule", "s"], ["1", "0.25"]]))
+    rule  s
+    1     0.25
+    """
+    lines = list(lines)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def data_frame(content: Any) -> Any:
+    """Return a pandas DataFrame of what one is made of, or say what to install."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise DataError(
+            "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
+        ) from None
+    return pandas.DataFrame(content)

@@ -12,7 +12,7 @@ from pinesy.cli.options import All, RulesFile
 from pinesy.cli.output import Screen, counted, degree_text, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.relation import show_matrix
+from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pinesy._common.kernel_loading import load_kernels
+from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code

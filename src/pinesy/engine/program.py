@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.console import notice
-from pinesy._common.kernel_loading import load_kernels
 from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion

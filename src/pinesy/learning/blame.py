@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.kernel_loading import load_kernels
+from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.learning.sample_systems import SampleSystems, shape_of
 from pinesy.rulebase.rule_set import RuleSet

@@ -9,7 +9,7 @@ from numba.core import types
 
 from pinesy._common.jit import compiled
 from pinesy.learning import system_kernels as k
-from pinesy.minmax.solving import TOLERANCE
+from pinesy.minmax import TOLERANCE
 
 _SIGNS = types.Array(types.boolean, 2, "C", readonly=True)
 _NUMBERS = types.Array(types.uint32, 1, "C")

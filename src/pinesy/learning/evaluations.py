@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.tables import data_frame, text_table
+from pinesy._common.console import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, LearningError, placed
 from pinesy.learning.learning_arguments import (

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.tables import data_frame, text_table
+from pinesy._common.console import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.relation import interleave
+from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
 
 

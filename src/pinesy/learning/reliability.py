@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.console import data_frame, text_table
 from pinesy._common.names import name_of
-from pinesy._common.tables import data_frame, text_table
 from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import cached_on_owner
-from pinesy._common.kernel_loading import load_kernels
+from pinesy._common.caching import cached_on_owner, load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code

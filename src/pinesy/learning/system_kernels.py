@@ -13,8 +13,8 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled, machine_max, machine_min
+from pinesy.minmax import TOLERANCE
 from pinesy.minmax.front_kernels import front_value
-from pinesy.minmax.solving import TOLERANCE
 
 #: Samples a block: its scratch stays in a core's cache.
 WIDTH = 128

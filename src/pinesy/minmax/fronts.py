@@ -11,10 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DomainError
-from pinesy.minmax import arrays
-from pinesy.minmax.solving import TOLERANCE, front_values, margin, sweep
+from pinesy.exceptions import DegreeError, DomainError
+from pinesy.minmax.product import finite, frozen, same_length
+
+KERNELS = "pinesy.minmax.front_kernels"
+#: Eight units in the last place of 1.0. The distance `nabla` and the margins `w` are differences
+#: of degrees, each off by an ulp or two; on a decimal grid ``w > nabla`` must not hold by rounding.
+TOLERANCE = 8 * 2.0**-52
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,8 +51,8 @@ class Front:
                 "these pairs are not a front: e must decrease and w > 0 increase, strictly; build "
                 "a front from any pairs with pareto_front(e, w)"
             )
-        object.__setattr__(self, "e", arrays.frozen(e))
-        object.__setattr__(self, "w", arrays.frozen(w))
+        object.__setattr__(self, "e", frozen(e))
+        object.__setattr__(self, "w", frozen(w))
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -58,7 +63,7 @@ class Front:
 
         Associative, commutative and idempotent, to the last bit: it only selects pairs.
         """
-        return _front(np.concatenate([self.e, other.e]), np.concatenate([self.w, other.w]))
+        return _merged([self, other])
 
     def evaluate(self, y: npt.ArrayLike) -> FloatArray:
         """Return ``h(y) = max_i min((e_i - y)^+ / 2, w_i)`` for each entry of the vector `y`.
@@ -66,10 +71,7 @@ class Front:
         Cost O(log F) an entry. In float64 it is equal, bit for bit, to the maximum over all the
         pairs that the front was built from: subtraction and halving round monotonically.
         """
-        points = arrays.finite(y, "y", 1)
-        return front_values(
-            self.e, self.w, np.array([0, len(self)], dtype=np.int64), points[:, None]
-        )[:, 0]
+        return Fronts.pack([self]).evaluate(finite(y, "y", 1)[:, None])[:, 0]
 
     def solution(self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE) -> float:
         """Return ``(e - nabla)^+`` for the largest `e` with ``w > nabla``, or `bottom` if none.
@@ -110,7 +112,7 @@ class Fronts:
     starts: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        arrays.same_length(len(self.e), "the entries of e", len(self.w), "those of w")
+        same_length(len(self.e), "the entries of e", len(self.w), "those of w")
         sizes = np.diff(self.starts, prepend=0, append=len(self.e))
         if len(sizes) < 2 or sizes[0] != 0 or sizes[-1] != 0 or (sizes < 0).any():
             raise DomainError(
@@ -124,8 +126,9 @@ class Fronts:
         each = list(fronts)
         starts = np.cumsum([0, *map(len, each)], dtype=np.int64)
         starts.setflags(write=False)
-        e, w = [[getattr(f, name) for f in each] for name in ("e", "w")]
-        return cls(_joined(e), _joined(w), starts)
+        sides = ([np.empty(0), *(getattr(f, side) for f in each)] for side in ("e", "w"))
+        e, w = (frozen(np.concatenate(side)) for side in sides)
+        return cls(e, w, starts)
 
     def __len__(self) -> int:
         """Return the number of fronts (columns)."""
@@ -145,14 +148,11 @@ class Fronts:
     def merge(self, *others: "Fronts") -> "Fronts":
         """Return the fronts of the pairs of all, column by column; see `Front.merge`."""
         for other in others:
-            arrays.same_length(len(self), "the fronts", len(other), "those to merge")
+            same_length(len(self), "the fronts", len(other), "those to merge")
         parts = [fronts for fronts in (self, *others) if len(fronts.e)]
         if len(parts) < 2:
             return parts[0] if parts else self
-        return Fronts.pack(
-            _front(*(np.concatenate(side) for side in zip(*column, strict=True)))
-            for column in zip(*(map(_sides, fronts) for fronts in parts), strict=True)
-        )
+        return Fronts.pack(map(_merged, zip(*parts, strict=True)))
 
     def same(self, other: "Fronts") -> bool:
         """Tell whether the fronts are the same, bit for bit."""
@@ -167,11 +167,13 @@ class Fronts:
 
         With ``y[:, None]``, of shape ``(n, 1)``, all fronts are evaluated at the same points.
         """
-        points = arrays.finite(y, "y", 2)
+        points = finite(y, "y", 2)
         if points.shape[1] != 1:
-            arrays.same_length(points.shape[1], "the columns of y", len(self), "the fronts")
-        table = np.broadcast_to(points, (len(points), len(self)))
-        return front_values(self.e, self.w, self.starts, table)
+            same_length(points.shape[1], "the columns of y", len(self), "the fronts")
+        out = np.empty((len(points), len(self)))
+        table = np.broadcast_to(points, out.shape)
+        load_kernels(KERNELS).evaluate(self.e, self.w, self.starts, table, out)
+        return out
 
     def solution(
         self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE
@@ -208,20 +210,30 @@ def pareto_fronts(e: npt.ArrayLike, w: npt.ArrayLike) -> Fronts:
 
 
 def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
-    one, two = arrays.finite(e, "e", ndim), arrays.finite(w, "w", ndim)
+    one, two = finite(e, "e", ndim), finite(w, "w", ndim)
     for axis, what in zip(range(ndim), ("rows", "columns"), strict=False):
-        arrays.same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
+        same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
     return one, two
 
 
-def _sides(front: Front) -> tuple[FloatArray, FloatArray]:
-    return front.e, front.w
-
-
-def _joined(parts: list[FloatArray]) -> FloatArray:
-    return arrays.frozen(np.concatenate([np.empty(0), *parts]))
+def _merged(fronts: Iterable[Front]) -> Front:
+    sides = zip(*((front.e, front.w) for front in fronts), strict=True)
+    return _front(*map(np.concatenate, sides))
 
 
 def _front(e: FloatArray, w: FloatArray) -> Front:
     order = np.argsort(-e)
-    return Front(*sweep(e[order], w[order]))
+    e, w = e[order], w[order]
+    best = np.maximum.accumulate(np.maximum(w, 0.0))
+    # Among equal e the largest w counts: at the last of them `best` has seen them all.
+    last = np.append(e[1:] != e[:-1], True)[: len(e)]
+    e, best = e[last], best[last]
+    better = np.diff(best, prepend=0.0) > 0.0
+    return Front(e[better], best[better])
+
+
+def margin(nabla: float, tolerance: float) -> float:
+    """Return what `w` must exceed: a distance that is exactly 0 has not been rounded."""
+    if not nabla >= 0.0:
+        raise DegreeError(f"nabla is {nabla!r}; a distance is a number >= 0")
+    return nabla + tolerance if nabla > 0.0 else 0.0

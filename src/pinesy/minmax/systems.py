@@ -1,5 +1,11 @@
-"""Systems of fuzzy relational equations, min-max and max-min, consistent or not."""
+"""Systems of fuzzy relational equations, min-max and max-min, consistent or not.
 
+The computations hold on any interval ``[bottom, ...]`` of numbers, since they only compare,
+subtract and halve. A max-min system is therefore solved as the min-max system of ``-a`` and ``-b``
+on ``[-1, 0]``: changing a sign is exact where ``1 - .`` would round.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -7,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_degree
 from pinesy.exceptions import InconsistentSystemError
-from pinesy.minmax.arrays import degrees, frozen, same_length
-from pinesy.minmax.product import by_rows, max_min, min_max
-from pinesy.minmax.solving import TOLERANCE, lowest_solution, row_distances
+from pinesy.minmax.fronts import KERNELS, TOLERANCE, margin
+from pinesy.minmax.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,20 @@ class RelationalSystem:
 
     @cached_property
     def row_distances(self) -> FloatArray:
-        """The distance ``nabla_i`` that each row asks for [eq:Nabla], (N,); O(N log N + N M)."""
+        """The distance ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` of each row [eq:Nabla].
+
+        ``h_l(y) = max_k min((b_k - y)^+ / 2, (b_k - a_kl)^+)`` is the front of column `l`. All
+        columns share the order of `b`: one sort, then per column a sweep and a walk.
+        O(N log N + N M); beyond the input O(N) memory.
+        """
         a, b, _ = self._as_minmax()
-        return frozen(row_distances(a, b))
+        order = np.argsort(-b).astype(np.int64, copy=False)
+        y, nabla = b[order], np.full(len(b), np.inf)
+        e, w, distances = (np.empty(len(b)) for _ in range(3))
+        for column in _columns(a):
+            load_kernels(KERNELS).lower_distances(y, column, order, nabla, e, w)
+        distances[order] = nabla
+        return frozen(distances)
 
     @cached_property
     def chebyshev_distance(self) -> float:
@@ -99,8 +116,14 @@ class RelationalSystem:
         return (-self.a, -self.b, -1.0) if self._upside_down else (self.a, self.b, 0.0)
 
     def _solution(self, nabla: float) -> FloatArray:
+        """Return ``x_l = max_i {b_i - nabla : a_il < b_i - nabla}``, the least degree if none.
+
+        For ``nabla = 0`` the entries are copies of `b`.
+        """
         a, b, bottom = self._as_minmax()
-        x = lowest_solution(a, b, nabla, bottom)
+        least = margin(nabla, TOLERANCE)
+        tops = [np.max(b, where=b - column > least, initial=-np.inf) for column in _columns(a)]
+        x = np.maximum(np.array(tops) - nabla, bottom)
         return frozen(-x if self._upside_down else x)
 
     @cached_property
@@ -214,3 +237,10 @@ class MaxMinSystem(RelationalSystem):
     def greatest_approximation(self) -> FloatArray:
         """The greatest consistent second member at distance `nabla` from `b`; `b` if that is 0."""
         return self._approximation
+
+
+def _columns(a: FloatArray) -> Iterator[FloatArray]:
+    """Yield the columns as contiguous arrays, copied by blocks."""
+    step = max(1, BLOCK // len(a))
+    for first in range(0, a.shape[1], step):
+        yield from np.ascontiguousarray(a[:, first : first + step].T)

@@ -2,8 +2,7 @@
 
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
-from pinesy.rulebase.equations import EquationSystem
-from pinesy.rulebase.relation import MatrixRelation
+from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target

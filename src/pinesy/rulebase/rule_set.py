@@ -12,8 +12,7 @@ from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence, target_degrees
 from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
-from pinesy.rulebase.equations import EquationSystem
-from pinesy.rulebase.relation import MatrixRelation
+from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
