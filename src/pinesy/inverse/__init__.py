@@ -1,10 +1,9 @@
 """Against the direction of inference: target inputs, and distributions conditioned on targets."""
 
-from pinesy.inverse.backpropagation import LIMIT, backpropagate
+from pinesy.inverse.backpropagation import LIMIT, Backpropagation, backpropagate
 from pinesy.inverse.conditioning import Posterior, posterior
 from pinesy.inverse.conflicts import Conflict
 from pinesy.inverse.reversal import premise_equations
-from pinesy.inverse.target_inputs import Backpropagation
 from pinesy.rulebase.equations import PremiseSystem
 
 __all__ = [

@@ -1,18 +1,24 @@
 """The backward pass of a batch: target inputs in arrays with a row for each sample."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Inference, Trace
-from pinesy.inverse.backward_program import Arrays, BackwardProgram
+from pinesy.inverse.backward_program import (
+    BackwardProgram,
+    ConjunctChoice,
+    choose_conjuncts,
+    rows_of,
+    switches_of,
+)
 from pinesy.inverse.conflicts import TracedSample
-from pinesy.inverse.conjuncts import ConjunctChoice, choose_conjuncts, rows_of, switches_of
-from pinesy.inverse.reversal import system_of
+from pinesy.inverse.reversal import Arrays, system_of
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rules.possibility import BoolArray
 
@@ -165,6 +171,49 @@ class BackwardPass:
         used = {n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()}
         given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
         return TracedSample(back, {**used, **given}, used, output, choice)
+
+    def most_specific(self) -> dict[str, FloatArray]:
+        """Return a minimal solution below the greatest inputs, for the first sample.
+
+        Values are taken in order: the least possible under the actual inputs first, else the last
+        of each domain first. Inference grows with its inputs and copies degrees, so each value
+        goes down to one of the targets' degrees, or to 0.
+        """
+        program = self.program.reversal.cascade.compile(list(self.targets))
+        wanted = np.concatenate([self._cells(n, d)[0] for n, d in self.reached.items()])
+        slices = column_slices(program.inputs)
+        x = np.concatenate([self.inputs[name][0] for name in slices])
+        steps = np.unique(np.append(wanted, 0.0))
+
+        def reaches(rows: FloatArray) -> BoolArray:
+            inferred = program.infer(rows)
+            cells = [self._cells(n, inferred[n].degrees) for n in self.reached]
+            return np.asarray((np.concatenate(cells, axis=1) >= wanted).all(axis=1))
+
+        places = [(s, i) for s in slices.values() for i in reversed(range(s.start, s.stop))]
+        if self.actual is not None:
+            actual = np.concatenate([self.actual.inputs[name][0] for name in slices])
+            places.sort(key=lambda place: float(actual[place[1]]))
+        for columns, i in places:
+            x[i] = _least(x, columns, i, steps[steps < x[i]], reaches)
+        return {name: x[columns] for name, columns in slices.items()}
+
+
+def _least(
+    x: FloatArray,
+    columns: slice,
+    i: int,
+    steps: FloatArray,
+    reaches: Callable[[FloatArray], BoolArray],
+) -> float:
+    """Return the least degree of one value, of `steps`, with which the target is still inferred."""
+    now = float(x[i])
+    if (now == 1.0 and (x[columns] == 1.0).sum() == 1) or not len(steps):
+        return now
+    rows = np.repeat(x[None, :], len(steps), axis=0)
+    rows[:, i] = steps
+    good = reaches(rows)
+    return float(steps[np.argmax(good)]) if good.any() else now
 
 
 def backward_pass(

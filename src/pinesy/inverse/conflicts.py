@@ -14,7 +14,7 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Trace
-from pinesy.inverse.conjuncts import ConjunctChoice
+from pinesy.inverse.backward_program import ConjunctChoice
 from pinesy.inverse.reversal import Bound, Reversal, RuleKey
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rules.attributes import Attribute, Premise, Proposition

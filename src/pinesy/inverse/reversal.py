@@ -10,24 +10,30 @@ chosen to be lowered, which a switch turns on (docs/backpropagation.md).
 """
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pinesy._common.masks import contains
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import target_degrees
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import named_targets
+from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
 OFF, ON = "off", "on"
 
+#: Distributions of a batch by name, of shape ``(n, |D_a|)`` each.
+Arrays = Mapping[str, FloatArray]
 #: The output attribute of a rule set, and the number of a rule in it, counted from 1.
 RuleKey = tuple[str, int]
 
@@ -67,6 +73,64 @@ def system_of(rule_set: RuleSet, degrees: FloatArray) -> PremiseSystem:
     """Return the system of a distribution that is known to be one, normalised or not."""
     partition = rule_set.partition
     return PremiseSystem(partition, rule_set.s, rule_set.r, partition.possibilities(degrees))
+
+
+def target_arrays(
+    cascade: Cascade, named: Mapping[str, Any], is_batch: bool | None, n: int | None
+) -> tuple[Arrays, bool]:
+    """Return the target distributions ``(n, |D_b|)`` by name, and whether they are a batch.
+
+    `is_batch` and `n` are known where evidence is given with the targets.
+    """
+    attributes = {name: cascade[name].output for name in named}
+    if is_batch is None:
+        is_batch = not all(_is_one(content, attributes[name]) for name, content in named.items())
+    for name, content in named.items():
+        if not is_batch and np.isscalar(content):
+            with placed(f"the target of {name!r}"):
+                attributes[name].position(content)  # a lone number is a value, not a degree
+    return _by_column(read_targets(named, attributes, n, is_batch=is_batch)), is_batch
+
+
+def _is_one(content: object, attribute: Attribute) -> bool:
+    """Tell whether a target is of one sample: a value, or one distribution."""
+    if isinstance(content, Possibility):
+        return not content.is_batch
+    if isinstance(content, Target):
+        return False
+    if isinstance(content, str | bytes | Mapping):
+        return True
+    if isinstance(content, Hashable) and content in attribute:
+        return True
+    try:
+        array = np.asarray(content)
+    except ValueError:  # rows of several lengths: `Target.of` says so
+        return False
+    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
+
+
+def _are_degrees(array: Any, attribute: Attribute) -> bool:
+    """Tell degrees from values: of full length, and floats or not all values of the domain."""
+    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
+        return False
+    floats = any(isinstance(v, float) for v in attribute.domain)
+    values = all(v in attribute for v in array.tolist())
+    return not values or (array.dtype.kind == "f" and not floats)
+
+
+def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
+    """Return the targets column by column, as programs give theirs: so they compare quickly."""
+    slices = column_slices(one.attribute for one in targets.values())
+    n = len(next(iter(targets.values())))
+    whole = np.zeros((sum(len(one.attribute.domain) for one in targets.values()), n))
+    samples = np.arange(n)
+    columns = {name: whole[span].T for name, span in slices.items()}
+    for name, one in targets.items():
+        if one.is_graded:
+            columns[name][...] = one.degrees
+        else:  # in place: distributions of labels would be made, transposed and copied
+            whole[slices[name].start + one.labels.astype(np.intp), samples] = 1.0
+    return columns
 
 
 @dataclass(frozen=True)
