@@ -10,6 +10,7 @@ from rich.text import Text
 
 import pinesy
 from pinesy.cli import options
+from pinesy.cli.learn_command import TrainingFiles, plain
 from pinesy.cli.output import (
     ResultRow,
     Screen,
@@ -21,7 +22,6 @@ from pinesy.cli.output import (
     write_json_lines,
     write_json_list,
 )
-from pinesy.cli.training_files import TrainingFiles, plain
 from pinesy.learning import Audit
 from pinesy.model.storage import load_rules
 
@@ -59,12 +59,12 @@ def audit(
     if output is not None:
         options.check_output(output, list(WRITERS), [rules, data])
     files = TrainingFiles(load_rules(rules), target or (), transform, batch)
-    inputs, targets, lines = files.whole(data)
-    result = pinesy.audit(files.cascade, inputs, targets)
-    _print(result, lines, worst)
+    samples = files.whole(data)
+    result = pinesy.audit(files.cascade, samples.evidence, samples.targets)
+    _print(result, samples.lines, worst)
     if output is not None:
         with open_output(output) as stream:
-            WRITERS[output.suffix](stream, _rows(result, lines))
+            WRITERS[output.suffix](stream, _rows(result, samples.lines))
 
 
 def _print(result: Audit, lines: Sequence[int], worst: int) -> None:

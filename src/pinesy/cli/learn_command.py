@@ -1,18 +1,29 @@
-"""The command ``pinesy learn``."""
+"""The command ``pinesy learn``: files of training samples, and what is learned from them."""
 
-from collections.abc import Sequence
-from math import nan
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
 import pinesy
+from pinesy._common.validation import listed
 from pinesy.cli import options
-from pinesy.cli.training_files import TrainingFiles, learned_text, plain, provenance
+from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, learn_batches, search_tolerances
+from pinesy.learning import LearnedRules, LearningResult, learn_batches, learn_more
+from pinesy.learning.batches import Batches
 from pinesy.model.storage import load_rules
+from pinesy.rulebase.cascade import Cascade
+from pinesy.samples import Batch, SampleFile
+
+#: Samples that take up to this in memory are read once and held; more are read for every pass.
+HELD_BYTES = 1 << 28
 
 ModelFile = Annotated[
     Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
@@ -100,10 +111,12 @@ def learn(
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
-        searched = search_tolerances(
+        train, valid = files.whole(data), files.whole(validation)
+        searched = pinesy.learning.search_tolerances(
             files.cascade,
-            *files.whole(data)[:2],
-            files.whole(validation)[:2],
+            train.evidence,
+            train.targets,
+            (valid.evidence, valid.targets),
             groups=group or None,
             method=search or "paper",
         )
@@ -117,18 +130,20 @@ def learn(
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
     pinesy.save(result, output, notes)
-    typer.echo(f"{learned_text(result)}\nwritten to {output}")
+    others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
+    note = f"not learned, so as before: {listed(others)}\n" if others else ""
+    typer.echo(f"{plain(result)}\n{note}written to {output}")
 
 
 def _learned(path: Path) -> LearnedRules:
     """Read a file that ``pinesy learn`` wrote."""
     model = pinesy.load(path)
-    if not isinstance(model, LearnedRules):
-        raise DataError(
-            f"{path}: the file holds rules, but not how they were learned; give one that pinesy "
-            "learn wrote"
-        )
-    return model
+    if isinstance(model, LearnedRules):
+        return model
+    raise DataError(
+        f"{path}: the file holds rules, but not how they were learned; give one that pinesy learn "
+        "wrote"
+    )
 
 
 def _check_together(
@@ -168,11 +183,9 @@ def read_tolerances(texts: Sequence[str]) -> Any:
     for text in texts:
         group, _, number = text.rpartition("=")
         if not group:
-            _refuse_tolerance(
-                f"{text!r}: with several, write each as GROUP=NUMBER, such as c_*=0.05"
-            )
+            _refuse(text, "with several, write each as GROUP=NUMBER, such as c_*=0.05")
         if group in tolerances:
-            _refuse_tolerance(f"{text!r}: {group} has one already; give each once")
+            _refuse(text, f"{group} has one already; give each once")
         tolerances[group] = _tolerance(number, text)
     return tolerances or None
 
@@ -180,14 +193,152 @@ def read_tolerances(texts: Sequence[str]) -> Any:
 def _tolerance(number: str, text: str) -> float | None:
     if number.strip().lower() == "none":
         return None
-    try:
-        tolerance = float(number)
-    except ValueError:
-        tolerance = nan
-    if not tolerance > 0.0:
-        _refuse_tolerance(f"{text!r}: it must be a number > 0, or none to keep every sample")
-    return tolerance
+    with suppress(ValueError):
+        if (tolerance := float(number)) > 0.0:
+            return tolerance
+    _refuse(text, "it must be a number > 0, or none to keep every sample")
 
 
-def _refuse_tolerance(why: str) -> NoReturn:
-    raise typer.BadParameter(why, param_hint="--tolerance")
+def _refuse(text: str, why: str) -> NoReturn:
+    raise typer.BadParameter(f"{text!r}: {why}", param_hint="--tolerance")
+
+
+class TrainingFiles:
+    """Files of training samples for some rules.
+
+    Parameters
+    ----------
+    names : the attributes whose targets count; all that a file has if there are none
+    transform, batch : as `read_samples` takes them
+    """
+
+    def __init__(
+        self, cascade: Cascade, names: Sequence[str], transform: options.TransformName, batch: int
+    ) -> None:
+        self.cascade = cascade
+        self.names = list(dict.fromkeys(names))
+        self.outputs = [s.output for s in cascade.order]
+        self.targets = [cascade[name].output for name in self.names] or self.outputs
+        self.transform = transform
+        self.batch = batch
+        self._files: dict[Path, SampleFile] = {}
+
+    def file(self, path: Path) -> SampleFile:
+        """Return a file of samples, to be read as often as needed.
+
+        It is always the same one: it watches that what is read last is what was read first.
+        """
+        if path not in self._files:
+            if str(path) == "-":
+                raise DataError(
+                    "samples are read several times, so they cannot come from standard input; "
+                    "give the name of a file"
+                )
+            self._files[path] = SampleFile(
+                path,
+                self.cascade.inputs,
+                targets=self.targets,
+                known=[*self.cascade.inputs, *self.outputs],
+                transform=options.transform_function(self.transform),
+                batch=self.batch,
+            )
+        return self._files[path]
+
+    def fingerprint(self, path: Path) -> dict[str, Any]:
+        """Return what identifies a file of samples, for a model's provenance."""
+        return _identity(path, self.file(path).fingerprint())
+
+    def batches(self, path: Path) -> Batches:
+        """Return the samples of a file, to be gone through several times: held, if they are few."""
+        batches = _held(self.file(path))
+        self._check_targets(path, next(iter(batches))[1])
+        return batches
+
+    def whole(self, path: Path) -> Batch:
+        """Return all samples of a file as one batch."""
+        file = self.file(path)
+        whole = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
+        self._check_targets(path, whole.targets)
+        return whole
+
+    def _check_targets(self, path: Path, given: Collection[str]) -> None:
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise DataError(f"{path}: no targets for {listed(missing)} in it, as --target asks")
+        if not given:
+            some = listed([a.name for a in self.targets])
+            raise DataError(f"{path}: no targets in it; it needs some, for {some}")
+
+    def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
+        """Add samples to those that a model was learned from."""
+        before = model.provenance.get("transform", self.transform)
+        if before != self.transform:
+            raise DataError(
+                f"the model was learned with --transform {before}, so samples to add need the "
+                f"same; got {self.transform}"
+            )
+        self._check_earlier(model, earlier)
+        old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
+        try:
+            return learn_more(model.result, self.batches(data), earlier=old, progress=True)
+        except DataError as error:  # as the command line calls it
+            error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
+            raise
+
+    def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
+        """Raise unless the files are those of the provenance, each once, if it tells."""
+        noted = data_of(model)
+        known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
+        if not earlier or not noted or len(known) < len(noted):
+            return
+        given = sorted(self.fingerprint(path)["sha256"] for path in earlier)
+        if given != sorted(one["sha256"] for one in known):
+            files = listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
+            raise DataError(
+                f"--earlier takes what the model was learned from, unchanged and all of it: {files}"
+            )
+
+
+def _held(file: SampleFile) -> Batches:
+    """Return the batches in a list, or the file itself if they would take too much memory."""
+    held, size = [], 0
+    with closing(watched(file.batches(), file.path.name, file.n_bytes)) as batches:
+        for batch in batches:
+            size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
+            if size > HELD_BYTES:
+                return file
+            held.append((batch.evidence, batch.targets))
+    return held
+
+
+@dataclass(frozen=True)
+class ChainedBatches:
+    """Batches of several files, one file after the other, again and again."""
+
+    parts: Sequence[Batches]
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return chain.from_iterable(self.parts)
+
+
+def _identity(path: Path, digest: str) -> dict[str, Any]:
+    return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def data_of(model: LearnedRules) -> list[Any]:
+    """Return what the provenance of a model notes of its data, a file each."""
+    noted = model.provenance.get("data", [])
+    return list(noted) if isinstance(noted, list) else [noted]
+
+
+def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
+    """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
+    if model is None:
+        noted = _identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
+        return {"rules": noted, "transform": transform, "data": []}
+    return {**model.provenance, "data": data_of(model)}
+
+
+def plain(result: object) -> str:
+    """Return a result as text, without the name of its class around the first line."""
+    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(result), count=1, flags=re.MULTILINE)
