@@ -78,9 +78,9 @@ def test_a_sure_error_has_a_gradient() -> None:
 @pytest.mark.parametrize(
     ("answers", "error", "says"),
     [
-        ([7, 8], DataError, ["there are 3 samples but 2 answers for 'a'"]),
-        (torch.tensor([7, 8]), DataError, ["there are 3 samples but 2 answers for 'a'"]),
-        (np.ones((3, 3)), DataError, ["the answers for 'a' are distributions; give values"]),
+        ([7, 8], DataError, ["answers: 'a' has 2 values; give 3 values"]),
+        (torch.tensor([7, 8]), DataError, ["answers: 'a' has 2 values; give 3 values"]),
+        (np.ones((3, 3)), DataError, ["answers: 'a' has 3 distributions; give 3 values"]),
         (torch.tensor([7, 0, 8]), DomainError, ["the target of 'a', row 1", "no value 0", "7, 8"]),
         ([7, 8, "x"], DomainError, ["the target of 'a', row 2", "'x'"]),
         (7, DataError, ["the target of 'a' is 7", "one value"]),

@@ -24,7 +24,7 @@ from pinesy.nets import (  # noqa: E402  # noqa: E402
     train,
 )
 from pinesy.nets import learning_from_answers as module  # noqa: E402
-from pinesy.nets.training_from_answers import believed, corrected  # noqa: E402
+from pinesy.nets.answered_samples import believed, corrected  # noqa: E402
 
 
 def scored(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> list[int]:

@@ -171,10 +171,10 @@ def test_the_score_counts_samples_with_all_answers_right() -> None:
     [
         ({"inputs": ["x"]}, ["inputs names 1 attributes", "2 inputs", "x, y"]),
         ({"images": np.zeros((60, 3, 28, 28), np.uint8)}, ["(60, 3, 28, 28)", "(n, 2, 28, 28)"]),
-        ({"answers": {"total": [1, 2]}}, ["60 samples but 2 answers for 'total'"]),
+        ({"answers": {"total": [1, 2]}}, ["answers: 'total' has 2 values; give 60 values"]),
         ({"answers": {}}, ["no answers"]),
         ({"answers": [1, 2]}, ["no answers", "a mapping"]),
-        ({"answers": {"total": np.ones((60, 5))}}, ["'total' are distributions; give values"]),
+        ({"answers": {"total": np.ones((60, 5))}}, ["'total' has 60 distributions; give"]),
         ({"images": [[0]]}, ["shape (1, 1)", "(n, 2, 28, 28)"]),
         ({"images": np.zeros((0, 2, 28, 28), np.uint8)}, ["at least one sample"]),
         ({"images": np.zeros((60, 2, 28, 28))}, ["float64", "give uint8"]),

@@ -13,9 +13,14 @@ except ModuleNotFoundError as error:
     ) from None
 
 from pinesy.nets import differentiable_transforms
-from pinesy.nets.answered_samples import Answered
+from pinesy.nets.answered_samples import Answered, soft_labels
 from pinesy.nets.augmentation import augment, perturb
-from pinesy.nets.checkpoints import data_fingerprint, load_weights, network_fingerprint
+from pinesy.nets.checkpoints import (
+    PredictionCache,
+    data_fingerprint,
+    load_weights,
+    network_fingerprint,
+)
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
@@ -26,16 +31,18 @@ from pinesy.nets.learning_from_answers import (
 )
 from pinesy.nets.network_perception import NetworkPerception
 from pinesy.nets.network_training import History, train
-from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, preprocess, using_threads
-from pinesy.nets.possibilistic_layer import PossibilisticLayer
-from pinesy.nets.predict import PredictionCache, Reading, predict_proba, reading
-from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
-from pinesy.nets.training_from_answers import (
-    answer_loss,
-    soft_label_loss,
-    soft_labels,
-    train_from_answers,
+from pinesy.nets.networks import (
+    DeepSoftLogCNN,
+    PaperCNN,
+    Reading,
+    predict_proba,
+    preprocess,
+    reading,
+    using_threads,
 )
+from pinesy.nets.possibilistic_layer import PossibilisticLayer
+from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
+from pinesy.nets.training_from_answers import answer_loss, soft_label_loss, train_from_answers
 
 __all__ = [
     "BETTER_EYE",

@@ -12,11 +12,11 @@ from torch import nn
 from pinesy._common.files import made
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DomainError
-from pinesy.nets.answered_samples import Answered
+from pinesy.nets.answered_samples import Answered, corrected
 from pinesy.nets.network_training import History, train
-from pinesy.nets.predict import predict_proba
+from pinesy.nets.networks import predict_proba
 from pinesy.nets.recipes import BETTER_EYE, Recipe
-from pinesy.nets.training_from_answers import corrected, train_from_answers
+from pinesy.nets.training_from_answers import train_from_answers
 
 Make = Callable[[int], nn.Module]
 

@@ -14,8 +14,13 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 from pinesy.nets.checkpoints import damaged, read_tensors, write_tensors
 from pinesy.nets.network_training import History, train
-from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, check_images, count_classes
-from pinesy.nets.predict import predict_proba
+from pinesy.nets.networks import (
+    DeepSoftLogCNN,
+    PaperCNN,
+    check_images,
+    count_classes,
+    predict_proba,
+)
 from pinesy.nets.recipes import Recipe
 
 #: The key of the only text beside the weights: with several, their order in the file would vary.

@@ -1,7 +1,8 @@
-"""The networks of the paper, what they make of an image, and with how many threads."""
+"""The networks of the paper, what networks make of images, and with how many threads."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.validation import check_integer
+from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 
 #: Mean and standard deviation of the pixels of MNIST's training images, black 0 and white 1.
 MEAN, DEVIATION = 0.1307, 0.3081
@@ -192,6 +195,101 @@ def check_images(images: object) -> None:
         )
     if images.ndim != 3 or images.shape[1:] != (SIDE, SIDE):
         raise DataError(f"images has shape {images.shape}; it must be (n, {SIDE}, {SIDE})")
+
+
+def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> FloatArray:
+    """Return the probability of each class for each image: softmax of the scores, in float64.
+
+    Parameters
+    ----------
+    network : as it is; it is used without dropout, and its mode is not changed
+    images : uint8 array (n, 28, 28)
+    batch : how many images are read at once
+
+    Returns
+    -------
+    probabilities : array (n, classes); each row has the sum 1
+
+    Examples
+    --------
+    >>> predict_proba(PaperCNN(4), np.zeros((3, 28, 28), np.uint8)).shape
+    (3, 4)
+    """
+    if not isinstance(network, nn.Module):
+        raise DataError(
+            f"network is a {type(network).__name__}; give a torch.nn.Module (that of a "
+            "NetworkPerception is its .network)"
+        )
+    batch = check_integer(batch, "batch", least=1)
+    check_images(images)
+    if not len(images):
+        raise DataError("there are no images to predict")
+    with predicting(network):
+        parts = [
+            scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
+            for start in range(0, len(images), batch)
+        ]
+    return torch.cat(parts).cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a network reads labelled images, when it has learned from answers.
+
+    Attributes
+    ----------
+    accuracy : the share of the images that are read rightly
+    read_as : for each value of which there are images, the value that most of them are read as
+    """
+
+    accuracy: float
+    read_as: dict[Hashable, Hashable]
+
+    @property
+    def kind(self) -> str:
+        """``"right"``; ``"permuted"`` if values are taken for one another; else ``"merged"``.
+
+        Permuted values may give right answers all the same, where rules do not care what the
+        values are called; merged ones lie behind some of the errors.
+        """
+        if all(label == read for label, read in self.read_as.items()):
+            return "right"
+        return "permuted" if len(set(self.read_as.values())) == len(self.read_as) else "merged"
+
+    def __str__(self) -> str:
+        """Say it in words, such as ``"permuted: 0 as 5, 5 as 0"``."""
+        wrong = [f"{label} as {read}" for label, read in self.read_as.items() if label != read]
+        return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
+
+
+def reading(
+    probabilities: FloatArray,
+    labels: npt.ArrayLike,
+    attribute: Attribute | None = None,
+) -> Reading:
+    """Return how labelled images are read, given what a network makes of them.
+
+    Parameters
+    ----------
+    probabilities : array (n, classes)
+    labels : (n,), the right values
+    attribute : what is read; by default its values are 0, 1 and so on
+
+    Examples
+    --------
+    >>> print(reading(np.eye(3)[[1, 1, 0, 2]], [0, 0, 1, 2]))
+    permuted: 0 as 1, 1 as 0
+    """
+    attribute = attribute or Attribute("image", range(probabilities.shape[1]))
+    target = Target.of(np.asarray(labels), attribute)
+    if len(probabilities) != len(target) or not len(target):
+        raise DataError(f"there are {len(probabilities)} images and {len(target)} labels")
+    read, right = probabilities.argmax(axis=1), target.labels
+    read_as = {
+        attribute.domain[k]: attribute.domain[np.bincount(read[right == k]).argmax()]
+        for k in np.unique(right)
+    }
+    return Reading(float((read == right).mean()), read_as)
 
 
 @contextmanager
