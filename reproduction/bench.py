@@ -12,8 +12,8 @@ import numpy as np
 from pinesy import transforms
 from pinesy._common.validation import FloatArray
 from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
+from pinesy.learning.evaluations import answers
 from pinesy.learning.learning_arguments import members
-from pinesy.learning.metrics import answers
 from pinesy.nets import Reading, reading
 from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade

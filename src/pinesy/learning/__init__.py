@@ -2,9 +2,8 @@
 
 from pinesy.learning.batches import learn_batches, learn_distributed, learn_more
 from pinesy.learning.blame import Blame, SetAudit
-from pinesy.learning.evaluations import Evaluation, ToleranceSearch
+from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
-from pinesy.learning.metrics import accuracy
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.reliability import Audit, audit
 from pinesy.learning.stages import learn

@@ -1,4 +1,4 @@
-"""Trials of tolerances: what is tried, how it is judged, and what a search returns."""
+"""Trials of tolerances: what is tried, by which metric it is judged, what a search returns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,22 +7,30 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.validation import FloatArray
+from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
 from pinesy.learning.learning_arguments import (
+    Rules,
     SetGroup,
     Tolerances,
     TrainingBatch,
+    batch_of,
     resolve,
     show_group,
     show_tolerances,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.metrics import Metric, accuracy, answers
 from pinesy.learning.stages import InMemory, Past, learn_from
-from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.targets import Target
+
+#: A function of a cascade, evidence and targets; the larger its value the better.
+Metric = Callable[[Cascade, Any, Any], float]
+Positions = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,9 +130,9 @@ class ToleranceSearch:
         return [mark, *numbers, metric, f"{one.reliable[least]} for {least}"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SearchProblem:
-    """Tolerances to be searched for.
+    """Tolerances to be searched for; it makes the records of what is tried.
 
     Attributes
     ----------
@@ -142,6 +150,7 @@ class SearchProblem:
     candidates: FloatArray
     evaluate: Callable[[Cascade, Tolerances], float]
     _past: Past = field(default_factory=dict)
+    _last: float = field(default_factory=perf_counter)
 
     @property
     def n_grid(self) -> int:
@@ -158,27 +167,6 @@ class SearchProblem:
         each = resolve(tolerances, list(self.batch.targets))
         return learn_from(self.cascade, InMemory(self.batch, self._past), each)
 
-    def hopeless(self, name: str, smallest: float) -> LearningError:
-        """Return the error that no candidate is high enough for a set."""
-        return LearningError(
-            f"rule set {name!r}: no sample is reliable for the largest candidate, "
-            f"{float(self.candidates[-1])!r}; the smallest distance of a sample is {smallest!r}: "
-            "give candidates that go above 1, as those of candidate_tolerances() do",
-            name,
-            smallest,
-        )
-
-
-class Trials:
-    """Makes the records of trials, each with the seconds since the one before."""
-
-    def __init__(self) -> None:
-        self._last = perf_counter()
-
-    def _lap(self) -> float:
-        last, self._last = self._last, perf_counter()
-        return self._last - last
-
     def evaluated(
         self, tolerances: Tolerances, metric: float, reliable: Mapping[str, int], points: int = 1
     ) -> Evaluation:
@@ -191,6 +179,21 @@ class Trials:
         """Return the record of tolerances for which a set has no reliable sample."""
         reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
         return Evaluation(tolerances, None, reason, {name: 0}, self._lap(), points)
+
+    def _lap(self) -> float:
+        """Return the seconds since the trial before."""
+        last, self._last = self._last, perf_counter()
+        return self._last - last
+
+    def hopeless(self, name: str, smallest: float) -> LearningError:
+        """Return the error that no candidate is high enough for a set."""
+        return LearningError(
+            f"rule set {name!r}: no sample is reliable for the largest candidate, "
+            f"{float(self.candidates[-1])!r}; the smallest distance of a sample is {smallest!r}: "
+            "give candidates that go above 1, as those of candidate_tolerances() do",
+            name,
+            smallest,
+        )
 
 
 class Judge:
@@ -245,3 +248,56 @@ def _as_float(value: Any) -> float:
         return float(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, OverflowError):
         return nan
+
+
+def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
+    """Return the fraction of samples whose final outputs are all predicted rightly.
+
+    A prediction is right if the most possible value is the target and no other value is as
+    possible: an ambiguous result draws no conclusion, and counts as an error. The final outputs
+    are those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+
+    Parameters
+    ----------
+    rules : a cascade or a rule set
+    evidence, targets : as `learn` takes them; targets that are distributions stand for their most
+        possible value, and must have only one
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rains = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 1.0]]}  # nobody knows in the third sample
+    >>> accuracy(rules, rains, ["wet", "wet", "wet"]) * 3
+    1.0
+    """
+    cascade = as_cascade(rules)
+    batch, wanted = answers(cascade, evidence, targets)
+    found = cascade.infer(batch.known, list(wanted))
+    right = np.ones(batch.n, dtype=np.bool_)
+    for name, positions in wanted.items():
+        right &= (found[name].degrees.argmax(axis=1) == positions) & ~found[name].ambiguous
+    return float(right.mean())
+
+
+def answers(
+    cascade: Cascade, evidence: Evidence, targets: Any
+) -> tuple[TrainingBatch, dict[str, Positions]]:
+    """Check samples; return them and the right value of each final output, by its position."""
+    batch = batch_of(cascade, evidence, targets)
+    final = [a.name for a in cascade.outputs if a.name in batch.targets]
+    return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
+
+
+def _positions(target: Target) -> Positions:
+    if not target.is_graded:
+        return target.labels.astype(np.intp)
+    ties = (target.degrees == 1.0).sum(axis=1) > 1
+    if ties.any():
+        raise DataError(
+            f"the target of {target.attribute.name!r}, row {int(np.argmax(ties))}, has several "
+            "most possible values, so that no prediction is the right one; give values as "
+            "targets, or a metric of your own"
+        )
+    return np.asarray(target.degrees.argmax(axis=1))

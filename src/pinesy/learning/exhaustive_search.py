@@ -19,12 +19,7 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
-from pinesy.learning.evaluations import (
-    Evaluation,
-    SearchProblem,
-    ToleranceSearch,
-    Trials,
-)
+from pinesy.learning.evaluations import Evaluation, SearchProblem, ToleranceSearch
 from pinesy.learning.sample_systems import Measured
 from pinesy.learning.stages import CascadeStages, solve_stage, with_sets, with_solution
 from pinesy.rulebase.rule_set import RuleSet
@@ -32,17 +27,6 @@ from pinesy.rulebase.rule_set import RuleSet
 Ints = npt.NDArray[np.intp]
 #: For each rule set its parameters ``(s_1, r_1, s_2, ...)``.
 Solutions = dict[str, FloatArray]
-
-
-def counts_of(nabla: FloatArray, candidates: FloatArray) -> Ints:
-    """Return how many samples are reliable for each candidate: ``nabla < tau``.
-
-    Examples
-    --------
-    >>> counts_of(np.array([0.2, 0.1, 0.2]), np.array([0.1, 0.2, 0.3]))
-    array([0, 1, 3])
-    """
-    return np.searchsorted(np.sort(nabla), candidates, side="left")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +135,11 @@ def exhaust(problem: SearchProblem, bar: Bar) -> ToleranceSearch:
     Lowest is: the fewest steps up the candidates, of all groups together; then the lowest
     tolerance of the first group, of the second, and so on.
     """
-    grid, trials = CandidateGrid(problem), Trials()
+    grid = CandidateGrid(problem)
     tried: list[tuple[list[int], Evaluation]] = []
     failures: list[GridFailure] = []
     for outcome in grid.outcomes():
-        tried.append(grid.evaluate(outcome, trials))
+        tried.append(grid.evaluate(outcome))
         bar.advance(tried[-1][1].points)
         if isinstance(outcome, GridFailure):
             failures.append(outcome)
@@ -187,7 +171,7 @@ class CandidateGrid:
         self._numbers = list(self._stages)
         n_groups = len(problem.groups)
         # Sets in no group keep every sample: one more group, with one candidate.
-        self._candidates = [problem.candidates] * n_groups + [np.array([inf])]
+        self._candidates: list[FloatArray] = [problem.candidates] * n_groups + [np.array([inf])]
         self._group = dict.fromkeys(self._targets, n_groups)
         for group, members in enumerate(problem.groups.values()):
             self._group.update(dict.fromkeys(members, group))
@@ -216,8 +200,9 @@ class CandidateGrid:
         counts: dict[int, dict[str, Ints]] = {}
         for name, distances in nabla.items():
             group = self._group[name]
-            found = counts_of(distances, self._candidates[group])
-            counts.setdefault(group, {})[name] = found
+            # How many samples have nabla < tau, for each candidate.
+            ordered, of_group = np.sort(distances), counts.setdefault(group, {})
+            of_group[name] = np.searchsorted(ordered, self._candidates[group])
         return {g: GridCut(of, self._candidates[g], box[g]) for g, of in counts.items()}
 
     def _failures(
@@ -236,19 +221,18 @@ class CandidateGrid:
             if all(map(len, failing.values())):
                 yield GridFailure(_replaced(box, failing), name, float(distances.min()))
 
-    def evaluate(
-        self, outcome: GridState | GridFailure, trials: Trials
-    ) -> tuple[list[int], Evaluation]:
+    def evaluate(self, outcome: GridState | GridFailure) -> tuple[list[int], Evaluation]:
         """Return the lowest point of an outcome, and its record."""
         *steps, _ = low = [int(steps[0]) for steps in outcome.box]
         tolerances = self._problem.tolerances(steps)
         points = prod(map(len, outcome.box))
         if isinstance(outcome, GridFailure):
-            return low, trials.impossible(tolerances, outcome.name, outcome.smallest, points)
+            failed = outcome.name, outcome.smallest
+            return low, self._problem.impossible(tolerances, *failed, points)
         cascade = with_sets(self._problem.cascade, outcome.sets)
         metric = self._problem.evaluate(cascade, tolerances)
         reliable = {n: int(outcome.counts[n][low[self._group[n]]]) for n in self._targets}
-        return low, trials.evaluated(tolerances, metric, reliable, points)
+        return low, self._problem.evaluated(tolerances, metric, reliable, points)
 
 
 def _replaced(box: Box, steps: Mapping[int, Ints]) -> Box:

@@ -1,8 +1,7 @@
 """Tolerances from validation data: how reliable a sample must be to be learned from."""
 
 from collections.abc import Sequence
-from math import inf, isclose, isfinite
-from numbers import Real
+from math import inf, isclose
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,16 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
-from pinesy._common.validation import FloatArray, check_integer, suggestion
+from pinesy._common.validation import FloatArray, check_integer, check_number, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.evaluations import (
     Evaluation,
     Judge,
+    Metric,
     SearchProblem,
     ToleranceSearch,
-    Trials,
+    accuracy,
 )
 from pinesy.learning.exhaustive_search import exhaust
 from pinesy.learning.learning_arguments import (
@@ -29,7 +29,6 @@ from pinesy.learning.learning_arguments import (
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.metrics import Metric, accuracy
 
 METHODS = ("paper", "exhaustive")
 
@@ -52,8 +51,8 @@ def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.0
     array([0.0625625, 0.25025  , 0.5630625, 1.001    ])
     """
     check_integer(count, "count", 1, DataError)
-    _check_number(power, "power", 1.0)
-    if not _is_number(epsilon) or not 1.0 < 1.0 + epsilon < np.inf:
+    check_number(power, "power", 1.0, error=DataError)
+    if not 1.0 + check_number(epsilon, "epsilon", error=DataError) > 1.0:
         raise DataError(
             f"epsilon is {epsilon!r:.60}; it must be a number > 0, and large enough that "
             "1 + epsilon is not 1, so that the last candidate keeps every sample"
@@ -122,7 +121,7 @@ def search_tolerances(
     """
     if method not in METHODS:
         raise DataError(f"there is no method {method!r:.60}{suggestion(method, METHODS)}")
-    _check_number(min_improvement, "min_improvement", 0.0)
+    check_number(min_improvement, "min_improvement", error=DataError)
     check_integer(stagnation, "stagnation", 1, DataError)
     cascade = with_initial(rules, initial)
     batch = batch_of(cascade, evidence, targets)
@@ -153,15 +152,6 @@ def _checked_candidates(given: npt.ArrayLike | None) -> FloatArray:
     return found
 
 
-def _check_number(number: object, what: str, least: float) -> None:
-    if not _is_number(number) or not number >= least or not isfinite(number):  # type: ignore
-        raise DataError(f"{what} is {number!r:.60}; it must be a number >= {least:g}")
-
-
-def _is_number(number: object) -> bool:
-    return isinstance(number, Real) and not isinstance(number, bool)
-
-
 def _climb(
     problem: SearchProblem, min_improvement: float, stagnation: int, bar: Bar
 ) -> ToleranceSearch:
@@ -171,7 +161,7 @@ def _climb(
     the tolerance of the group of the set that failed goes to the next candidate. After an
     evaluation all of them do.
     """
-    trials, evaluations = Trials(), list[Evaluation]()
+    evaluations: list[Evaluation] = []
     last, steps, stagnant = len(problem.candidates) - 1, [0] * len(problem.groups), 0
     best: tuple[Tolerances, float, LearningResult] | None = None
     while True:
@@ -180,7 +170,7 @@ def _climb(
         try:
             result = problem.learn(tolerances)
         except LearningError as error:
-            evaluations.append(trials.impossible(tolerances, error.rule_set, error.smallest))
+            evaluations.append(problem.impossible(tolerances, error.rule_set, error.smallest))
             group = [error.rule_set in names for names in problem.groups.values()].index(True)
             if steps[group] == last:
                 raise problem.hopeless(error.rule_set, error.smallest) from None
@@ -188,7 +178,7 @@ def _climb(
             continue
         metric = problem.evaluate(result.cascade, tolerances)
         reliable = {name: one.n_reliable for name, one in result.sets.items()}
-        evaluations.append(trials.evaluated(tolerances, metric, reliable))
+        evaluations.append(problem.evaluated(tolerances, metric, reliable))
         highest = -inf if best is None else best[1]
         improved = improves(metric, highest, min_improvement)
         stagnant = 0 if improved else stagnant + 1

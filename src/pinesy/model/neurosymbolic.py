@@ -13,8 +13,8 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
+from pinesy.learning.evaluations import answers
 from pinesy.learning.learning_arguments import Tolerance, batch_of, members, resolve
-from pinesy.learning.metrics import answers
 from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
