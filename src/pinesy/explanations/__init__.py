@@ -1,9 +1,7 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
-from pinesy.explanations.counterfactuals.decision import is_coherent
-from pinesy.explanations.counterfactuals.margins import input_margins, margin
-from pinesy.explanations.counterfactuals.restraints import LimitingDegree, Restraint
-from pinesy.explanations.counterfactuals.why_not import Change, WhyNot, smallest_change, why_not
+from pinesy.explanations.counterfactuals import WhyNot, input_margins, margin, why_not
+from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
 from pinesy.explanations.json_form import schema
@@ -17,6 +15,7 @@ from pinesy.explanations.justification import (
 from pinesy.explanations.labels import Label
 from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
+from pinesy.explanations.smallest_change import Change, smallest_change
 
 __all__ = [
     "AllOf",

@@ -5,7 +5,7 @@ on its rule sets.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -106,24 +106,28 @@ class SamplePlan:
     """
 
     def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
-        self.attribute = attribute
-        self.tables = {attribute.name: table_of(cascade[attribute])}
-        self.known = {a.name: a for a in cascade.inputs}
+        self.cascade, self.attribute = cascade, attribute
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
-        used = self.tables[attribute.name].propositions
+        used = {a.name for s in needed for a in s.inputs}
+        self.known = {a.name: a for a in cascade.inputs}
+        self.inputs = tuple(a for a in cascade.inputs if a.name in used)
+        self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
+        self.slices = column_slices(self.inputs)
+        self.tables = {attribute.name: table_of(self.rule_sets[attribute.name])}
+
+    @cached_property
+    def program(self) -> Program:
+        """The program for the attribute and its rules' propositions."""
+        used = self.tables[self.attribute.name].propositions
         asked = [*used, *(p.complement for p in used)]
-        units = [s.unit for s in needed]
-        self.program = Program(units, [attribute], self.known, propositions=asked)
-        self.attributes = {a.name: a for a in (*self.program.inputs, *(s.output for s in needed))}
-        self.slices = column_slices(self.program.inputs)
-        self.columns = self.program.code.columns[attribute.name]
-        self._cascade = cascade
+        units = [s.unit for s in self.rule_sets.values()]
+        return Program(units, [self.attribute], self.known, propositions=asked)
 
     @cached_property
     def behind(self) -> Program:
         """The program for the distributions of all attributes behind the one explained."""
-        return self._cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
+        return self.cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
 
     @cached_property
     def behind_columns(self) -> IntArray:
@@ -133,13 +137,13 @@ class SamplePlan:
     @cached_property
     def _picked(self) -> IntArray:
         """The columns of the whole cascade that this plan's program takes."""
-        return _columns(column_slices(self._cascade.compile().inputs), self.program.inputs)
+        return _columns(column_slices(self.cascade.compile().inputs), self.inputs)
 
     def row(self, evidence: Evidence) -> FloatArray:
         """Return the evidence of one sample as the columns of the program."""
         if isinstance(evidence, Mapping):
-            return one_row(self._cascade, evidence, self.program.inputs)
-        return one_row(self._cascade, evidence, self._cascade.compile().inputs)[self._picked]
+            return one_row(self.cascade, evidence, self.inputs)
+        return one_row(self.cascade, evidence, self.cascade.compile().inputs)[self._picked]
 
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
@@ -161,55 +165,51 @@ def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> In
 
 
 @cached_on_owner
-def _plans(_: Cascade) -> dict[str, SamplePlan]:
-    """Return the plans of a cascade by attribute, to be filled."""
-    return {}
-
-
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
     """Return the plan for results on an attribute, made once."""
-    made = _plans(cascade)
-    if attribute.name not in made:
-        if attribute in cascade.inputs:
-            raise CascadeError(
-                f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
-                f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
-            )
-        if cascade.attributes.get(attribute.name) != attribute:
-            cascade[attribute]  # raises where no rule concludes on this name
-            raise UnknownAttributeError(
-                f"the cascade's attribute {attribute.name!r} has another domain than {attribute!r}"
-            )
-        made[attribute.name] = SamplePlan(cascade, attribute)
-    return made[attribute.name]
+    if attribute in cascade.inputs:
+        raise CascadeError(
+            f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
+            f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
+        )
+    if cascade.attributes.get(attribute.name) != attribute:
+        cascade[attribute]  # raises where no rule concludes on this name
+        raise UnknownAttributeError(
+            f"the cascade's attribute {attribute.name!r} has another domain than {attribute!r}"
+        )
+    return SamplePlan(cascade, attribute)
 
 
-@dataclass
 class Sample:
-    """The degrees of one sample, each computed when it is first looked at."""
+    """The degrees of one sample, each computed when it is first looked at.
 
-    plan: SamplePlan
-    row: FloatArray
-    coherent: bool = field(init=False)
+    Parameters
+    ----------
+    plan, row : the columns of the plan's inputs
+    degrees : the distribution of the plan's attribute, where it was inferred before
+    """
 
-    def __post_init__(self) -> None:
-        plan = self.plan
-        code, out = plan.program.code, _run(plan.program, self.row)
-        coherence = code.coherence.get(plan.attribute.name)
-        self.coherent = coherence is None or bool(out[coherence] == 1.0)
-        self._degrees = {plan.attribute.name: out[plan.columns]}
-        self._measures = {plan.attribute.name: out[code.measures].reshape(2, -1)}
+    def __init__(
+        self, plan: SamplePlan, row: FloatArray, degrees: FloatArray | None = None
+    ) -> None:
+        self.plan, self.row = plan, row
+        self.coherent = True
+        self._measures: dict[str, FloatArray] = {}
         self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
-
-    def is_input(self, name: str) -> bool:
-        """Tell whether an attribute is perceived, not inferred."""
-        return name in self.plan.slices
+        name = plan.attribute.name
+        if degrees is None:
+            code, out = plan.program.code, _run(plan.program, row)
+            self.coherent = name not in code.coherence or bool(out[code.coherence[name]] == 1.0)
+            self._measures[name] = out[code.measures].reshape(2, -1)
+            degrees = out[code.columns[name]]
+        self._degrees = {name: degrees}
 
     def table(self, name: str) -> RuleTable:
         """Return the table of the rules that conclude on an attribute."""
-        if name not in self.plan.tables:
-            self.plan.tables[name] = table_of(self.plan.rule_sets[name])
-        return self.plan.tables[name]
+        tables = self.plan.tables
+        if name not in tables:
+            tables[name] = table_of(self.plan.rule_sets[name])
+        return tables[name]
 
     def degrees(self, name: str) -> FloatArray:
         """Return the distribution of an attribute."""
@@ -218,10 +218,10 @@ class Sample:
         return self._degrees[name]
 
     def _find(self, name: str) -> FloatArray:
-        if self.is_input(name):
+        if name in self.plan.slices:
             return self.row[self.plan.slices[name]]
         inputs = self.plan.rule_sets[name].inputs
-        if all(a.name in self._degrees or self.is_input(a.name) for a in inputs):
+        if all(a.name in self._degrees or a.name in self.plan.slices for a in inputs):
             table, (lambdas, rhos) = self.table(name), self.premises(name)
             bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
             found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from explanations.counterfactuals import attempts
-from explanations.counterfactuals.test_smallest_change import functions, questions
+from explanations import attempts
+from explanations.test_smallest_change import functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, antipignistic

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from explanations.counterfactuals.test_smallest_change import DIGITS, functions, questions
+from explanations.test_smallest_change import DIGITS, functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError
 from pinesy.explanations import why_not
-from pinesy.explanations.counterfactuals.restraints import MAX_RESTRAINTS, Restraint
+from pinesy.explanations.decision import MAX_RESTRAINTS, Restraint
 from pinesy.problems import addition, sudoku
 from strategies import shaped_cascades
 

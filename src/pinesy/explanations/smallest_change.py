@@ -1,37 +1,186 @@
-"""Why a value did not win, and the smallest change of the inputs by which it would."""
+"""The smallest change of the inputs by which another value would win.
 
-from collections.abc import Hashable, Iterator, Sequence
+The search is branch and bound on the inputs: inferred degrees rise with the degrees of the inputs.
+So what is inferred from the envelope of all readings that are still open is above what any of them
+gives, and where the value does not reach the top there, none of them makes it win.
+
+It goes depth first, and an input stays as it is before it is read as anything. So no change that is
+found is without need: with one taken back it would have been found before.
+"""
+
+from bisect import bisect_left
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from pinesy._common.validation import FloatArray, check_degree, check_integer
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError, UnreachableError
-from pinesy.explanations.counterfactuals.decision import (
-    Decision,
-    Measure,
-    Readings,
-    ReadingSearch,
-)
-from pinesy.explanations.counterfactuals.restraints import (
-    MAX_RESTRAINTS,
-    SHOWN,
-    LimitingDegree,
-    Restraint,
-    first_few,
-    obstacle,
-    restraints_on,
-)
+from pinesy.explanations.decision import Decision, first_few, obstacle
 from pinesy.explanations.labels import number_text, number_texts
+from pinesy.explanations.sample import BoolArray
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_name, show_value
 from pinesy.transforms import antipignistic_inverse
+
+#: What the size of a change counts.
+Measure = Literal["possibility", "probability"]
+#: For each input, the place of the way chosen among its readings; those left out stay.
+Choice = dict[int, int]
+#: Whether the value wins, the envelope of what is open, and the choice of the inputs decided.
+_Branch = tuple[bool, FloatArray, Choice]
+
+
+def read_as(degrees: FloatArray, place: int, clearance: float) -> FloatArray:
+    """Return the distribution with one value at 1 and all others at ``1 - clearance`` at most.
+
+    Examples
+    --------
+    >>> read_as(np.array([1.0, 0.3, 0.95]), 1, 0.25).tolist()
+    [0.75, 1.0, 0.75]
+    """
+    changed = np.minimum(degrees, 1.0 - clearance)
+    changed[place] = 1.0
+    return changed
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """What may become of one input: it stays as it is (the first), or is read as a value.
+
+    Attributes
+    ----------
+    attribute, columns : the input, and its columns in a row of all inputs
+    costs : array (k,), rising: the largest change of a degree or probability; 0 for the first
+    degrees : array (k, |D|), the distributions
+    values : the value that each is read as; None for the first
+    """
+
+    attribute: Attribute
+    columns: slice
+    costs: FloatArray
+    degrees: FloatArray
+    values: tuple[Hashable | None, ...]
+
+    @classmethod
+    def of(
+        cls, attribute: Attribute, decision: Decision, clearance: float, measure: Measure
+    ) -> "Readings":
+        """List the readings of an input from the cheapest on, none that changes nothing."""
+        columns = decision.slices[attribute.name]
+        degrees = decision.row[columns]
+        ways: list[tuple[float, FloatArray, Hashable | None]] = [(0.0, degrees, None)]
+        for place, value in enumerate(attribute.domain):
+            changed = read_as(degrees, place, clearance)
+            if not np.array_equal(changed, degrees):
+                ways.append((_cost(degrees, changed, measure), changed, value))
+        ways.sort(key=lambda way: way[0])
+        costs, rows, values = zip(*ways, strict=True)
+        return cls(attribute, columns, np.array(costs), np.array(rows), values)
+
+    def within(self, size: float) -> FloatArray:
+        """Return the distributions that cost at most `size`."""
+        return self.degrees[: np.searchsorted(self.costs, size, side="right")]
+
+
+def _cost(old: FloatArray, new: FloatArray, measure: Measure) -> float:
+    """Return the largest change, of a degree or of a probability."""
+    if measure == "probability":
+        old, new = antipignistic_inverse(old), antipignistic_inverse(new)
+    return float(np.abs(new - old).max())
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingSearch:
+    """The search for the cheapest change that makes the value at `place` the only winner.
+
+    Attributes
+    ----------
+    decision : Decision
+    place : the value's place in the domain of the output
+    readings : the ways to change each input
+    effort : how many rows may be inferred before it is given up
+    """
+
+    decision: Decision
+    place: int
+    readings: tuple[Readings, ...]
+    effort: int
+
+    def run(self) -> tuple[Choice | None, bool]:
+        """Try sizes from the least possible on; the first that has a solution is the smallest.
+
+        Return the choice (or None), and whether nothing cheaper can be (or nothing at all).
+        """
+        sizes = np.unique(np.concatenate([r.costs for r in self.readings]))
+        # The first whose envelope does not exclude the value: all after it do not either.
+        at, step, exact = bisect_left(sizes, True, key=self._is_open), 1, True
+        while at < len(sizes):
+            choice, complete = self._within(float(sizes[at]))
+            if choice is not None:
+                return {i: k for i, k in choice.items() if k > 0}, exact
+            if not complete:  # too hard: larger sizes have more solutions
+                exact, step = False, 2 * step
+            last = at == len(sizes) - 1
+            at = len(sizes) if last else min(at + step, len(sizes) - 1)
+        return None, exact
+
+    def _is_open(self, size: float) -> bool:
+        """Tell whether the envelope of the readings up to a size does not exclude the value."""
+        return bool(self._open(self.decision.infer(self._envelope(size)[None, :]))[0])
+
+    def _within(self, size: float) -> tuple[Choice | None, bool]:
+        """Return readings of at most a size that make the value win, and whether all were tried."""
+        counts = [len(r.within(size)) for r in self.readings]
+        order = sorted((i for i, c in enumerate(counts) if c > 1), key=lambda i: counts[i])
+        # The sample as it is lies in the envelope, and there the value does not win.
+        stack: list[_Branch] = [(False, self._envelope(size), {})]
+        spent = 0
+        while stack:
+            wins, row, choice = stack.pop()
+            if wins:
+                return choice, True
+            if len(choice) == len(order):
+                continue
+            i = order[len(choice)]
+            spent += counts[i]
+            if spent > self.effort:
+                return None, False
+            rows = np.repeat(row[None, :], counts[i], axis=0)
+            rows[:, self.readings[i].columns] = self.readings[i].degrees[: counts[i]]
+            degrees = self.decision.infer(rows)
+            is_last = len(choice) == len(order) - 1
+            winning = self._wins(degrees) & (self.decision.coherent or is_last)
+            possible = np.flatnonzero(self._open(degrees))[::-1]  # the cheapest last
+            stack += [(bool(winning[k]), rows[k], {**choice, i: k}) for k in possible.tolist()]
+        return None, True
+
+    def row(self, choice: Choice) -> FloatArray:
+        """Return the inputs changed as chosen."""
+        row = self.decision.row.copy()
+        for i, k in choice.items():
+            row[self.readings[i].columns] = self.readings[i].degrees[k]
+        return row
+
+    def _envelope(self, size: float) -> FloatArray:
+        """Return the largest degree of each value among the readings that cost at most `size`."""
+        return np.concatenate([r.within(size).max(axis=0) for r in self.readings])
+
+    def _open(self, degrees: FloatArray) -> BoolArray:
+        """Tell where the value may still win: a winner of coherent rules has possibility 1."""
+        own = degrees[:, self.place]
+        return np.asarray(own == 1.0 if self.decision.coherent else own > 0.0)
+
+    def _wins(self, degrees: FloatArray) -> BoolArray:
+        """Tell where it wins, for coherent rules whatever becomes of the inputs still open."""
+        others = np.delete(degrees, self.place, axis=1).max(axis=1, initial=-1.0)
+        return np.asarray(others < (1.0 if self.decision.coherent else degrees[:, self.place]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,9 +217,10 @@ class Change:
 
         The inverse of the antipignistic transformation: what the network would have to say.
         """
+        pairs = {name: (self.old[name], self.new[name]) for name in self.readings}
         return {
-            name: (_probabilities(self.old[name]), _probabilities(self.new[name]))
-            for name in self.readings
+            name: (antipignistic_inverse(old.degrees), antipignistic_inverse(new.degrees))
+            for name, (old, new) in pairs.items()
         }
 
     @property
@@ -108,10 +258,6 @@ class Change:
 
 def _arrow(old: float, new: float) -> str:
     return " -> ".join(number_texts(old, new))
-
-
-def _probabilities(pi: Possibility) -> FloatArray:
-    return antipignistic_inverse(pi.degrees)
 
 
 def smallest_change(
@@ -202,8 +348,7 @@ def _readings(decision: Decision, clearance: float, measure: Measure) -> tuple[R
     if measure not in get_args(Measure):
         raise DataError(f"measure is {measure!r}; choose 'possibility' or 'probability'")
     return tuple(
-        Readings.of(a, decision.row[decision.slices[a.name]], clear, measure)
-        for a in decision.program.inputs
+        Readings.of(attribute, decision, clear, measure) for attribute in decision.program.inputs
     )
 
 
@@ -218,123 +363,4 @@ def _unreachable(search: ReadingSearch, proven: bool, clearance: float) -> Unrea
         f"no readings were found that make {shown} the only winner within "
         f"effort={search.effort}; raise it",
         proven=False,
-    )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WhyNot:
-    """Why a value is not the only winner.
-
-    Attributes
-    ----------
-    attribute, value, degree : the output, the value, its possibility
-    winners : the values of the highest possibility
-    result : what is inferred of the output
-    restraints : the rules that hold the value down; first those on the output itself, then, down
-        the cascade, those that hold the values of inferred attributes that matter there
-    bottlenecks : the degrees of inputs that hold it down through these rules
-    cut : whether the search went no further down the cascade after 1000 rules: then there may be
-        more `restraints` and `bottlenecks` than these
-    change : the smallest change of the inputs by which it would win, or None
-    obstacle : why there is no change, else an empty text
-    """
-
-    attribute: Attribute
-    value: Hashable
-    degree: float
-    winners: tuple[Hashable, ...]
-    result: Possibility
-    restraints: tuple[Restraint, ...]
-    bottlenecks: tuple[LimitingDegree, ...]
-    cut: bool
-    change: Change | None
-    obstacle: str
-
-    @property
-    def rules(self) -> tuple[Restraint, ...]:
-        """The rules on the output itself that hold the value down: they attain its degree."""
-        return tuple(r for r in self.restraints if r.attribute == self.attribute)
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        name = format_name(self.attribute.name)
-        tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
-        own, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield (
-            f"{name} = {show_value(self.value)} has possibility {own}; "
-            f"the highest is {top}, of {tops}"
-        )
-        yield from _some(self.rules)
-        yield from _some(self.bottlenecks)
-        if self.cut:
-            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
-        yield str(self.change) if self.change else self.obstacle
-
-    def __repr__(self) -> str:
-        number = f"{len(self.restraints)} rules" + ", cut" * self.cut
-        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
-
-
-def _some(things: Sequence[object]) -> Iterator[str]:
-    yield from (f"  {thing}" for thing in things[:SHOWN])
-    if len(things) > SHOWN:
-        yield f"  and {len(things) - SHOWN} more"
-
-
-def why_not(
-    rules: Cascade | RuleSet,
-    evidence: Evidence,
-    value: Hashable,
-    output: str | Attribute | None = None,
-    *,
-    clearance: float = 0.1,
-    measure: Measure = "possibility",
-    effort: int = 10_000,
-) -> WhyNot:
-    """Return which rules hold a value down that did not win, and the smallest change that would do.
-
-    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
-    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
-    is on an inferred attribute, the values that set its degree are held down in turn.
-
-    Parameters
-    ----------
-    rules : Cascade or RuleSet
-    evidence : one sample, as `Cascade.infer` takes it
-    value, output, clearance, measure, effort : as for `smallest_change`
-
-    Examples
-    --------
-    >>> from pinesy import antipignistic
-    >>> from pinesy.problems import addition
-    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
-    >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
-    y_1 = 2 has possibility 0.4; the highest is 1, of 7
-      y_1 = 2 is held at 0.4 by rule 3 (if c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): ...
-      a_1 = 8 has possibility 0.4
-    if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
-    """
-    decision = Decision.of(rules, evidence, output)
-    place = decision.loser(value)
-    restraints, cut = restraints_on(decision, place)
-    change, obstacle = None, ""
-    try:
-        change = change_to(decision, place, clearance, measure, effort)
-    except UnreachableError as error:
-        obstacle = str(error)
-    inputs = {a.name for a in decision.program.inputs}
-    reasons = (reason for restraint in restraints for reason in restraint.reasons)
-    return WhyNot(
-        decision.output,
-        decision.output.domain[place],
-        float(decision.result.degrees[place]),
-        decision.winners,
-        decision.result,
-        tuple(restraints),
-        tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
-        cut,
-        change,
-        obstacle,
     )

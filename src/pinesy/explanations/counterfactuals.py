@@ -1,4 +1,6 @@
-"""Margins: how far the degrees of the inputs may move before a decision can change.
+"""Counterfactuals: why a value did not win, and how far the decision is from changing.
+
+argins: how far the degrees of the inputs may move before a decision can change.
 
 Min and max are non-expansive: if no input degree moves by more than `e`, no inferred degree does.
 So a winner that is `g` above the second stays the winner while moves are below ``g / 2``.
@@ -11,18 +13,154 @@ does so where the degrees from ``1 - e`` on are taken as 1 and all below, parame
 ``h(u) >= 1 - e``: the margin is ``1 - max {h(u) : u not the winner}``.
 """
 
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
-from pinesy.explanations.counterfactuals.decision import Decision, is_coherent, output_of
+from pinesy.exceptions import UnreachableError
+from pinesy.explanations.decision import (
+    MAX_RESTRAINTS,
+    SHOWN,
+    Decision,
+    LimitingDegree,
+    Restraint,
+    first_few,
+    is_coherent,
+    output_of,
+    restraints_on,
+)
+from pinesy.explanations.labels import number_texts
+from pinesy.explanations.sample import BoolArray
+from pinesy.explanations.smallest_change import Change, Measure, change_to
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import format_name, show_value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhyNot:
+    """Why a value is not the only winner.
+
+    Attributes
+    ----------
+    attribute, value, degree : the output, the value, its possibility
+    winners : the values of the highest possibility
+    result : what is inferred of the output
+    restraints : the rules that hold the value down; first those on the output itself, then, down
+        the cascade, those that hold the values of inferred attributes that matter there
+    bottlenecks : the degrees of inputs that hold it down through these rules
+    cut : whether the search went no further down the cascade after 1000 rules: then there may be
+        more `restraints` and `bottlenecks` than these
+    change : the smallest change of the inputs by which it would win, or None
+    obstacle : why there is no change, else an empty text
+    """
+
+    attribute: Attribute
+    value: Hashable
+    degree: float
+    winners: tuple[Hashable, ...]
+    result: Possibility
+    restraints: tuple[Restraint, ...]
+    bottlenecks: tuple[LimitingDegree, ...]
+    cut: bool
+    change: Change | None
+    obstacle: str
+
+    @property
+    def rules(self) -> tuple[Restraint, ...]:
+        """The rules on the output itself that hold the value down: they attain its degree."""
+        return tuple(r for r in self.restraints if r.attribute == self.attribute)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        name = format_name(self.attribute.name)
+        tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
+        own, top = number_texts(self.degree, float(self.result.degrees.max()))
+        yield (
+            f"{name} = {show_value(self.value)} has possibility {own}; "
+            f"the highest is {top}, of {tops}"
+        )
+        yield from _some(self.rules)
+        yield from _some(self.bottlenecks)
+        if self.cut:
+            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
+        yield str(self.change) if self.change else self.obstacle
+
+    def __repr__(self) -> str:
+        number = f"{len(self.restraints)} rules" + ", cut" * self.cut
+        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
+
+
+def _some(things: Sequence[object]) -> Iterator[str]:
+    yield from (f"  {thing}" for thing in things[:SHOWN])
+    if len(things) > SHOWN:
+        yield f"  and {len(things) - SHOWN} more"
+
+
+def why_not(
+    rules: Cascade | RuleSet,
+    evidence: Evidence,
+    value: Hashable,
+    output: str | Attribute | None = None,
+    *,
+    clearance: float = 0.1,
+    measure: Measure = "possibility",
+    effort: int = 10_000,
+) -> WhyNot:
+    """Return which rules hold a value down that did not win, and the smallest change that would do.
+
+    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
+    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
+    is on an inferred attribute, the values that set its degree are held down in turn.
+
+    Parameters
+    ----------
+    rules : Cascade or RuleSet
+    evidence : one sample, as `Cascade.infer` takes it
+    value, output, clearance, measure, effort : as for `smallest_change`
+
+    Examples
+    --------
+    >>> from pinesy import antipignistic
+    >>> from pinesy.problems import addition
+    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
+    >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
+    y_1 = 2 has possibility 0.4; the highest is 1, of 7
+      y_1 = 2 is held at 0.4 by rule 3 (if c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): ...
+      a_1 = 8 has possibility 0.4
+    if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
+    """
+    decision = Decision.of(rules, evidence, output)
+    place = decision.loser(value)
+    restraints, cut = restraints_on(decision, place)
+    change, obstacle = None, ""
+    try:
+        change = change_to(decision, place, clearance, measure, effort)
+    except UnreachableError as error:
+        obstacle = str(error)
+    inputs = {a.name for a in decision.program.inputs}
+    reasons = (reason for restraint in restraints for reason in restraint.reasons)
+    return WhyNot(
+        decision.output,
+        decision.output.domain[place],
+        float(decision.result.degrees[place]),
+        decision.winners,
+        decision.result,
+        tuple(restraints),
+        tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
+        cut,
+        change,
+        obstacle,
+    )
 
 
 def margin(
@@ -117,16 +255,14 @@ def _hardened(cascade: Cascade) -> Cascade:
     )
 
 
-def _reachable(hard: Cascade, output: Attribute) -> npt.NDArray[np.bool_]:
+def _reachable(hard: Cascade, output: Attribute) -> BoolArray:
     """Tell which values reach 1 for some inputs: those that do where all is possible."""
     program = hard.compile([output])
     ones = np.ones(program.code.n_inputs)
     return np.asarray(program.infer(ones)[output.name].degrees == 1.0)
 
 
-def _distance_to_one(
-    reached: FloatArray, reachable: npt.NDArray[np.bool_], degrees: FloatArray
-) -> FloatArray:
+def _distance_to_one(reached: FloatArray, reachable: BoolArray, degrees: FloatArray) -> FloatArray:
     """Return how far the nearest of the other values is from 1: 0 in a tie, inf if none can."""
     distance = np.where(reachable, 1.0 - reached, np.inf)
     distance[np.arange(len(degrees)), degrees.argmax(axis=1)] = np.inf
