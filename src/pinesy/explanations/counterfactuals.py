@@ -234,11 +234,11 @@ def input_margins(
 
 def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
     """One row for each input: its own degrees, of the others only those that are 1 already."""
-    hard = _hardened(decision.cascade)
+    hard = _hardened(decision.plan.cascade)
     certain = (decision.row == 1.0).astype(np.float64)
     rows = np.repeat(certain[None, :], len(decision.program.inputs), axis=0)
     free = rows.copy()
-    for i, span in enumerate(decision.slices.values()):
+    for i, span in enumerate(decision.plan.slices.values()):
         rows[i, span] = decision.row[span]
         free[i, span] = 1.0
     name = decision.output.name

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
@@ -15,7 +14,7 @@ from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.justification import Triplet, attaining
 from pinesy.explanations.labels import Wording, number_text
-from pinesy.explanations.sample import Sample, one_row, plan_for, table_of
+from pinesy.explanations.sample import Sample, SamplePlan, one_row, plan_for, table_of
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -66,12 +65,12 @@ class Decision:
 
     Attributes
     ----------
-    cascade, output : where the decision is taken
+    plan, output : where the decision is taken
     program : infers the output alone
     row : the columns of the program's inputs, side by side
     """
 
-    cascade: Cascade
+    plan: SamplePlan
     output: Attribute
     program: Program
     row: FloatArray
@@ -84,12 +83,8 @@ class Decision:
         cascade = as_cascade(rules)
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
-        return cls(cascade, attribute, program, one_row(cascade, evidence, program.inputs))
-
-    @cached_property
-    def slices(self) -> dict[str, slice]:
-        """The columns of each input."""
-        return column_slices(self.program.inputs)
+        row = one_row(cascade, evidence, program.inputs)
+        return cls(plan_for(cascade, attribute), attribute, program, row)
 
     @cached_property
     def result(self) -> Possibility:
@@ -99,7 +94,7 @@ class Decision:
     @cached_property
     def coherent(self) -> bool:
         """Whether some value always reaches 1, so that a value wins if all others stay below."""
-        return is_coherent(self.cascade, self.output)
+        return factor_graph(self.plan.cascade).coherent.issuperset(self.plan.rule_sets)
 
     @cached_property
     def winners(self) -> tuple[Hashable, ...]:
@@ -114,9 +109,8 @@ class Decision:
 
     def distributions(self, row: FloatArray) -> dict[str, Possibility]:
         """Return the input distributions of a row of columns."""
-        return {
-            a.name: Possibility(a, row[self.slices[a.name]].copy()) for a in self.program.inputs
-        }
+        slices = self.plan.slices
+        return {a.name: Possibility(a, row[slices[a.name]].copy()) for a in self.program.inputs}
 
     def loser(self, value: Any) -> int:
         """Return the place of a value that is not the only winner, or raise `DomainError`."""
@@ -207,15 +201,12 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
     the values that matter there. A value is looked at once. At most `MAX_RESTRAINTS` in all; also
     whether some were left out for that.
     """
-    plan = plan_for(decision.cascade, decision.output)
-    sample = Sample(plan, decision.row, decision.result.degrees)
+    sample = Sample(decision.plan, decision.row, decision.result.degrees)
     waiting = [(decision.output, place)]
     seen = {(decision.output.name, place)}
     found: list[Restraint] = []
     for attribute, at in waiting:  # grows on the way
-        new = (
-            [] if attribute.name in sample.plan.slices else list(_restraints(sample, attribute, at))
-        )
+        new = list(_restraints(sample, attribute, at))
         found += new
         if len(found) > MAX_RESTRAINTS:
             return found[:MAX_RESTRAINTS], True
@@ -228,9 +219,9 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
 
 
 def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Restraint]:
-    """Yield the rules that attain the degree of a value [eq:pistarbxu], if it is below 1."""
+    """Yield the rules that attain an inferred degree below 1 of a value [eq:pistarbxu]."""
     value, degree = attribute.domain[place], float(sample.degrees(attribute.name)[place])
-    if degree == 1.0:
+    if degree == 1.0 or attribute.name in sample.plan.slices:
         return
     for one in attaining(sample, attribute.name, place, eta=0.0):
         by, behind = ("premise", one.behind()) if isinstance(one, Triplet) else (one.name, [])
@@ -269,7 +260,7 @@ def _always_as_possible(decision: Decision, place: int) -> str:
     ``(r, rho)`` outside. A value is seen to be as possible, by the rules one by one, if each of its
     bounds is 1 or no lower than one of the other value: the same `d`, and no lower `z`.
     """
-    rule_set = decision.cascade[decision.output]
+    rule_set = decision.plan.rule_sets[decision.output.name]
     table, rules = table_of(rule_set), rule_set.rules
     premises: dict[Premise, int] = {}
     kinds = [premises.setdefault(rule.premise, len(premises)) for rule in rules]

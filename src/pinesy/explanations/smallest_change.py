@@ -5,7 +5,8 @@ So what is inferred from the envelope of all readings that are still open is abo
 gives, and where the value does not reach the top there, none of them makes it win.
 
 It goes depth first, and an input stays as it is before it is read as anything. So no change that is
-found is without need: with one taken back it would have been found before.
+found is without need: with one taken back it would have been found before. On tree-shaped coherent
+rules such as Addition it does not go back, and takes one inference for each input.
 """
 
 from bisect import bisect_left
@@ -37,19 +38,6 @@ Choice = dict[int, int]
 _Branch = tuple[bool, FloatArray, Choice]
 
 
-def read_as(degrees: FloatArray, place: int, clearance: float) -> FloatArray:
-    """Return the distribution with one value at 1 and all others at ``1 - clearance`` at most.
-
-    Examples
-    --------
-    >>> read_as(np.array([1.0, 0.3, 0.95]), 1, 0.25).tolist()
-    [0.75, 1.0, 0.75]
-    """
-    changed = np.minimum(degrees, 1.0 - clearance)
-    changed[place] = 1.0
-    return changed
-
-
 @dataclass(frozen=True, eq=False)
 class Readings:
     """What may become of one input: it stays as it is (the first), or is read as a value.
@@ -73,11 +61,12 @@ class Readings:
         cls, attribute: Attribute, decision: Decision, clearance: float, measure: Measure
     ) -> "Readings":
         """List the readings of an input from the cheapest on, none that changes nothing."""
-        columns = decision.slices[attribute.name]
+        columns = decision.plan.slices[attribute.name]
         degrees = decision.row[columns]
         ways: list[tuple[float, FloatArray, Hashable | None]] = [(0.0, degrees, None)]
         for place, value in enumerate(attribute.domain):
-            changed = read_as(degrees, place, clearance)
+            changed = np.minimum(degrees, 1.0 - clearance)
+            changed[place] = 1.0
             if not np.array_equal(changed, degrees):
                 ways.append((_cost(degrees, changed, measure), changed, value))
         ways.sort(key=lambda way: way[0])
@@ -297,12 +286,6 @@ def smallest_change(
     UnreachableError : no readings of this clearance make it win (the message says why, and whether
         another clearance may do), or none were found within `effort`
 
-    Notes
-    -----
-    Branch and bound: inferred degrees rise with those of the inputs, so one inference bounds all
-    readings that are still open. On tree-shaped coherent rules such as Addition it does not go
-    back, and takes one inference for each input.
-
     Examples
     --------
     >>> from pinesy import antipignistic
@@ -323,13 +306,22 @@ def change_to(
     effort = check_integer(effort, "effort", least=1, error=DataError)
     search = ReadingSearch(decision, place, readings, effort)
     choice, exact = search.run()
+    value = decision.output.domain[place]
     if choice is None:
-        raise _unreachable(search, exact, clearance)
+        shown = f"{format_name(decision.output.name)} = {show_value(value)}"
+        if exact:
+            why = obstacle(decision, place, clearance)
+            raise UnreachableError(f"no readings make {shown} the only winner: {why}")
+        raise UnreachableError(
+            f"no readings were found that make {shown} the only winner within effort={effort}; "
+            "raise it",
+            proven=False,
+        )
     row = search.row(choice)
     chosen = {readings[i].attribute.name: (readings[i], k) for i, k in choice.items()}
     return Change(
         decision.output,
-        decision.output.domain[place],
+        value,
         decision.winners,
         {name: one.values[k] for name, (one, k) in chosen.items()},
         decision.distributions(decision.row),
@@ -349,18 +341,4 @@ def _readings(decision: Decision, clearance: float, measure: Measure) -> tuple[R
         raise DataError(f"measure is {measure!r}; choose 'possibility' or 'probability'")
     return tuple(
         Readings.of(attribute, decision, clear, measure) for attribute in decision.program.inputs
-    )
-
-
-def _unreachable(search: ReadingSearch, proven: bool, clearance: float) -> UnreachableError:
-    decision = search.decision
-    value = show_value(decision.output.domain[search.place])
-    shown = f"{format_name(decision.output.name)} = {value}"
-    if proven:
-        why = obstacle(decision, search.place, clearance)
-        return UnreachableError(f"no readings make {shown} the only winner: {why}")
-    return UnreachableError(
-        f"no readings were found that make {shown} the only winner within "
-        f"effort={search.effort}; raise it",
-        proven=False,
     )
