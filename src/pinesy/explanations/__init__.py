@@ -1,6 +1,6 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
-from pinesy.explanations.counterfactuals import WhyNot, input_margins, margin, why_not
+from pinesy.explanations.counterfactual import WhyNot, input_margins, margin, why_not
 from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
