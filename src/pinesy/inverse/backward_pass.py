@@ -1,7 +1,7 @@
 """The backward pass of a batch: target inputs in arrays with a row for each sample."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -124,27 +124,7 @@ class BackwardPass:
         systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
-    def with_conjuncts(self, output: Inference, limit: int) -> "BackwardPass":
-        """Return the pass with conjuncts chosen, where conjunctions keep it from a solution.
-
-        Parameters
-        ----------
-        output : of the program that went back without choices
-        limit : how many choices are tried for a sample
-        """
-        rows = self._rows_to_choose(output)
-        if not len(rows):
-            return self
-        targets, reached = rows_of(self.targets, rows), rows_of(self.reached, rows)
-        actual = None if self.actual is None else rows_of(self.actual.inputs, rows)
-        chosen, unfinished = choose_conjuncts(self.program, targets, reached, actual, limit)
-        exhausted = self.exhausted.copy()
-        exhausted[rows] = unfinished
-        choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
-        inputs = self._lowered(choices) if choices else self.inputs
-        return replace(self, inputs=inputs, choices=choices, exhausted=exhausted)
-
-    def _rows_to_choose(self, output: Inference) -> npt.NDArray[np.intp]:
+    def rows_to_choose(self, output: Inference) -> npt.NDArray[np.intp]:
         """Return the samples whose inputs are normalised and leave a conjunction too possible."""
         bounds = self.program.upper_bounds(output)
         if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
@@ -152,7 +132,7 @@ class BackwardPass:
         above = list(self.program.exceeding(bounds, self._forward).values())
         return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
 
-    def _lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
+    def lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
         """Return the inputs, with those that choices give in the place of the others."""
         rows = list(choices)
         switches = switches_of(self.program, list(choices.values()))
@@ -219,9 +199,21 @@ def _least(
 def backward_pass(
     program: BackwardProgram, targets: Arrays, actual: ActualSample | None, limit: int
 ) -> BackwardPass:
-    """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts."""
+    """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts.
+
+    Conjuncts are chosen only where conjunctions keep the inputs from a solution.
+    """
     output = program.backward.infer(targets)
     inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
     one = BackwardPass(program, targets, inputs, actual, exhausted)
-    return one.with_conjuncts(output, limit)
+    rows = one.rows_to_choose(output)
+    if not len(rows):
+        return one
+    given = rows_of(targets, rows), rows_of(one.reached, rows)
+    known = None if actual is None else rows_of(actual.inputs, rows)
+    chosen, exhausted[rows] = choose_conjuncts(program, *given, known, limit)
+    choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
+    if choices:
+        inputs = one.lowered(choices)
+    return BackwardPass(program, targets, inputs, actual, exhausted, choices)

@@ -147,9 +147,9 @@ def forest_program(graph: FactorGraph, targets: tuple[str, ...], wanted: tuple[s
         first += len(a.domain)
     for name, attribute in graph.attributes.items():
         degrees.setdefault(name, [circuit.constant(1.0)] * len(attribute.domain))
-    _sweep_up(graph, circuit, degrees)
+    _sweep(graph, circuit, degrees, back=False)
     compatibility = circuit.meet(circuit.join(degrees[root]) for root in graph.roots)
-    _sweep_down(graph, circuit, degrees)
+    _sweep(graph, circuit, degrees, back=True)
     if len(graph.roots) > 1:  # a tree that fits badly bounds the others too
         for name in wanted:
             degrees[name] = [circuit.meet([d, compatibility]) for d in degrees[name]]
@@ -165,27 +165,18 @@ def sweep_program(graph: FactorGraph) -> Code:
     given = list(graph.attributes.values())
     circuit = ColumnCircuit(sum(len(a.domain) for a in given))
     degrees = {name: circuit.columns[span] for name, span in column_slices(given).items()}
-    _sweep_up(graph, circuit, degrees)
-    _sweep_down(graph, circuit, degrees)
+    _sweep(graph, circuit, degrees, back=False)
+    _sweep(graph, circuit, degrees, back=True)
     return circuit_code(
         circuit, given, [0.0] * len(given), [d for a in given for d in degrees[a.name]]
     )
 
 
-def _sweep_up(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees) -> None:
-    for step in reversed(graph.steps):
-        _lower(step, [step.parent], circuit, degrees)
-
-
-def _sweep_down(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees) -> None:
-    for step in graph.steps:
-        _lower(step, step.children, circuit, degrees)
-
-
-def _lower(step: GraphStep, places: list[int], circuit: ColumnCircuit, degrees: Degrees) -> None:
-    """Let a factor lower the degrees of some of its attributes."""
-    names = step.factor.names
-    messages = step.factor.messages(circuit, [degrees[name] for name in names], places)
-    for place, message in zip(places, messages, strict=True):
-        own = degrees[names[place]]
-        degrees[names[place]] = [circuit.meet(pair) for pair in zip(own, message, strict=True)]
+def _sweep(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees, *, back: bool) -> None:
+    """Let every factor lower its attributes: those nearest the roots, or on the way back others."""
+    for step in graph.steps if back else reversed(graph.steps):
+        names, places = step.factor.names, step.children if back else [step.parent]
+        messages = step.factor.messages(circuit, [degrees[name] for name in names], places)
+        for place, message in zip(places, messages, strict=True):
+            own = degrees[names[place]]
+            degrees[names[place]] = [circuit.meet(pair) for pair in zip(own, message, strict=True)]
