@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pinesy import problems
 from pinesy.cli import demo_command, image_demo
 from pinesy.cli.image_demo import side_by_side
 from pinesy.problems import digits
@@ -78,7 +79,7 @@ def test_a_network_is_really_trained(
     pinesy: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     images, labels = digits()
-    monkeypatch.setattr(image_demo, "digits", lambda: (images[::2], labels[::2]))
+    monkeypatch.setattr(problems, "digits", lambda: (images[::2], labels[::2]))
     monkeypatch.setattr(image_demo, "N_TRAIN", 2000)
     monkeypatch.setattr(image_demo, "PUZZLES", 10)
     monkeypatch.setattr(image_demo, "EPOCHS", 2)

@@ -39,15 +39,8 @@ INPUTS, DEGREES, CONFLICTS, TEXT = 8, 4, 3, 160
 PAGE = 200
 COLUMNS = ("line", "outcome", "input", "should be")
 #: The figures of each sample.
-FIGURES = [
-    "reproduced",
-    "distance",
-    "normalised",
-    "solved",
-    "exhausted",
-    "matches",
-    "output_distance",
-]
+FIGURES = ["reproduced", "distance", "normalised", "solved", "exhausted", "matches"]
+FIGURES += ["output_distance"]
 #: The figures of each input of a sample.
 MEASURES = ("input_distance", "input_excess")
 
@@ -127,21 +120,25 @@ def backprop(
 
 
 def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, int | None]:
-    """Read ``NAME`` and ``NAME=VALUE`` as the command line gives them.
+    """Read ``NAME=VALUE``, for all samples, and ``NAME``, whose targets the file gives.
 
-    Returns
-    -------
-    chosen : by attribute, the position of the value for all samples, or None for the targets that
-        the file gives
+    Returns the position of the value, or None, by attribute.
     """
     chosen: dict[str, int | None] = {}
-    for text in texts:
-        name, value = _split(text, known)
+    for text in texts:  # names and values may themselves hold "="
+        names = [name for name in known if text == name or text.startswith(f"{name}=")]
+        if not names:
+            name = text.partition("=")[0]
+            raise UnknownAttributeError(
+                f"--target: no rule set concludes on {name!r}{suggestion(name, known)}"
+            )
+        name = max(names, key=len)
         if name in chosen:
             raise typer.BadParameter(f"{name} has one already", param_hint="--target")
-        chosen[name] = None
-        if value is not None:
-            chosen[name] = known[name].position(options.find_value(known[name], value))
+        attribute, value = known[name], text.removeprefix(name)
+        chosen[name] = (
+            attribute.position(options.find_value(attribute, value[1:])) if value else None
+        )
     return chosen
 
 
@@ -162,19 +159,6 @@ def _targets(
         name = cascade.outputs[0].name
         raise DataError(f"{data}: no targets in it; give some: --target {name}=VALUE")
     return targets
-
-
-def _split(text: str, known: Mapping[str, Attribute]) -> tuple[str, str | None]:
-    """Return the name of an attribute and a value, if there is one; both may hold ``=``."""
-    if text in known:
-        return text, None
-    for name in sorted(known, key=len, reverse=True):
-        if text.startswith(f"{name}="):
-            return name, text.removeprefix(f"{name}=")
-    name = text.partition("=")[0]
-    raise UnknownAttributeError(
-        f"--target: no rule set concludes on {name!r}{suggestion(name, known)}"
-    )
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pinesy import explanations
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.cli import options
 from pinesy.cli.output import degrees_by_name, open_output
 from pinesy.exceptions import DataError
-from pinesy.explanations import (
-    Explanation,
-    LimitingDegree,
-    Restraint,
-    WhyNot,
-    input_margins,
-    is_coherent,
-    margin,
-    picture,
-)
-from pinesy.explanations import explain as explanation_of
-from pinesy.explanations import why_not as counterfactual
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.explanations.labels import listed, number_text
@@ -132,8 +121,8 @@ def explain(
         cascade,
         line,
         evidence,
-        explanation_of(cascade, evidence, proposition, eta=eta, depth=depth),
-        None if why_not is None else counterfactual(cascade, evidence, rival, wanted),
+        explanations.explain(cascade, evidence, proposition, eta=eta, depth=depth),
+        None if why_not is None else explanations.why_not(cascade, evidence, rival, wanted),
         None if everything else limit or LIMITS[chosen],
     )
     with open_output(output) as stream:
@@ -143,12 +132,7 @@ def explain(
 def _find_sample(
     batches: Iterable[Batch], wanted: int | None, data: Path
 ) -> tuple[int, FloatArray]:
-    """Return a sample of a file: the number of its line or row, and its degrees.
-
-    Parameters
-    ----------
-    wanted : the line or row, None for the first sample
-    """
+    """Return a sample of a file, by default the first: its line or row, and its degrees."""
     last, instead = 0, ""
     for batch in batches:
         lines = list(batch.lines)
@@ -178,8 +162,8 @@ class ExplanationReport:
     cascade: Cascade
     line: int
     evidence: Any
-    explanation: Explanation
-    why_not: WhyNot | None
+    explanation: explanations.Explanation
+    why_not: explanations.WhyNot | None
     limit: int | None
 
     def write(self, form: ExplanationFormat) -> str:
@@ -188,7 +172,8 @@ class ExplanationReport:
             return self.text()
         if form == "json":
             return json_text(self.to_dict(), indent=1)
-        return picture(self.explanation, limit=self.limit, nodes=self.limit and PICTURED)
+        nodes = self.limit and PICTURED
+        return explanations.picture(self.explanation, limit=self.limit, nodes=nodes)
 
     def text(self) -> str:
         """Return the answers in plain English."""
@@ -204,20 +189,22 @@ class ExplanationReport:
 
     def _margin_text(self) -> str:
         attribute = self.explanation.attribute
-        name, distance = attribute.name, float(margin(self.cascade, self.evidence, attribute))
+        name = attribute.name
+        distance = float(explanations.margin(self.cascade, self.evidence, attribute))
         if distance == 0.0:
             return f"Margin: 0. Several values of {name} are most possible: nothing is decided."
         if math.isinf(distance):
             return f"Margin: unlimited. No inputs make another value of {name} most possible."
         stays = f"While all input degrees move by less, {name} keeps its most possible value"
-        if not is_coherent(self.cascade, attribute):
+        if not explanations.is_coherent(self.cascade, attribute):
             return f"Margin: at least {number_text(distance)}. {stays}; it may keep it beyond that."
         moves = "moves of just as much can change it"
         return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._alone_text()}"
 
     def _alone_text(self) -> str:
         """Return how far the most delicate inputs may move alone, where there are several."""
-        margins = input_margins(self.cascade, self.evidence, self.explanation.attribute)
+        attribute = self.explanation.attribute
+        margins = explanations.input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
             return ""
         bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
@@ -230,19 +217,19 @@ class ExplanationReport:
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""
         attribute, nodes = self.explanation.attribute, self.limit and NODES
-        margins = input_margins(self.cascade, self.evidence, attribute)
+        margins = explanations.input_margins(self.cascade, self.evidence, attribute)
         return {
             "sample": self.line,
             "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
             "margin": {
-                "all": _finite(float(margin(self.cascade, self.evidence, attribute))),
-                "exact": is_coherent(self.cascade, attribute),
+                "all": _finite(float(explanations.margin(self.cascade, self.evidence, attribute))),
+                "exact": explanations.is_coherent(self.cascade, attribute),
                 "inputs": {name: _finite(far) for name, far in margins.items()},
             },
             "why_not": self._why_not_dict(self.why_not) if self.why_not else None,
         }
 
-    def _why_not_dict(self, answer: WhyNot) -> dict[str, Any]:
+    def _why_not_dict(self, answer: explanations.WhyNot) -> dict[str, Any]:
         restraints, bottlenecks = answer.restraints[: self.limit], answer.bottlenecks[: self.limit]
         change, wording = answer.change, self.explanation.wording
         return {
@@ -270,7 +257,7 @@ class ExplanationReport:
         }
 
 
-def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
+def _degree(held: explanations.Restraint | explanations.LimitingDegree) -> dict[str, Any]:
     value = plain_value(held.value)
     return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
 

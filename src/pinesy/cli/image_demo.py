@@ -11,20 +11,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
+from pinesy import problems
 from pinesy._common.files import writing
 from pinesy._common.names import column_slices
 from pinesy.cli.output import table_of
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.problems import (
-    ExplainedSum,
-    addition,
-    addition_labels,
-    addition_samples,
-    digits,
-    explained_sums,
-    sudoku,
-    sudoku_samples,
-)
+from pinesy.problems import ExplainedSum
 
 SEED = 0
 #: Images for training; the others are never seen before the end.
@@ -89,17 +81,12 @@ class Pictures:
 
     def sums(self, k: int) -> tuple[Images, dict[str, Any]]:
         """Return samples of two numbers of `k` digits, and what should be inferred."""
-        chosen = addition_samples(self.labels, k, np.random.default_rng(SEED + k))
-        return self.images[chosen], addition_labels(self.labels[chosen].astype(np.int64))
+        chosen = problems.addition_samples(self.labels, k, np.random.default_rng(SEED + k))
+        return self.images[chosen], problems.addition_labels(self.labels[chosen].astype(np.int64))
 
 
 def run_image_demo(console: Console, page: Path) -> None:
-    """Train a small network on real images, learn the rules, and try them on other images.
-
-    Parameters
-    ----------
-    page : the file for a page of what came out
-    """
+    """Train a network on real images, learn the rules, try them on others, and write a page."""
     seen, unseen = _split()
     console.rule("1. A small network learns to read digits")
     network, trained = _trained(seen)
@@ -122,7 +109,7 @@ def run_image_demo(console: Console, page: Path) -> None:
 
 
 def _split() -> tuple[Pictures, Pictures]:
-    images, labels = digits()
+    images, labels = problems.digits()
     order = np.random.default_rng(SEED).permutation(len(labels))
     first, second = order[:N_TRAIN], order[N_TRAIN:]
     return Pictures(images[first], labels[first]), Pictures(images[second], labels[second])
@@ -141,9 +128,8 @@ def _trained(seen: Pictures) -> tuple[Any, str]:
 
 def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
     """Return the model for numbers of `k` digits, its rules learned from the training images."""
-    model = NeuroSymbolic(network, addition(k), inputs=[f"a_{i + 1}" for i in range(2 * k)])
-    x, labels = seen.sums(k)
-    return model.fit(x, labels)
+    inputs = [f"a_{i + 1}" for i in range(2 * k)]
+    return NeuroSymbolic(network, problems.addition(k), inputs=inputs).fit(*seen.sums(k))
 
 
 def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tuple[str, ...]:
@@ -156,8 +142,8 @@ def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tupl
 def _judged(network: Any, unseen: Pictures) -> tuple[str, ...]:
     """Judge Sudokus of four digits; return a row of the table."""
     rows = [np.flatnonzero(unseen.labels == d)[: 4 * PUZZLES] for d in range(4)]
-    puzzles = sudoku_samples(np.stack(rows), PUZZLES, np.random.default_rng(SEED))
-    rules = sudoku(4)
+    puzzles = problems.sudoku_samples(np.stack(rows), PUZZLES, np.random.default_rng(SEED))
+    rules = problems.sudoku(4)
     cells = [f"a_{i}_{j}" for i in range(1, 5) for j in range(1, 5)]
     model = NeuroSymbolic(lambda x: _first_four(network.predict_proba(x)), rules, inputs=cells)
     score = model.score(unseen.images[puzzles.images], {"c": puzzles.valid.astype(int)})
@@ -175,7 +161,7 @@ def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[Expl
     degrees = model.evidence(x)
     evidence = {name: degrees[:, part] for name, part in column_slices(rules.inputs).items()}
     images = {name: x[:, i] for i, name in enumerate(names)}
-    return explained_sums(rules, evidence, labels, images)
+    return problems.explained_sums(rules, evidence, labels, images)
 
 
 def _closely(console: Console, case: ExplainedSum) -> None:

@@ -179,13 +179,7 @@ def write_rows(
     data: Path,
     output: Path | None,
 ) -> None:
-    """Write the results of all samples of a data file.
-
-    Parameters
-    ----------
-    rows : what returns the results of a batch
-    output : the file to write, None for standard output
-    """
+    """Write the results of all samples of a data file; `rows` returns those of a batch."""
     size = data.stat().st_size if data.is_file() else None
     # A bar between results on one screen would garble them; a table comes after it.
     bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()
@@ -197,13 +191,7 @@ def write_rows(
 
 
 def watched(batches: Iterable[Batch], name: str, size: int | None) -> Generator[Batch, None, None]:
-    """Yield the batches of a file, with a bar if going through them takes long.
-
-    Parameters
-    ----------
-    name : the file; empty for no bar
-    size : its bytes, if their number is known
-    """
+    """Yield the batches of a file of `size` bytes, with a bar (given a name) if it takes long."""
     samples = position = 0
     with progress(f"reading {name}" if name else "", size) as bar:
         for batch in batches:

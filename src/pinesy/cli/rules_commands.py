@@ -84,13 +84,7 @@ def show(
 
 @dataclass(frozen=True)
 class RuleBasePrinter:
-    """Prints parts of a rule base.
-
-    Attributes
-    ----------
-    console : where to
-    everything : True to shorten nothing
-    """
+    """Prints parts of a rule base, shortened unless `everything` is wanted."""
 
     console: Console
     everything: bool = False
@@ -130,9 +124,7 @@ class RuleBasePrinter:
                 self.partition(rule_set)
             if matrix:
                 self.matrix(rule_set, matrix == "numbers")
-        left = len(rule_sets) - len(shown)
-        if left:
-            self.console.print(shortened_note(left, "rule set", "--set NAME or --all"))
+        self._note(len(rule_sets) - len(shown), "rule set", "--set NAME or --all")
 
     def rules(self, rule_set: RuleSet) -> None:
         """Print the rules of a set, numbered."""
@@ -174,9 +166,9 @@ class RuleBasePrinter:
     def _cut(self, items: Sequence[T], limit: int) -> Sequence[T]:
         return items if self.everything else items[:limit]
 
-    def _note(self, count: int, what: str) -> None:
+    def _note(self, count: int, what: str, option: str = "--all") -> None:
         if count:
-            self.console.print(shortened_note(count, what))
+            self.console.print(shortened_note(count, what, option))
 
     def _line(self, text: str) -> None:
         """Print text as it is: no markup, and no line breaks that it does not have."""
