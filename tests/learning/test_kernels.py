@@ -1,6 +1,7 @@
 """The compiled loops of learning on any premise degrees, against fractions and definitions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,8 +32,9 @@ class Samples:
         self.target = target
         self.n = degrees.shape[1]
         self.system = SampleSystems.of(degrees, target, shape_of(partition))
-        self.nabla = np.full(self.n, np.nan)
-        self.system.distances(0, self.n, self.nabla)
+        self.nabla = self.system.nabla
+        self.nabla[:] = np.nan
+        self.system.distances(0, self.n)
 
     @property
     def equations(self) -> list[EquationSystem]:
@@ -42,10 +44,10 @@ class Samples:
         return [EquationSystem(self.partition, *row) for row in rows]
 
     def learn(self, tau: float = INF, begin: int = 0, end: int | None = None) -> SampleSummary:
-        return self.system.summary(begin, self.n if end is None else end, self.nabla, tau)
+        return self.system.summary(begin, self.n if end is None else end, tau)
 
     def stacked(self, fronts: Fronts, tau: float = INF) -> float:
-        return self.system.stacked(0, self.n, self.nabla, tau, fronts)
+        return self.system.stacked(0, self.n, tau, fronts)
 
 
 def random_partition(rng: np.random.Generator) -> Partition:
@@ -89,7 +91,7 @@ def test_binary_fractions_to_the_last_bit(seed: int, n: int, graded: bool) -> No
     samples = random_samples(seed, n, 16, graded)
     found = exact(samples, 16)
     assert samples.nabla.tolist() == floats(found.nablas).tolist()
-    repaired = samples.system.repaired(0, n, samples.nabla)
+    repaired = samples.system.repaired(0, n)
     assert repaired.T.tolist() == floats(found.repaired).tolist()
     fronts = samples.learn().fronts
     distance = samples.stacked(fronts)
@@ -103,7 +105,7 @@ def test_decimals(seed: int, n: int, graded: bool, grid: int) -> None:
     samples = random_samples(seed, n, grid, graded)
     found = exact(samples, grid)
     assert samples.nabla == pytest.approx(floats(found.nablas), abs=CLOSE)
-    repaired = samples.system.repaired(0, n, samples.nabla)
+    repaired = samples.system.repaired(0, n)
     assert np.abs(repaired.T - floats(found.repaired)).max() < CLOSE
     fronts = samples.learn().fronts
     distance = samples.stacked(fronts)
@@ -122,7 +124,7 @@ def test_every_number_of_many_samples(n: int, graded: bool) -> None:
         samples = random_samples(seed, n, (10, 100, 2**30)[seed % 3], graded)
         equations = samples.equations
         assert samples.nabla.tolist() == [one.distance for one in equations]
-        repaired = samples.system.repaired(0, n, samples.nabla)
+        repaired = samples.system.repaired(0, n)
         assert repaired.T.tolist() == [one.lowest_approximation.tolist() for one in equations]
         tau = float(np.median(samples.nabla)) + 0.01
         for limit in (INF, tau):
@@ -154,7 +156,7 @@ def test_the_order_of_samples_changes_nothing() -> None:
 def test_the_fronts_are_those_of_all_pairs() -> None:
     for seed in range(40):
         samples = random_samples(seed, 150, 100, graded=seed % 2 == 0)
-        repaired = samples.system.repaired(0, samples.n, samples.nabla)
+        repaired = samples.system.repaired(0, samples.n)
         e = np.stack([side_maxima(samples.partition, row) for row in repaired.T])
         assert samples.learn().fronts.same(pareto_fronts(e, e - samples.degrees.T))
 
@@ -192,7 +194,7 @@ def test_chunks_of_a_system() -> None:
         counts = merged.samples, merged.reliable, merged.smallest
         assert counts == (whole.samples, whole.reliable, whole.smallest)
     nabla = np.full(300, np.nan)
-    samples.system.distances(100, 250, nabla)
+    replace(samples.system, nabla=nabla).distances(100, 250)
     assert nabla[100:250].tolist() == samples.nabla[100:250].tolist()
     assert np.isnan(nabla[:100]).all()
     assert np.isnan(nabla[250:]).all()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.learning.sample_systems import SampleSystems, shape_of
+from pinesy.learning.sample_systems import shape_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -120,8 +120,8 @@ class SetAudit:
     def fill(self, samples: slice, degrees: FloatArray, target: Target) -> None:
         """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
         partition = self.rule_set.partition
-        system = SampleSystems.of(degrees, target, shape_of(partition))
-        taken = (degrees, *system.shape.arguments, system.labels, system.graded, partition.signs)
+        shape = shape_of(partition)
+        taken = (degrees, *shape, shape.cell_labels(target), target.degrees, partition.signs)
         load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self._columns))
 
     @property

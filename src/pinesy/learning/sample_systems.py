@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +29,7 @@ CHUNK = 4096
 THREAD_STEPS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class CellShape:
+class CellShape(NamedTuple):
     """The sign table of a partition, as the product of independent blocks of rules.
 
     Where the rules of two blocks combine freely, ``min_j f(side)`` over all rules is the min of
@@ -40,23 +38,19 @@ class CellShape:
 
     Attributes
     ----------
-    starts, sides : the sides (``2j`` inside the conclusion of rule `j`, ``2j + 1`` outside) of
-        pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the patterns of all blocks are numbered
-        through
-    cell_of : the cell of each value
+    patterns : arrays ``starts, sides, cell_of``. The sides (``2j`` inside the conclusion of rule
+        `j`, ``2j + 1`` outside) of pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the patterns
+        of all blocks are numbered through. ``cell_of`` is the cell of each value.
     cells : array (omega, blocks)
         The pattern of each cell in each block.
     """
 
-    starts: CellNumbers
-    sides: CellNumbers
-    cell_of: CellNumbers
+    patterns: tuple[CellNumbers, CellNumbers, CellNumbers]
     cells: CellNumbers
 
-    @property
-    def arguments(self) -> tuple[tuple[CellNumbers, CellNumbers, CellNumbers], CellNumbers]:
-        """What the kernels take of it."""
-        return (self.starts, self.sides, self.cell_of), self.cells
+    def cell_labels(self, target: Target) -> CellNumbers:
+        """Return the cell of each sample's value; of none, if the target gives degrees."""
+        return self.patterns[2][target.labels]
 
 
 @cached_on_owner
@@ -68,12 +62,10 @@ def shape_of(partition: Partition) -> CellShape:
         patterns, pattern_of = np.unique(partition.signs[:, rules], axis=0, return_inverse=True)
         cells.append(len(sides) + pattern_of.ravel())
         sides += list(2 * np.array(rules) + ~patterns)
-    return CellShape(
-        np.cumsum([0, *map(len, sides)]).astype(np.uint32),
-        np.concatenate(sides).astype(np.uint32),
-        partition.cell_of.astype(np.uint32),
-        np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32)),
-    )
+    starts = np.cumsum([0, *map(len, sides)]).astype(np.uint32)
+    side_of, cell_of = np.concatenate(sides).astype(np.uint32), partition.cell_of.astype(np.uint32)
+    numbers = np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32))
+    return CellShape((starts, side_of, cell_of), numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,74 +79,70 @@ class SampleSystems:
     labels, graded : the targets: the cell of each sample, or degrees; one of them is empty
     shape : the sides of the cells
     slack : how far rounding may have moved the premise degrees
+    nabla : the Chebyshev distance of each sample, once `distances` has computed it
     """
 
     degrees: FloatArray
-    labels: npt.NDArray[np.uint32]
+    labels: CellNumbers
     graded: FloatArray
     shape: CellShape
-    slack: float = 0.0
+    slack: float
+    nabla: FloatArray
 
     @classmethod
     def of(
         cls, degrees: FloatArray, target: Target, shape: CellShape, slack: float = 0.0
     ) -> "SampleSystems":
         """Return the systems of samples with given premise degrees and targets."""
-        return cls(degrees, shape.cell_of[target.labels], target.degrees, shape, slack)
-
-    @property
-    def n(self) -> int:
-        """The number of samples."""
-        return int(self.degrees.shape[1])
+        nabla = np.empty(degrees.shape[1])
+        return cls(degrees, shape.cell_labels(target), target.degrees, shape, slack, nabla)
 
     @property
     def steps(self) -> int:
         """About how much work a pass over the samples is."""
-        return self.n * len(self.shape.cells) * max(1, len(self.degrees) // 2)
+        return len(self.nabla) * len(self.shape.cells) * max(1, len(self.degrees) // 2)
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Yield the bounds of the tasks that the samples are cut into."""
-        for begin in range(0, self.n, CHUNK):
-            yield begin, min(begin + CHUNK, self.n)
+        n = len(self.nabla)
+        for begin in range(0, n, CHUNK):
+            yield begin, min(begin + CHUNK, n)
 
     def _arguments(self, begin: int, end: int) -> tuple[Any, ...]:
-        return (self.degrees, begin, end, *self.shape.arguments, self.labels, self.graded)
+        return (self.degrees, begin, end, *self.shape, self.labels, self.graded)
 
-    def distances(self, begin: int, end: int, nabla: FloatArray) -> None:
+    def distances(self, begin: int, end: int) -> None:
         """Set ``nabla[begin:end]`` to the samples' Chebyshev distances."""
-        load_kernels(KERNELS).distances(*self._arguments(begin, end), nabla)
+        load_kernels(KERNELS).distances(*self._arguments(begin, end), self.nabla)
 
-    def repaired(self, begin: int, end: int, nabla: FloatArray) -> FloatArray:
+    def repaired(self, begin: int, end: int) -> FloatArray:
         """Return the repaired target of each cell, of shape ``(omega, end - begin)``."""
         out = np.empty((len(self.shape.cells), end - begin))
-        load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, nabla, out)
+        load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, self.nabla, out)
         return out
 
-    def summary(self, begin: int, end: int, nabla: FloatArray, tolerance: float) -> SampleSummary:
+    def summary(self, begin: int, end: int, tolerance: float) -> SampleSummary:
         """Return what the first pass keeps of some samples."""
         sides, n = len(self.degrees), end - begin
         e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
-        given = (*self._arguments(begin, end), self.slack, nabla, tolerance)
+        given = (*self._arguments(begin, end), self.slack, self.nabla, tolerance)
         reliable = load_kernels(KERNELS).fronts(*given, e, w, sizes)
-        smallest = float(nabla[begin:end].min())
-        return SampleSummary(n, int(reliable), smallest, _packed(e, w, sizes))
+        longest = sizes.max()
+        inside = np.arange(longest) < sizes[:, None]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        fronts = Fronts(e[:, :longest][inside], w[:, :longest][inside], starts)
+        return SampleSummary(n, int(reliable), float(self.nabla[begin:end].min()), fronts)
 
     def stacked(
-        self,
-        begin: int,
-        end: int,
-        nabla: FloatArray,
-        tolerance: float,
-        fronts: Fronts,
-        least: float = 0.0,
+        self, begin: int, end: int, tolerance: float, fronts: Fronts, least: float = 0.0
     ) -> float:
         """Return the largest distance of the stacked system's rows that come of some samples.
 
         What is not above `least`, known from other samples, need not be worked out.
         """
         packed = (fronts.e, fronts.w, fronts.starts)
-        arguments = (*self._arguments(begin, end), self.slack, nabla, tolerance, packed, least)
-        return float(load_kernels(KERNELS).stacked_distance(*arguments))
+        arguments = (*self._arguments(begin, end), self.slack, self.nabla, tolerance)
+        return float(load_kernels(KERNELS).stacked_distance(*arguments, packed, least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,16 +191,13 @@ class Measured:
         }
         inferred = {name: out[span].T for name, span in stage.code.columns.items()}
         self.inferred = {n: inferred[n] if n in inferred else batch.known[n] for n in stage.needed}
-        self.nabla = {name: np.empty(batch.n) for name in stage.names}
+        self.nabla = {name: system.nabla for name, system in self.systems.items()}
         self._summaries: dict[tuple[str, int], SampleSummary] = {}
         self.measure()
 
     def measure(self) -> None:
         """Compute the distances of all samples."""
-        self._each(
-            self.systems,
-            lambda name, begin, end: self.systems[name].distances(begin, end, self.nabla[name]),
-        )
+        self._each(self.systems, lambda name, i, k: self.systems[name].distances(i, k))
 
     def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
         """Return what the first pass keeps, for each set."""
@@ -223,9 +208,7 @@ class Measured:
         }
         parts = self._each(
             [name for name, key in keys.items() if key not in self._summaries],
-            lambda name, begin, end: self.systems[name].summary(
-                begin, end, self.nabla[name], tolerances[name]
-            ),
+            lambda name, i, k: self.systems[name].summary(i, k, tolerances[name]),
         )
         for name, (first, *others) in parts.items():
             self._summaries[keys[name]] = first.merge(*others) if others else first
@@ -238,7 +221,7 @@ class Measured:
         best = dict.fromkeys(fronts, 0.0)
 
         def task(name: str, begin: int, end: int) -> float:
-            given = self.nabla[name], tolerances[name], fronts[name], best[name]
+            given = tolerances[name], fronts[name], best[name]
             found = self.systems[name].stacked(begin, end, *given)
             best[name] = max(best[name], found)  # a late word of another thread only costs time
             return found
@@ -248,9 +231,9 @@ class Measured:
     def greatest(self, name: str, partition: Partition) -> FloatArray | None:
         """Return ``E^up`` of the repaired system [eq:twosoldef], where there is only one sample."""
         system = self.systems[name]
-        if system.n > 1:
+        if len(system.nabla) > 1:
             return None
-        degrees, repaired = system.degrees[:, 0], system.repaired(0, 1, self.nabla[name])[:, 0]
+        degrees, repaired = system.degrees[:, 0], system.repaired(0, 1)[:, 0]
         return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
 
     def _each(
@@ -269,16 +252,3 @@ class Measured:
             for name, found in part:
                 results[name].append(found)
         return results
-
-
-def _packed(e: FloatArray, w: FloatArray, sizes: npt.NDArray[np.int64]) -> Fronts:
-    """Return the fronts that stand in the first `sizes` places of each row."""
-    if not sizes.any():
-        return _empty(len(sizes))
-    inside = np.arange(e.shape[1]) < sizes[:, None]
-    return Fronts(e[inside], w[inside], np.concatenate([[0], np.cumsum(sizes)]))
-
-
-@cache
-def _empty(columns: int) -> Fronts:
-    return Fronts(np.empty(0), np.empty(0), np.zeros(columns + 1, dtype=np.int64))
