@@ -22,9 +22,8 @@ from pinesy.learning.learning_arguments import (
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary
-from pinesy.learning.sample_systems import Measured, Stage
+from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.learning.stages import Samples, learn_from
-from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 
 #: Pairs ``(evidence, targets)`` as `learn` takes them, in something that can be iterated again.
@@ -80,13 +79,11 @@ class InParts(Samples):
         self._stage = stage
         return self
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
+    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Do the first pass."""
         return self._merged(Measured.summaries, _merged_summaries, tolerances)
 
-    def stacked(
-        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
-    ) -> dict[str, float]:
+    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Do the second pass."""
         return self._merged(Measured.stacked, _larger_distances, tolerances, fronts)
 
@@ -210,7 +207,7 @@ class Extended(Samples):
         self._changed = stage.changed
         return self
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
+    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Merge the summaries of the new samples with those of the earlier ones."""
         found = self._new.summaries(tolerances)
         before = {name: one.summary for name, one in self._previous.sets.items()}
@@ -219,9 +216,7 @@ class Extended(Samples):
         again = self._reread(stale, why, lambda old: old.summaries(tolerances))
         return _merged_summaries(found, before | {name: again[name] for name in stale})
 
-    def stacked(
-        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
-    ) -> dict[str, float]:
+    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the larger of the distances of the new samples' rows and of the earlier ones'."""
         found = self._new.stacked(tolerances, fronts)
         before = {name: self._previous.sets[name] for name in fronts}

@@ -23,6 +23,9 @@ from pinesy.rules.partition import Partition
 
 KERNELS = "pinesy.learning.system_kernels"
 CellNumbers = npt.NDArray[np.uint32]
+#: By the name of each rule set: its tolerance, or its fronts.
+SetTolerances = Mapping[str, float]
+SetFronts = Mapping[str, Fronts]
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
@@ -199,7 +202,7 @@ class Measured:
         """Compute the distances of all samples."""
         self._each(self.systems, lambda name, i, k: self.systems[name].distances(i, k))
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
+    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Return what the first pass keeps, for each set."""
         # Tolerances that keep as many samples keep the same ones.
         keys = {
@@ -214,9 +217,7 @@ class Measured:
             self._summaries[keys[name]] = first.merge(*others) if others else first
         return {name: self._summaries[key] for name, key in keys.items()}
 
-    def stacked(
-        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
-    ) -> dict[str, float]:
+    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the distance of each set's stacked system, as far as this batch goes."""
         best = dict.fromkeys(fronts, 0.0)
 

@@ -29,8 +29,8 @@ from pinesy.learning.learning_arguments import (
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
-from pinesy.learning.sample_systems import Measured, Stage, shape_of
-from pinesy.minmax import TOLERANCE, Fronts
+from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage, shape_of
+from pinesy.minmax import TOLERANCE
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -133,25 +133,20 @@ def _is_graded(rule_set: RuleSet) -> bool:
 
 def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set[str]:
     """Return the sets that the given ones depend on, themselves included, up to `stop`."""
-    reached, waiting = set(names), list(names)
-    while waiting:
-        for attribute in sets[waiting.pop()].inputs:
-            name = attribute.name
-            if name in sets and name not in reached and name not in stop:
-                reached.add(name)
-                waiting.append(name)
+    reached, before = set(names), set(sets).difference(stop)
+    for name in reversed(list(sets)):
+        if name in reached:
+            reached |= before.intersection(a.name for a in sets[name].inputs)
     return reached
 
 
 class Passes(Protocol):
     """The two passes over the samples of a stage."""
 
-    def summaries(self, tolerances: Mapping[str, float]) -> dict[str, SampleSummary]:
+    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Do the first pass: return what is stored of the samples, for each set."""
 
-    def stacked(
-        self, tolerances: Mapping[str, float], fronts: Mapping[str, Fronts]
-    ) -> dict[str, float]:
+    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Do the second pass: return the distance of the stacked system of each set in `fronts`."""
 
 
@@ -241,9 +236,7 @@ class InMemory(Samples):
         return measured
 
 
-def learn_from(
-    cascade: Cascade, samples: Samples, tolerances: Mapping[str, float]
-) -> LearningResult:
+def learn_from(cascade: Cascade, samples: Samples, tolerances: SetTolerances) -> LearningResult:
     """Learn the parameters of the sets with targets, which have tolerances, in order of inference.
 
     [meth:learningincascade]. For each stage: the premise degrees, from the evidence or from what
@@ -273,7 +266,7 @@ def learn_from(
 
 
 def solve_stage(
-    passes: Passes, tolerances: Mapping[str, float], timings: dict[str, float]
+    passes: Passes, tolerances: SetTolerances, timings: dict[str, float]
 ) -> dict[str, SetResult]:
     """Solve the stacked systems [eq:stackedES] of a stage's sets, by two passes over the samples.
 
