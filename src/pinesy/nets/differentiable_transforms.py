@@ -6,6 +6,9 @@ They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.
 import torch
 from torch import Tensor
 
+from pinesy.exceptions import PinesyError
+from pinesy.transforms import SUM_TOLERANCE
+
 
 def antipignistic(probability: Tensor) -> Tensor:
     """Return ``pi_i = sum_j min(p_i, p_j)`` [subsec:antipignistic]; the largest is exactly 1.
@@ -18,7 +21,7 @@ def antipignistic(probability: Tensor) -> Tensor:
     p, order = _sorted(probability / probability.sum(dim=-1, keepdim=True))
     pi = _suffix_sums(_ranks(p) * _steps(p))
     exact = torch.where(p == p[..., :1], 1.0, pi.clamp(max=1.0))
-    return _unsorted(_with_value(pi, exact), order)
+    return _unsorted(with_value(pi, exact), order)
 
 
 def antipignistic_inverse(possibility: Tensor) -> Tensor:
@@ -48,7 +51,7 @@ def minimum_specificity(probability: Tensor) -> Tensor:
     p, order = _sorted(probability / probability.sum(dim=-1, keepdim=True))
     pi = _suffix_sums(p)
     first = torch.arange(p.shape[-1], device=p.device) == 0
-    return _unsorted(_with_value(pi, torch.where(first, 1.0, pi.clamp(max=1.0))), order)
+    return _unsorted(with_value(pi, torch.where(first, 1.0, pi.clamp(max=1.0))), order)
 
 
 def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,6 +76,18 @@ def _ranks(rows: Tensor) -> Tensor:
     return torch.arange(1, rows.shape[-1] + 1, dtype=rows.dtype, device=rows.device)
 
 
-def _with_value(tensor: Tensor, exact: Tensor) -> Tensor:
+def with_value(tensor: Tensor, exact: Tensor) -> Tensor:
     """Return values free of rounding, with the gradient of those that were computed."""
     return tensor + (exact - tensor).detach()
+
+
+@torch.no_grad()
+def check_probabilities(rows: Tensor, where: str, error: type[PinesyError], cure: str = "") -> None:
+    """Raise `error` unless all rows (n, m) are probability distributions."""
+    far = (rows.sum(dim=1) - 1.0).abs()
+    if not (rows.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE):  # NaN is neither
+        row = int(((rows < 0.0).any(dim=1) | ~(far <= SUM_TOLERANCE)).int().argmax())
+        raise error(
+            f"{where}, row {row}, is {rows[row].tolist()!r:.80}; probabilities are at least 0 and "
+            f"sum to 1 (within {SUM_TOLERANCE}){cure}"
+        )

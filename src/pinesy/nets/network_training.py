@@ -21,9 +21,9 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.nets.augmentation import augment
 from pinesy.nets.checkpoints import HISTORY, Identity, data_fingerprint, resume, write_checkpoint
+from pinesy.nets.differentiable_transforms import check_probabilities
 from pinesy.nets.networks import count_classes, device_of, preprocess
 from pinesy.nets.recipes import Recipe
-from pinesy.transforms import SUM_TOLERANCE
 
 #: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
 #: and how many are right.
@@ -281,7 +281,12 @@ def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
         raise DataError(f"training needs at least 2 images; there are {len(labels)}")
     classes = count_classes(network)
     if is_soft:
-        return _check_probabilities(labels, classes)
+        if labels.shape[1] != classes:
+            raise DataError(
+                f"labels has {labels.shape[1]} columns; the network has {classes} classes"
+            )
+        check_probabilities(torch.from_numpy(labels), "labels", DataError)
+        return torch.from_numpy(labels.astype(np.float32))
     if labels.min() < 0 or labels.max() >= classes:
         wrong = int(np.flatnonzero((labels < 0) | (labels >= classes))[0])
         raise DataError(
@@ -289,17 +294,3 @@ def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
             f"{classes - 1}; give one with more classes, or other labels"
         )
     return torch.from_numpy(labels.astype(np.int64))
-
-
-def _check_probabilities(labels: npt.NDArray[Any], classes: int) -> Tensor:
-    """Return the probabilities of labels as a tensor, or raise `DataError`."""
-    if labels.shape[1] != classes:
-        raise DataError(f"labels has {labels.shape[1]} columns; the network has {classes} classes")
-    good = (labels >= 0).all(axis=1) & (np.abs(labels.sum(axis=1) - 1) < SUM_TOLERANCE)
-    if not good.all():
-        row = int(np.argmin(good))
-        raise DataError(
-            f"the labels of image {row} are {labels[row]!r:.80}; they must be probabilities, which "
-            "sum to 1"
-        )
-    return torch.from_numpy(labels.astype(np.float32))

@@ -89,10 +89,7 @@ class PaperCNN(_CNN):
 class DeepSoftLogCNN(_CNN):
     """DeepSoftLog's network (table `tab:NN_DeepSoftLog`): 44,426 parameters with 10 classes.
 
-    Parameters
-    ----------
-    classes : the number of classes
-    seed : makes the first weights; by default PyTorch's own generator does
+    It is made as `PaperCNN` is.
 
     Examples
     --------

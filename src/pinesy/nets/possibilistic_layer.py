@@ -14,11 +14,16 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
 from pinesy.engine.program import Program
 from pinesy.exceptions import DegreeError, ShapeError, UnknownAttributeError
-from pinesy.nets.differentiable_transforms import antipignistic, minimum_specificity
+from pinesy.nets.differentiable_transforms import (
+    antipignistic,
+    check_probabilities,
+    minimum_specificity,
+    with_value,
+)
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.transforms import SUM_TOLERANCE, transform_name
+from pinesy.transforms import transform_name
 
 TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
     "antipignistic": antipignistic,
@@ -121,8 +126,9 @@ class PossibilisticLayer(nn.Module):
         """
         values = self._checked(inputs)
         if self.transform is not None:
-            if self._is_plain(values):
-                _check_probabilities(values)
+            for name, tensor in values.items() if self._is_plain(values) else ():
+                cure = ": apply a softmax to raw scores first"
+                check_probabilities(tensor, f"the input {name!r}", DegreeError, cure)
             change = TRANSFORMS[self.transform]
             values = {name: change(tensor) for name, tensor in values.items()}
         if self._engine is not None and self._is_plain(values):  # the engine is by far the quickest
@@ -186,21 +192,6 @@ class _EngineFunction(torch.autograd.Function):
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None]:
         columns = np.ascontiguousarray(given.double().numpy().T)
         return torch.from_numpy(ctx.program.gradient(ctx.x, columns)).to(given.dtype), None
-
-
-@torch.no_grad()
-def _check_probabilities(values: Mapping[str, Tensor]) -> None:
-    """Raise `DegreeError` unless all rows are probabilities."""
-    for name, tensor in values.items():
-        far = (tensor.sum(dim=1) - 1.0).abs()
-        if not (tensor.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE):  # NaN is neither
-            wrong = (tensor < 0.0).any(dim=1) | ~(far <= SUM_TOLERANCE)
-            row = int(wrong.int().argmax())
-            raise DegreeError(
-                f"the input {name!r}, row {row}, is {tensor[row].tolist()!r:.80}; probabilities "
-                f"are at least 0 and sum to 1 (within {SUM_TOLERANCE}): apply a softmax to raw "
-                "scores first"
-            )
 
 
 class _GroupLayer(nn.Module):
@@ -282,4 +273,4 @@ def _taken(tensor: Tensor, places: Tensor) -> Tensor:
 
 def _unit(z: Tensor) -> Tensor:
     """Return parameters brought into [0, 1]; the gradient is as if they were there already."""
-    return z + (z.clamp(0.0, 1.0) - z).detach()
+    return with_value(z, z.clamp(0.0, 1.0))
