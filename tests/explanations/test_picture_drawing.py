@@ -13,7 +13,7 @@ import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
 from pinesy import Attribute, Cascade, If, RuleSet
 from pinesy.explanations import explain, picture
-from pinesy.explanations.box_layout import tidy
+from pinesy.explanations.picture import tidy
 from pinesy.explanations.svg import Box, escaped, shortened, sketch, text_width, wrapped
 
 
@@ -42,21 +42,21 @@ def test_any_graph_is_tidy(data: st.DataObject) -> None:
         for parent in data.draw(st.sets(st.integers(0, i - 1), min_size=1, max_size=3)):
             children[parent].append(i)
     sizes = {i: (10.0 + i % 3, data.draw(st.sampled_from([5.0, 8.0, 30.0]))) for i in range(n)}
-    places = tidy(children, sizes, 0, (4.0, 2.0))
+    places = tidy(children, sizes, (4.0, 2.0))
     assert set(places) == set(range(n))
     for parent, below in children.items():
         for child in below:
-            assert places[child].x >= places[parent].x + sizes[parent][0] + 4.0
-    spans = [(p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1] + 1.9) for i, p in places.items()]
+            assert places[child][0] >= places[parent][0] + sizes[parent][0] + 4.0
+    spans = [(x, y, x + sizes[i][0], y + sizes[i][1] + 1.9) for i, (x, y) in places.items()]
     assert all(apart(one, other) for one, other in combinations(spans, 2))
-    assert min(p.y for p in places.values()) == 0.0
+    assert min(y for _, y in places.values()) == 0.0
 
 
 def test_a_long_chain_is_no_trouble() -> None:
     n = 5000
     children = {i: [i + 1] for i in range(n)} | {n: []}
-    places = tidy(children, dict.fromkeys(children, (1.0, 1.0)), 0, (1.0, 1.0))
-    assert places[n].column == n
+    places = tidy(children, dict.fromkeys(children, (1.0, 1.0)), (1.0, 1.0))
+    assert places[n] == (2.0 * n, 0.0)
 
 
 @pytest.mark.parametrize("text", ["a" * 500, "W" * 90, "word " * 100, "日本語" * 60, "long-" * 50])

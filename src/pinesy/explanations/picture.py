@@ -1,13 +1,18 @@
-"""The picture of an explanation, a rendering of its outline: one SVG that needs nothing else."""
+"""The picture of an explanation, a rendering of its outline: which boxes, and where they stand.
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+It is drawn from left to right, in columns: a box stands in a column to the right of all that lead
+to it, beside the middle of what it leads to, and no two boxes overlap.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinesy._common.names import name_of
 from pinesy._common.png import data_uri
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
-from pinesy.explanations.box_layout import Place, tidy
 from pinesy.explanations.justification import (
     ExplanationNode,
     Justification,
@@ -16,25 +21,15 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
-from pinesy.explanations.svg import EDGES, TOOLTIP, Box, BoxKind, Sketch, escaped, legend, sketches
+from pinesy.explanations.svg import GAPS, TOOLTIP, Box, BoxKind, page, sketches
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
 
 #: What is shown where nothing else is said.
 LIMIT, NODES = 3, 60
-MARGIN = 16.0
-#: Between columns, and between boxes of a column.
-GAPS = (44.0, 12.0)
-LEGEND = (
-    "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
-    "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
-    "Dashed: the most possible of the other values; what holds them down makes the result certain.",
-)
-#: Boxes whose edge has the colour of the lines: to a rule and on from it, to rivals, to the rest.
-COLOURED = ("possible", "certain", "rival", "more", "note")
-#: Set on the picture alone, not by a style sheet: that would reach the page around it.
-FONT = "system-ui, 'DejaVu Sans', Verdana, Arial, sans-serif"
+
+K = TypeVar("K", bound=Hashable)
 
 
 def picture(
@@ -72,7 +67,16 @@ def picture(
     """
     outline = Outline(explanation, depth, limit, nodes)
     title, text = f"Why {explanation.proposition}", explanation.text(limit=outline.limit)
-    return _svg(BoxMaker(outline).root(), _image_uris(explanation, images), title, text)
+    uris = _image_uris(explanation, images)
+    root = BoxMaker(outline).root()
+    children = {root: root.children}
+    waiting = [root]
+    for box in waiting:  # grows on the way
+        waiting += [child for child in box.children if child not in children]
+        children.update((child, child.children) for child in box.children)
+    drawn = sketches(children, uris)
+    places = tidy(children, {box: drawn[box][:2] for box in children}, GAPS)
+    return page({box: (*places[box], drawn[box]) for box in children}, title, text)
 
 
 def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
@@ -234,46 +238,85 @@ def _more(count: int, tooltip: str) -> Box:
     return Box("more", f"and {count} more", (), tooltip)
 
 
-def _svg(root: Box, uris: Mapping[str, str], title: str, description: str) -> str:
-    """Return the boxes that a root leads to as a page."""
-    boxes, seen = [root], {root}
-    for box in boxes:  # grows on the way
-        new = [child for child in box.children if child not in seen]
-        boxes += new
-        seen.update(new)
-    drawn = sketches(boxes, uris)
-    sizes = {box: (drawn[box].width, drawn[box].height) for box in boxes}
-    places = tidy({box: box.children for box in boxes}, sizes, root, GAPS)
-    placed = {box: (places[box], drawn[box]) for box in boxes}
-    bottom = max(place.y + one.height for place, one in placed.values()) + 2 * MARGIN
-    explained = legend(LEGEND, MARGIN, bottom)
-    right = max(place.x + one.width for place, one in placed.values())
-    width = max(explained.width, right) + 2 * MARGIN
-    height = bottom + explained.height + MARGIN
-    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
-        f"<title>{escaped(' '.join(title.split()))}</title>",
-        f"<desc>{escaped(description)}</desc>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
-        *(_line(b, c, placed) for b in boxes for c in b.children),
-        *(f'<g transform="translate({p.x:.1f} {p.y:.1f})">{s.svg}</g>' for p, s in placed.values()),
-        "</g>",
-        explained.svg,
-        "</svg>",
-    ]
-    return "\n".join(lines)
+def tidy(
+    children: Mapping[K, Sequence[K]],
+    sizes: Mapping[K, tuple[float, float]],
+    gaps: tuple[float, float],
+) -> dict[K, tuple[float, float]]:
+    """Return where boxes stand: the upper left corner of each.
+
+    Parameters
+    ----------
+    children : for each box those that it leads to, from top to bottom; the first leads to all
+    sizes : the width and height of each
+    gaps : the space between columns, and between boxes of a column
+
+    Examples
+    --------
+    >>> tidy({"a": "bc", "b": "", "c": ""}, dict.fromkeys("abc", (9, 4)), (5.0, 2.0))
+    {'a': (0.0, 3.0), 'c': (14.0, 6.0), 'b': (14.0, 0.0)}
+    """
+    order = list(TopologicalSorter(children).static_order())[::-1]  # after all that lead to it
+    columns = dict.fromkeys(order, 0)
+    for box in order:
+        for child in children[box]:
+            columns[child] = max(columns[child], columns[box] + 1)
+    widths = [0.0] * (max(columns.values()) + 1)
+    for box, column in columns.items():
+        widths[column] = max(widths[column], sizes[box][0])
+    lefts = list(accumulate((width + gaps[0] for width in widths[:-1]), initial=0.0))
+    tops = _tops(_spanning(children), columns, sizes, gaps[1])
+    least = min(tops.values())
+    return {b: (lefts[columns[b]], tops[b] - least) for b in order}
 
 
-def _line(box: Box, child: Box, placed: Mapping[Box, tuple[Place, Sketch]]) -> str:
-    """Return the line from the right edge of a box to the left edge of another."""
-    (start, one), (end, other) = placed[box], placed[child]
-    x, y, to = start.x + one.width, start.y + one.height / 2, end.y + other.height / 2
-    bend = min((end.x - x) / 2, 3 * GAPS[0])
-    bends = f"{x + bend:.1f} {y:.1f} {end.x - bend:.1f} {to:.1f}"
-    path = f"M{x:.1f} {y:.1f}C{bends} {end.x:.1f} {to:.1f}"
-    kind = child.kind if child.kind in COLOURED else box.kind
-    dashes = ' stroke-dasharray="5 3"' if child.kind in ("rival", "more") else ""
-    colour = EDGES[kind] if kind in COLOURED else "#444444"
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'
+def _spanning(children: Mapping[K, Sequence[K]]) -> dict[K, list[K]]:
+    """Return the tree in which each box belongs to the first that leads to it; children last."""
+    root = next(iter(children))
+    tree: dict[K, list[K]] = {root: []}
+    waiting = [root]
+    while waiting:
+        box = waiting.pop()
+        tree[box] = [c for c in dict.fromkeys(children[box]) if c not in tree]
+        tree.update((c, []) for c in tree[box])
+        waiting.extend(reversed(tree[box]))
+    return tree
+
+
+def _tops(
+    tree: Mapping[K, Sequence[K]],
+    columns: Mapping[K, int],
+    sizes: Mapping[K, tuple[float, float]],
+    gap: float,
+) -> dict[K, float]:
+    """Return the upper edges: children first, then each beside their middle.
+
+    Where a box does not fit there, it moves down with all that hangs on it: these are the boxes
+    placed last, so below them all is free.
+    """
+    tops: dict[K, float] = {}
+    free: dict[int, float] = {}  # of each column, where the next box may begin
+    order = _children_first(tree)
+    hanging: dict[K, int] = {}  # how many boxes, with the box itself
+    for number, box in enumerate(order, 1):
+        own, least = tree[box], free.get(columns[box], 0.0)
+        hanging[box] = 1 + sum(hanging[child] for child in own)
+        ends = [tops[c] + sizes[c][1] / 2 for c in (own[0], own[-1])] if own else []
+        tops[box] = sum(ends) / 2 - sizes[box][1] / 2 if ends else least
+        shift = max(0.0, least - tops[box])
+        for one in order[number - hanging[box] : number] if shift else [box]:
+            tops[one] += shift
+            bottom = tops[one] + sizes[one][1] + gap
+            free[columns[one]] = max(free.get(columns[one], 0.0), bottom)
+    return tops
+
+
+def _children_first(tree: Mapping[K, Sequence[K]]) -> list[K]:
+    """Return the boxes so that each comes right after all that hangs on it."""
+    order: list[K] = []
+    waiting = [next(iter(tree))]
+    while waiting:
+        box = waiting.pop()
+        order.append(box)
+        waiting.extend(tree[box])
+    return order[::-1]

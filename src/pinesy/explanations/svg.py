@@ -1,12 +1,12 @@
-"""Boxes as SVG, each as large as the text that it holds."""
+"""Boxes as SVG, each as large as the text that it holds, on a page that needs nothing else."""
 
 import html
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,17 @@ from pinesy.rules.possibility import Possibility
 
 BoxKind = Literal["result", "value", "rival", "possible", "certain", "note", "more", "input"]
 
-PAD = 8.0
+#: Around the picture, and within a box.
+MARGIN, PAD = 16.0, 8.0
+#: Between columns, and between boxes of a column.
+GAPS = (44.0, 12.0)
+LEGEND = (
+    "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
+    "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
+    "Dashed: the most possible of the other values; what holds them down makes the result certain.",
+)
+#: Set on the picture alone, not by a style sheet: that would reach the page around it.
+FONT = "system-ui, 'DejaVu Sans', Verdana, Arial, sans-serif"
 #: The height of a line, in parts of the font's size.
 LEADING = 1.35
 #: The widest that a text may be, and the lines of a heading and of any other text.
@@ -38,7 +48,8 @@ COLOURS = {
     "more": ("#ffffff", "#999999"),
     "input": ("#fffdf0", "#8a6d00"),
 }
-EDGES = {kind: edge for kind, (_, edge) in COLOURS.items()}
+#: Boxes whose edge has the colour of the lines: to a rule and on from it, to rivals, to the rest.
+COLOURED = ("possible", "certain", "rival", "more", "note")
 #: Widths in parts of the font's size, no less than those of the widest common sans-serif fonts.
 _WIDTHS = (
     dict.fromkeys("ijl|!'.,:;", 0.41)
@@ -77,8 +88,7 @@ class Box:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Font:
+class Font(NamedTuple):
     """A size, how much wider letters are than `text_width` says, and attributes."""
 
     size: float
@@ -92,26 +102,58 @@ PLAIN = Font(11.0, 1.0, 'fill="#444444"')
 MARKED = Font(11.0, 1.125, 'font-weight="bold" fill="#444444"')
 
 
-@dataclass(frozen=True)
-class Sketch:
+class Sketch(NamedTuple):
     """A box as it is drawn from its upper left corner, and its size."""
 
-    svg: str
     width: float
     height: float
+    svg: str
 
 
-def sketches(boxes: Sequence[Box], images: Mapping[str, str]) -> dict[Box, Sketch]:
+#: For each box the upper left corner, and how it is drawn.
+Placed = Mapping["Box", tuple[float, float, Sketch]]
+
+
+def page(placed: Placed, title: str, description: str) -> str:
+    """Return boxes, the lines between them and a legend as one SVG."""
+    bottom = max(y + drawn.height for _, y, drawn in placed.values()) + 2 * MARGIN
+    right = max(x + drawn.width for x, _, drawn in placed.values())
+    leading = 1.5 * PLAIN.size
+    baselines = [(line, bottom + i * leading) for i, line in enumerate(LEGEND, 1)]
+    width = max(right, *(text_width(line, PLAIN.size) for line in LEGEND)) + 2 * MARGIN
+    height = bottom + len(LEGEND) * leading + MARGIN
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}">',
+        f"<title>{escaped(' '.join(title.split()))}</title>",
+        f"<desc>{escaped(description)}</desc>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
+        *(_line(box, child, placed) for box in placed for child in box.children),
+        *(f'<g transform="translate({x:.1f} {y:.1f})">{s.svg}</g>' for x, y, s in placed.values()),
+        "</g>",
+        *(_text(line, MARGIN, baseline, PLAIN) for line, baseline in baselines),
+        "</svg>",
+    ]
+    return "\n".join(lines)
+
+
+def _line(box: Box, child: Box, placed: Placed) -> str:
+    """Return the line from the right edge of a box to the left edge of another."""
+    (left, top, one), (end, child_top, other) = placed[box], placed[child]
+    x, y, to = left + one.width, top + one.height / 2, child_top + other.height / 2
+    bend = min((end - x) / 2, 3 * GAPS[0])
+    bends = f"{x + bend:.1f} {y:.1f} {end - bend:.1f} {to:.1f}"
+    path = f"M{x:.1f} {y:.1f}C{bends} {end:.1f} {to:.1f}"
+    kind = child.kind if child.kind in COLOURED else box.kind
+    dashes = ' stroke-dasharray="5 3"' if child.kind in ("rival", "more") else ""
+    colour = COLOURS[kind][1] if kind in COLOURED else "#444444"
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'
+
+
+def sketches(boxes: Iterable[Box], images: Mapping[str, str]) -> dict[Box, Sketch]:
     """Draw boxes; `images` are the addresses of the images of inputs, by name."""
     return {box: sketch(box, images.get(box.name)) for box in boxes}
-
-
-def legend(lines: Sequence[str], x: float, y: float) -> Sketch:
-    """Return lines of text below each other."""
-    leading = 1.5 * PLAIN.size
-    drawn = [_text(line, x, y + i * leading, PLAIN) for i, line in enumerate(lines, 1)]
-    width = max(text_width(line, PLAIN.size) for line in lines)
-    return Sketch("\n".join(drawn), width, len(lines) * leading)
 
 
 def sketch(box: Box, image: str | None) -> Sketch:
@@ -156,7 +198,7 @@ def _framed(box: Box, tooltip: str, inside: Sequence[str], width: float, height:
         f'stroke="{edge}" stroke-width="{2 if box.kind == "result" else 1}"{dashes}/>'
     )
     moved = f'<g transform="translate({PAD:g} {PAD:g})">{"".join(inside)}</g>'
-    return Sketch(f"<title>{escaped(tooltip)}</title>{frame}{moved}", width, height)
+    return Sketch(width, height, f"<title>{escaped(tooltip)}</title>{frame}{moved}")
 
 
 def _texts(lines: Sequence[tuple[str, Font]]) -> Iterator[str]:
@@ -189,7 +231,7 @@ def _bars(box: Box, pi: Possibility) -> Sketch:
         height += BAR_LINE
         width = max(width, text_width(rest, PLAIN.size))
         drawn.append(_text(rest, 0.0, height - 4.0, PLAIN))
-    return Sketch("".join(drawn), width, height)
+    return Sketch(width, height, "".join(drawn))
 
 
 def _shown(degrees: FloatArray, marked: set[int]) -> list[int]:
