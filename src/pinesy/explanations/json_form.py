@@ -157,7 +157,7 @@ class _NodeRecorder:
         }
 
     def _premise(self, node: ExplanationNode, triplet: Triplet, key: str) -> dict[str, Any]:
-        found = self.outline.premise(triplet, unexpected=key == "unexpected")
+        shown, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
         parts = [
             {
                 "number": part.number,
@@ -167,6 +167,6 @@ class _NodeRecorder:
                 "decides": part.decides,
                 "because": self.numbered(node.behind(part)),
             }
-            for part in found.parts
+            for part in shown
         ]
-        return {key: parts, f"{key}_omitted": _omitted(found.omitted)}
+        return {key: parts, f"{key}_omitted": _omitted(Omission.of(degrees[len(shown) :]))}

@@ -37,25 +37,6 @@ class Omission:
         return cls(len(degrees), min(degrees), max(degrees)) if degrees else None
 
 
-@dataclass(frozen=True)
-class OutlinedPremise:
-    """What is shown of a reduced premise, or of the unexpected propositions of a triplet.
-
-    Attributes
-    ----------
-    parts : the propositions that are shown
-    degrees : the degrees of all, these first
-    """
-
-    parts: tuple[TripletProposition, ...]
-    degrees: list[float]
-
-    @property
-    def omitted(self) -> Omission | None:
-        """Those that are not shown."""
-        return Omission.of(self.degrees[len(self.parts) :])
-
-
 class Outline:
     """What is shown of an explanation.
 
@@ -107,14 +88,9 @@ class Outline:
         values = [attribute.domain[i] for i in sorted(node.position for node in nodes)]
         return self.wording.has(attribute, values, limit)
 
-    def premise(self, triplet: Triplet, unexpected: bool = False) -> OutlinedPremise:
-        """Return what is shown of a triplet's reduced premise, or of what is unexpected."""
-        return OutlinedPremise(*triplet.first(self.limit, unexpected))
-
-    def statements(self, premise: OutlinedPremise) -> list[str]:
-        """Return the propositions that are shown of a premise in words."""
-        reduced = [part.reduced for part in premise.parts]
-        return self.wording.say(reduced, self.limit, compact=len(premise.degrees) > 1)
+    def statements(self, parts: Sequence[TripletProposition], compact: bool) -> list[str]:
+        """Return what is left of some propositions of a premise in words."""
+        return self.wording.say([part.reduced for part in parts], self.limit, compact)
 
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
@@ -226,24 +202,26 @@ class TextWriter:
         degree = degree_text(triplet.semantics, triplet.degree)
         if not triplet.holds and triplet.degree > 0.0:
             degree = f"{degree} only"
-        premise = self._premise(self.outline.premise(triplet), triplet.semantics)
+        premise = self._premise(*triplet.first(self.limit), triplet.semantics)
         text = f"it is {degree} that {premise} (rule {triplet.number})"
         return f"{text}, {self._even_if(triplet)}" if triplet.n_unexpected else text
 
-    def _premise(self, premise: OutlinedPremise, semantics: str) -> str:
+    def _premise(
+        self, parts: Sequence[TripletProposition], degrees: list[float], semantics: str
+    ) -> str:
         """Return propositions joined by "and"; of those left out their number and range."""
-        texts = self.outline.statements(premise)
-        if premise.omitted:
-            what = f"of the {len(premise.degrees)} propositions"
-            texts.append(_more(premise.omitted, what, semantics))
+        texts = self.outline.statements(parts, compact=len(degrees) > 1)
+        omitted = Omission.of(degrees[len(parts) :])
+        if omitted:
+            texts.append(_more(omitted, f"of the {len(degrees)} propositions", semantics))
         return listed(texts)
 
     def _even_if(self, triplet: Triplet) -> str:
-        found = self.outline.premise(triplet, unexpected=True)
-        degree = degree_text(triplet.semantics, min(found.degrees))
-        if len(found.degrees) > 1:
+        parts, degrees = triplet.first(self.limit, unexpected=True)
+        degree = degree_text(triplet.semantics, min(degrees))
+        if len(degrees) > 1:
             degree = degree.replace(" at ", " at least at ")
-        return f"even if it is {degree} that {self._premise(found, triplet.semantics)}"
+        return f"even if it is {degree} that {self._premise(parts, degrees, triplet.semantics)}"
 
     def _silent(self, triplets: Sequence[Triplet]) -> Iterator[str]:
         """Yield premises that would speak against a value but are not certain.
@@ -275,7 +253,7 @@ class TextWriter:
     def _any_of(self, triplets: Sequence[Triplet]) -> str:
         """Return one premise, or several that differ in the value of an attribute alone."""
         if len(triplets) == 1:
-            premise = self._premise(self.outline.premise(triplets[0]), "C")
+            premise = self._premise(*triplets[0].first(self.limit), "C")
             return f"{premise} (rule {triplets[0].number})"
         only = [t.premise.propositions[0] for t in triplets]
         attribute = only[0].attribute

@@ -178,16 +178,16 @@ class BoxMaker:
 
     def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
         """Return the box of a triplet, with what its deciding propositions rest on."""
-        found = self.outline.premise(triplet)
-        texts = self.outline.statements(found)
-        if found.omitted:
-            texts.append(f"{found.omitted.count} more propositions")
+        parts, degrees = triplet.first(self.limit)
+        texts = self.outline.statements(parts, compact=len(degrees) > 1)
+        if len(degrees) > len(parts):
+            texts.append(f"{len(degrees) - len(parts)} more propositions")
         premise = listed(texts)
         heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
         tooltip = f"{heading}: {premise}\n{self.wording.rule(triplet.rule, TOOLTIP)}"
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
         box = Box(kind, heading, (premise,), tooltip)
-        deciding = [p for p in found.parts if p.decides]
+        deciding = [p for p in parts if p.decides]
         hidden = triplet.n_deciding - len(deciding)
         hidden += sum(self._behind(node, part, box, level) for part in deciding)
         if hidden > 0:
