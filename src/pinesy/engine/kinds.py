@@ -4,13 +4,16 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
 from pinesy.engine.circuit import ONE, Circuit
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of
+from pinesy.rules.rule import Rule
 
 BoolArray = npt.NDArray[np.bool_]
 #: What is marked of a product of blocks, and the values of the last block it is marked with.
@@ -41,6 +44,37 @@ class Kind:
     def partition(self) -> Partition:
         """The partition of the output domain."""
         return partition_of(self.output_size, self.conclusions)
+
+
+@dataclass(frozen=True)
+class RuleUnit:
+    """The rules that conclude on one attribute, as the engine sees them."""
+
+    output: Attribute
+    inputs: tuple[Attribute, ...]
+    rules: tuple[Rule, ...]
+
+    def kind(self, normalised: set[str]) -> Kind:
+        """Return the structure of this rule set; `normalised` names the attributes known to be."""
+        sizes, *rest = self._structure
+        return Kind(sizes, tuple(a.name in normalised for a in self.inputs), *rest)
+
+    @cached_property
+    def _structure(self) -> tuple[Any, ...]:
+        """All of the kind but which inputs are normalised."""
+        place = {a.name: i for i, a in enumerate(self.inputs)}
+        return (
+            tuple(len(a.domain) for a in self.inputs),
+            tuple(
+                tuple((place[p.attribute.name], p.mask) for p in rule.premise.propositions)
+                for rule in self.rules
+            ),
+            len(self.output.domain),
+            tuple(rule.conclusion.mask for rule in self.rules),
+            tuple(
+                int(z) if z in (0.0, 1.0) else None for rule in self.rules for z in (rule.s, rule.r)
+            ),
+        )
 
 
 #: Held while circuits grow: sets of one kind share one, whatever thread compiles them.

@@ -1,18 +1,87 @@
-"""Puts the templates of rule sets together into one program."""
+"""Compiles rule sets: puts their templates together into one program."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.circuit import MIN, Facet
-from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.kinds import Kind
+from pinesy.engine.circuit import MIN, ONE, Facet
+from pinesy.engine.code import Code, assemble
+from pinesy.engine.kinds import COMPILING, Kind, RuleUnit, circuit_of
 from pinesy.engine.templates import STORE, IntArray, Template, column_template, rule_template
 from pinesy.rules.attributes import Attribute, Proposition
+
+
+def link(
+    units: Sequence[RuleUnit],
+    outputs: Sequence[Attribute],
+    known: Iterable[Attribute],
+    degrees: Collection[str] = (),
+    inferred: Collection[str] = (),
+    propositions: Sequence[Proposition] = (),
+    reuse: bool = True,
+) -> Code:
+    """Compile rule sets, given in an order in which inputs come first, into one program.
+
+    Parameters
+    ----------
+    units : the rule sets that the outputs depend on
+    outputs : the attributes whose distributions are wanted
+    known : the inputs of all rules; those that are needed get their columns in this order
+    degrees : the output names of the rule sets whose premise degrees are wanted too
+    inferred : the inputs that earlier rule sets gave, so that they may be not normalised
+    propositions : those whose possibilities ``Pi(a in A)`` are wanted, without the distribution
+    reuse : whether a row of scratch may serve several values one after the other; if not, all
+        values are there in the end, as who goes back through the program needs them
+    """
+    with COMPILING:
+        wanted = [*outputs, *(p.attribute for p in propositions)]
+        needed = {a.name for u in units for a in u.inputs} | {a.name for a in wanted}
+        inputs = {a.name: a for a in known if a.name in needed}
+        kinds = _kinds(units, set(inputs).difference(inferred))
+        demands = Demands(units, kinds, outputs, degrees, propositions)
+        linker = Linker(inputs, demands, outputs, inferred)
+        for unit in _depth_first(units):
+            linker.add(unit, demands.templates[unit.output.name])
+        for attribute in outputs:
+            if attribute.name not in kinds:
+                linker.store_distribution(attribute)
+        linker.store_measures(propositions)
+        return linker.code(reuse)
+
+
+def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
+    """Return the kind of each unit, finding on the way which outputs are always normalised."""
+    normalised = set(evidence)  # which is checked to be
+    kinds = {}
+    for unit in units:
+        kind = kinds[unit.output.name] = unit.kind(normalised)
+        if circuit_of(kind).height == ONE:
+            normalised.add(unit.output.name)
+    return kinds
+
+
+def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
+    """Yield the units, each as soon as its inputs are there, the latest possible one first.
+
+    So a result is used while it is still in cache, whatever order the user wrote.
+    """
+    produced = {u.output.name for u in units}
+    waiting = {u.output.name: {a.name for a in u.inputs} & produced for u in units}
+    users: dict[str, list[RuleUnit]] = {}
+    for unit in units:
+        for name in waiting[unit.output.name]:
+            users.setdefault(name, []).append(unit)
+    ready = [u for u in reversed(units) if not waiting[u.output.name]]
+    while ready:
+        unit = ready.pop()
+        yield unit
+        for user in users.get(unit.output.name, ()):
+            waiting[user.output.name].discard(unit.output.name)
+            if not waiting[user.output.name]:
+                ready.append(user)
 
 
 class Demands:
@@ -177,92 +246,3 @@ class Linker:
             measures=self.measures,
             n_kernels=len(self.templates),
         )
-
-
-def assemble(
-    inputs: Sequence[Attribute],
-    least: Sequence[float],
-    constants: Mapping[float, int],
-    instructions: tuple[IntArray, IntArray, IntArray, IntArray],
-    n_values: int,
-    reuse: bool = True,
-    **places: Any,
-) -> Code:
-    """Return a program, given in numbers of values, in numbers of rows of scratch.
-
-    Parameters
-    ----------
-    constants : the numbers of the constants' values; those of the input columns begin at 2
-    instructions : ``ops, targets, starts, args`` of `Code`
-    places : where the outputs stand; see `Code`
-    """
-    ops, targets, starts, args = instructions
-    bounds = np.cumsum([0, *(len(a.domain) for a in inputs)])
-    fixed = np.array([*constants.values(), *range(2, 2 + bounds[-1])], dtype=np.int32)
-    if reuse:
-        slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
-    else:
-        slots, n_slots = _in_order(fixed, n_values), n_values
-    makes = ops < STORE
-    targets[makes] = slots[targets[makes]]
-    return Code(
-        inputs=tuple(inputs),
-        bounds=bounds.astype(np.uint32),
-        least=np.array(least),
-        ops=ops.astype(np.uint32),
-        targets=targets.astype(np.uint32),
-        starts=starts.astype(np.uint32),
-        args=slots[args].astype(np.uint32),
-        constants=np.array(list(constants)),
-        n_inputs=int(bounds[-1]),
-        n_outputs=int(np.count_nonzero(ops == STORE)),
-        n_slots=n_slots,
-        **places,
-    )
-
-
-def _in_order(fixed: IntArray, n_values: int) -> IntArray:
-    """Give each value a row of its own, the `fixed` ones the first."""
-    others = np.setdiff1d(np.arange(n_values, dtype=np.int32), fixed)
-    slots = np.empty(n_values, dtype=np.int32)
-    slots[fixed] = np.arange(len(fixed))
-    slots[others] = np.arange(len(fixed), n_values)
-    return slots
-
-
-def allocate(
-    ops: IntArray,
-    targets: IntArray,
-    starts: IntArray,
-    args: IntArray,
-    fixed: IntArray,
-    n_values: int,
-) -> tuple[IntArray, int]:
-    """Give each value a row of scratch, free again after its last use, so that few are in use.
-
-    The `fixed` values keep the first rows. A result never takes the row of an operand of its own
-    instruction, because kernels write while they read.
-    """
-    instruction = np.repeat(np.arange(len(ops)), np.diff(starts))
-    last = np.full(n_values, -1)
-    np.maximum.at(last, args, instruction)
-    last[fixed] = len(ops)
-    slots = np.full(n_values, -1, dtype=np.int32)
-    slots[fixed] = np.arange(len(fixed))
-    n_slots = len(fixed)
-    free: list[int] = []
-    dying = last[args] == instruction
-    ends = np.zeros(len(ops), dtype=bool)
-    ends[instruction[dying]] = True
-    bounds, operands, dead = starts.tolist(), args.tolist(), dying.tolist()
-    makes, made = (ops < STORE).tolist(), targets.tolist()
-    for i in np.flatnonzero((ops < STORE) | ends).tolist():  # most stores change nothing
-        if makes[i]:
-            if not free:
-                free.append(n_slots)
-                n_slots += 1
-            slots[made[i]] = free.pop()
-        if ends[i]:
-            over = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dead[k]}
-            free.extend(slots[list(over)].tolist())
-    return slots, n_slots

@@ -12,16 +12,16 @@ from pinesy._common.console import notice
 from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.compiler import link
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Rows
-from pinesy.engine.gradient import gradient
+from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.linker import link
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
-KERNELS = "pinesy.engine.kernels"
+KERNELS, GRADIENT_KERNELS = "pinesy.engine.kernels", "pinesy.engine.gradient_kernels"
 #: Scratch for one block of samples should stay in a core's second-level cache.
 SCRATCH_BYTES = 512 * 1024
 #: Samples a block; a multiple of the widest vector.
@@ -29,7 +29,9 @@ MIN_WIDTH, MAX_WIDTH = 16, 128
 #: Input rows are brought together for this many bytes at a time, whatever the batch.
 CHUNK_BYTES = 2 * 1024 * 1024
 #: Steps (instructions times samples) below which a second thread costs more than it gives.
-THREAD_STEPS = 200_000
+THREAD_STEPS, GRADIENT_THREAD_STEPS = 200_000, 100_000
+#: Samples a block of gradients, and a task.
+GRADIENT_WIDTH, GRADIENT_CHUNK = 16, 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,8 +167,25 @@ class Program:
         return run(self.code, Rows(self.inputs, [x], len(x), True))
 
     def gradient(self, x: FloatArray, given: FloatArray) -> FloatArray:
-        """Return the gradient (n, input columns) for that of the output columns (columns, n)."""
-        return gradient(self._unfolded, x, given)
+        """Return the gradient (n, input columns) for that of the output columns (columns, n).
+
+        Each minimum or maximum hands its gradient to the operands that attain it, in equal shares
+        (docs/decisions/0004-backwards-and-why.md).
+        """
+        code, out = self._unfolded, np.empty_like(x)
+
+        def work(queue: Iterator[int]) -> None:
+            values, gradients = np.empty((2, code.n_slots, GRADIENT_WIDTH))
+            for start in queue:
+                rows = slice(start, start + GRADIENT_CHUNK)
+                load_kernels(GRADIENT_KERNELS).back_blocks(
+                    x[rows], given, start, *code.program, values, gradients, out[rows]
+                )
+
+        starts = range(0, len(x), GRADIENT_CHUNK)
+        enough = len(code.ops) * len(x) > GRADIENT_THREAD_STEPS
+        share(work, starts, min(n_threads(), len(starts)) if enough else 1)
+        return out
 
     @cached_property
     def _unfolded(self) -> Code:

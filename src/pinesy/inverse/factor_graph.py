@@ -12,8 +12,7 @@ from functools import cached_property
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import column_slices
-from pinesy.engine.code import Code
-from pinesy.engine.compiler import ColumnCircuit, circuit_code
+from pinesy.engine.code import Code, ColumnCircuit, circuit_code
 from pinesy.inverse.factors import Factor, Values, factors_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute

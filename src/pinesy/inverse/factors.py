@@ -20,7 +20,7 @@ import numpy as np
 
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import FloatArray
-from pinesy.engine.compiler import ColumnCircuit
+from pinesy.engine.code import ColumnCircuit
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray

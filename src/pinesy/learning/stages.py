@@ -16,9 +16,10 @@ from typing import Any, Protocol
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
-from pinesy.engine.code import Code, RuleUnit
-from pinesy.engine.compiler import link
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
+from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.linker import link
 from pinesy.exceptions import LearningError
 from pinesy.learning.learning_arguments import (
     Rules,

@@ -8,8 +8,8 @@ from typing import Any, Self, cast
 import numpy as np
 
 from pinesy._common.validation import FloatArray
-from pinesy.engine.code import RuleUnit
 from pinesy.engine.evidence import Evidence, target_degrees
+from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
