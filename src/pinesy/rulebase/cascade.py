@@ -43,23 +43,21 @@ class Cascade:
 
     def __init__(self, *rule_sets: RuleSet, attributes: Iterable[Attribute] = ()) -> None:
         self._rule_sets = tuple(rule_sets)
-        self._by_output: dict[str, RuleSet] = {}
         if not rule_sets:
             raise CascadeError("a cascade needs at least one rule set: there are no rules")
-        for rule_set in self._rule_sets:
-            self._add(rule_set)
+        sets: dict[str, RuleSet] = {}
+        for rule_set in rule_sets:
+            if not isinstance(rule_set, RuleSet):
+                raise CascadeError(f"a cascade is made of rule sets; got {rule_set!r}")
+            name = rule_set.output.name
+            if name in sets:
+                raise CascadeError(
+                    f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
+                )
+            sets[name] = rule_set
         self._attributes = self._collect(attributes)
-        self._order = self._topological()
-
-    def _add(self, rule_set: RuleSet) -> None:
-        if not isinstance(rule_set, RuleSet):
-            raise CascadeError(f"a cascade is made of rule sets; got {rule_set!r}")
-        name = rule_set.output.name
-        if name in self._by_output:
-            raise CascadeError(
-                f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
-            )
-        self._by_output[name] = rule_set
+        #: The rule sets by the names of their outputs, in the order of inference.
+        self.sets: Mapping[str, RuleSet] = _in_order_of_inference(sets)
 
     def _collect(self, declared: Iterable[Attribute]) -> dict[str, Attribute]:
         """Gather all attributes by name: used, factors of used ones, and declared."""
@@ -75,32 +73,6 @@ class Cascade:
             waiting.extend(f for f in attribute.factors if found.get(f.name) is not f)
         return found
 
-    def _topological(self) -> tuple[RuleSet, ...]:
-        """Return the rule sets so that each comes after those it uses; raise on a cycle."""
-        order: list[RuleSet] = []
-        done: dict[str, bool] = {}  # False while on the path from the start
-        for start in self._by_output:
-            path = [start] if start not in done else []
-            while path:
-                name = path[-1]
-                done.setdefault(name, False)
-                used = (a.name for a in self._by_output[name].inputs if a.name in self._by_output)
-                below = next((u for u in used if not done.get(u, False)), None)
-                if below is None:
-                    if not done[name]:
-                        order.append(self._by_output[name])
-                    done[name] = True
-                    path.pop()
-                elif below in done:
-                    cycle = [*path[path.index(below) :], below]
-                    raise CascadeError(
-                        f"cycle: {' -> '.join(reversed(cycle))}; rules may not lead back to an "
-                        "attribute that they come from"
-                    )
-                else:
-                    path.append(below)
-        return tuple(order)
-
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:
         """The rule sets, in the order they were given."""
@@ -109,12 +81,7 @@ class Cascade:
     @property
     def order(self) -> tuple[RuleSet, ...]:
         """The rule sets in an order of inference: each after those whose outputs it uses."""
-        return self._order
-
-    @cached_property
-    def sets(self) -> Mapping[str, RuleSet]:
-        """The rule sets by the names of their outputs, in the order of inference."""
-        return {s.output.name: s for s in self._order}
+        return tuple(self.sets.values())
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
@@ -125,22 +92,22 @@ class Cascade:
     def inputs(self) -> tuple[Attribute, ...]:
         """The attributes that premises use and no rule concludes on."""
         names = {a.name: a for s in self._rule_sets for a in s.inputs}
-        return tuple(a for name, a in names.items() if name not in self._by_output)
+        return tuple(a for name, a in names.items() if name not in self.sets)
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes that rules conclude on and no premise uses."""
         used = {a.name for s in self._rule_sets for a in s.inputs}
-        return tuple(s.output for name, s in self._by_output.items() if name not in used)
+        return tuple(s.output for s in self._rule_sets if s.output.name not in used)
 
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
         key = name_of(name)
-        if key not in self._by_output:
+        if key not in self.sets:
             raise UnknownAttributeError(
-                f"no rule set concludes on {key!r}{suggestion(key, self._by_output)}"
+                f"no rule set concludes on {key!r}{suggestion(key, self.sets)}"
             )
-        return self._by_output[key]
+        return self.sets[key]
 
     def compile(self, outputs: Iterable[Output] | None = None, *, trace: bool = False) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once.
@@ -155,29 +122,24 @@ class Cascade:
         wanted = tuple(self._attribute(a) for a in outputs if not isinstance(a, Proposition))
         if not outputs:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
-        key = (tuple(a.name for a in wanted), propositions, trace)
-        programs = _programs(self)
-        if key not in programs:
-            behind = [*wanted, *(self._attribute(p.attribute) for p in propositions)]
-            units = [s.unit for s in self.needed(a.name for a in behind)]
-            known = {a.name: a for a in self.inputs}
-            programs[key] = Program(units, wanted, known, trace, propositions)
-        return programs[key]
+        for proposition in propositions:
+            self._attribute(proposition.attribute)
+        return _program(self, tuple(a.name for a in wanted), propositions, trace)
 
     def _attribute(self, key: str | Attribute) -> Attribute:
         if isinstance(key, str) and key in self._attributes:
             key = self._attributes[key]
-        used = isinstance(key, Attribute) and (key.name in self._by_output or key in self.inputs)
+        used = isinstance(key, Attribute) and (key.name in self.sets or key in self.inputs)
         if not used or self._attributes[cast(Attribute, key).name] != key:
             name = name_of(key)
-            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self._by_output)}")
+            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self.sets)}")
         return cast(Attribute, key)
 
     def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
         """Return the rule sets that outputs, given by name, depend on, in an order of inference."""
         names = set(outputs)
         needed = []
-        for rule_set in reversed(self._order):
+        for rule_set in reversed(self.order):
             if rule_set.output.name in names:
                 needed.append(rule_set)
                 names.update(a.name for a in rule_set.inputs)
@@ -203,7 +165,7 @@ class Cascade:
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
-        program = self.compile([s.output for s in self._order], trace=True)
+        program = self.compile([s.output for s in self.order], trace=True)
         return cast(Trace, program.infer(evidence))
 
     def with_parameters(
@@ -235,7 +197,7 @@ class Cascade:
 
     def check(self) -> Report:
         """Look for what is odd in the rules, and say what inference costs."""
-        return check(self._order, self._attributes, self.compile().code)
+        return check(self.order, self._attributes, self.compile().code)
 
     def __getstate__(self) -> dict[str, Any]:
         return without_cache(self)
@@ -261,10 +223,37 @@ class Cascade:
         )
 
 
+def _in_order_of_inference(sets: Mapping[str, RuleSet]) -> dict[str, RuleSet]:
+    """Return the rule sets so that each comes after those it uses; raise on a cycle."""
+    order: dict[str, RuleSet] = {}
+    for start in sets:
+        path = dict.fromkeys([start])
+        while path:
+            name = next(reversed(path))
+            used = (a.name for a in sets[name].inputs if a.name in sets)
+            below = next((u for u in used if u not in order), None)
+            if below is None:
+                order.setdefault(name, sets[name])
+                path.popitem()
+            elif below in path:
+                names = list(path)
+                cycle = [*names[names.index(below) :], below]
+                raise CascadeError(
+                    f"cycle: {' -> '.join(reversed(cycle))}; rules may not lead back to an "
+                    "attribute that they come from"
+                )
+            else:
+                path[below] = None
+    return order
+
+
 @cached_on_owner
-def _programs(_cascade: Cascade) -> dict[object, Program]:
-    """Return the programs of a cascade by what they infer, to be filled."""
-    return {}
+def _program(
+    cascade: Cascade, names: tuple[str, ...], propositions: tuple[Proposition, ...], trace: bool
+) -> Program:
+    units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
+    wanted = [cascade.attributes[name] for name in names]
+    return Program(units, wanted, {a.name: a for a in cascade.inputs}, trace, propositions)
 
 
 @cached_on_owner

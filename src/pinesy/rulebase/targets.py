@@ -212,26 +212,9 @@ def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[An
         inside = (values >= first) & (values < first + len(places))
         offsets = np.where(inside, values, 0).astype(np.int64) - first  # small types would wrap
         found = np.where(inside, places[np.where(inside, offsets, 0)], -1)
-        if (found < 0).any():
-            _refuse(values, int(np.argmax(found < 0)), attribute)
-        return found
-    if values.dtype.kind == "O":
-        return _listed(values.tolist(), attribute)
-    distinct, first_rows, inverse = np.unique(values, return_index=True, return_inverse=True)
-    places = np.empty(len(distinct), dtype=np.uint32)
-    for k in np.argsort(first_rows):  # so that the first wrong row is named
-        value = distinct[k].item()
-        if value not in attribute:
-            _refuse(values, int(first_rows[k]), attribute)
-        places[k] = attribute.position(value)
-    return places[inverse.ravel()]
-
-
-def _refuse(values: npt.NDArray[Any], row: int, attribute: Attribute) -> None:
-    try:
-        attribute.position(values[row].item())
-    except DomainError as error:
-        raise DomainError(f"the target of {attribute.name!r}, row {row}: {error}") from None
+        if (found >= 0).all():
+            return found
+    return _listed(values.tolist(), attribute)
 
 
 @lru_cache(maxsize=256)
