@@ -39,8 +39,15 @@ INPUTS, DEGREES, CONFLICTS, TEXT = 8, 4, 3, 160
 PAGE = 200
 COLUMNS = ("line", "outcome", "input", "should be")
 #: The figures of each sample.
-FIGURES = ["reproduced", "distance", "normalised", "solved", "exhausted", "matches"]
-FIGURES += ["output_distance"]
+FIGURES = (
+    "reproduced",
+    "distance",
+    "normalised",
+    "solved",
+    "exhausted",
+    "matches",
+    "output_distance",
+)
 #: The figures of each input of a sample.
 MEASURES = ("input_distance", "input_excess")
 
