@@ -239,7 +239,7 @@ def test_a_network_learns_from_soft_labels() -> None:
     ("labels", "says"),
     [
         (np.full((10, 4), 0.25), ["4 columns", "3 classes"]),
-        (np.full((10, 3), 0.5), ["labels of image 0", "sum to 1"]),
+        (np.full((10, 3), 0.5), ["labels, row 0, is", "sum to 1"]),
         (np.full((9, 3), 1 / 3), ["shape (9, 3)", "10 images"]),
         (np.full(10, 0.5), ["give an array of integers, or of probabilities (n, classes)"]),
     ],
