@@ -36,9 +36,12 @@ from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
 from pinesy.learning import Audit, LearnedRules, LearningResult, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
+from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
+from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
+from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target
@@ -91,21 +94,29 @@ __all__ = [
     "UnknownAttributeError",
     "UnreachableError",
     "WhyNot",
+    "all_different",
     "antipignistic",
     "antipignistic_inverse",
     "audit",
     "backpropagate",
     "conditions",
+    "count_of",
     "explain",
+    "function",
+    "joint",
     "learn",
     "load",
     "margin",
+    "max_of",
+    "min_of",
     "minimum_specificity",
     "minmax_product",
+    "parity_of",
     "parse",
     "parse_rule",
     "posterior",
     "save",
     "smallest_change",
+    "sum_of",
     "why_not",
 ]

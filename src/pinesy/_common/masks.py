@@ -1,6 +1,6 @@
 """Subsets of a domain as integers: bit `i` tells whether ``domain[i]`` is in it."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -55,3 +55,19 @@ def mask_table(size: int, masks: Iterable[int]) -> npt.NDArray[np.bool_]:
     packed = np.frombuffer(b"".join(m.to_bytes(width, "little") for m in masks), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(-1, width), axis=1, bitorder="little")
     return bits[:, :size].T.astype(bool)
+
+
+def class_masks(classes: Iterable[Hashable], size: int) -> dict[Hashable, int]:
+    """Return the masks of the positions of each class, given the class of each position.
+
+    Examples
+    --------
+    >>> class_masks("abca", 4)
+    {'a': 9, 'b': 2, 'c': 4}
+    """
+    rows: dict[Hashable, bytearray] = {}
+    for position, key in enumerate(classes):
+        if key not in rows:
+            rows[key] = bytearray((size + 7) // 8)
+        rows[key][position >> 3] |= 1 << (position & 7)
+    return {key: int.from_bytes(row, "little") for key, row in rows.items()}

@@ -1,8 +1,11 @@
 """Rule bases: rule sets, cascades, their equations, their checks, their written forms."""
 
+from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
+from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
+from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target
@@ -14,6 +17,14 @@ __all__ = [
     "Report",
     "RuleSet",
     "Target",
+    "all_different",
+    "count_of",
+    "function",
+    "joint",
+    "max_of",
+    "min_of",
+    "parity_of",
     "parse",
     "parse_rule",
+    "sum_of",
 ]

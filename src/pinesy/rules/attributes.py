@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from pinesy.rules.syntax.writer import format_name, format_subset, is_run
 
 #: Propositions after which a long premise goes on in a new line.
 LINE_PROPOSITIONS = 4
+#: Values of a product attribute; more are refused before any is made.
+MAX_PRODUCT = 10**7
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -81,6 +84,13 @@ class Attribute:
                 f"than the product's; got {', '.join(names[1:]) or 'none'}"
             )
         domains = tuple(f.domain for f in factors)
+        if (size := prod(map(len, domains))) > MAX_PRODUCT:
+            sizes = " * ".join(str(len(d)) for d in domains[:8]) + " * ..." * (len(domains) > 8)
+            raise DomainError(
+                f"the product {name!r} would have {sizes} = {size:,} values; at most "
+                f"{MAX_PRODUCT:,} are allowed: pair fewer attributes, and compute functions of "
+                "many step by step (sum_of, count_of and the like do)"
+            )
         attribute = cls.__new__(cls)
         attribute._fill(name, *_product_domain(domains, repr(domains)), factors)
         return attribute

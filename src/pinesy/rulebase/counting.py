@@ -1,0 +1,154 @@
+"""How many propositions hold, and whether an odd number of them does."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pinesy._common.masks import contains
+from pinesy._common.validation import check_integer
+from pinesy.exceptions import DomainError
+from pinesy.rulebase.aggregates import Sum, capped, chain, check_numbers, modular
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.functions import FunctionSteps, distinct_attributes, equivalence
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, Proposition
+
+#: Propositions from which on a full count is made by sorting.
+SORTED_FROM = 24
+
+
+def count_of(name: str, propositions: Iterable[Proposition], most: int | None = None) -> Cascade:
+    """Return the rules of how many propositions hold.
+
+    ``pi(k)`` is the max over the sets of `k` propositions of the min of the possibilities that
+    these hold and the others do not, exactly. With `most` the rules are linear in the number `n`
+    of propositions. Without, there are ``n + 1`` values: up to 23 propositions take a chain of
+    sums, which is quadratic; more are sorted, by a network of about ``n log2(n)^2 / 4`` pairs of
+    an `or` and an `and`, after which ``pi(k) = min(Pi(at least k), Pi(at most k))``, with
+    ``Pi(at least k)`` the k-th largest possibility of a proposition.
+
+    Parameters
+    ----------
+    name : the name of the new attribute
+    propositions : at least one, such as ``digit.isin({7})``
+    most : a larger count counts as this one, so that it means "so many or more"
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, count_of
+    >>> digits = [Attribute(f"digit_{i}", range(10)) for i in range(4)]
+    >>> sevens = count_of("sevens", [d.isin({7}) for d in digits])
+    >>> crisp = {"digit_0": {7: 1}, "digit_1": {7: 1}, "digit_2": {3: 1}}
+    >>> sevens.infer({**crisp, "digit_3": {7: 1, 1: 0.5}})["sevens"]
+    Possibility(sevens, {3: 1, 2: 0.5, 0: 0, 1: 0, 4: 0})
+    """
+    known = _propositions(propositions, "a count")
+    if most is None and len({p.attribute.name for p in known}) == len(known) >= SORTED_FROM:
+        return Cascade(*_sorted(name, known))
+    steps = FunctionSteps()
+    terms = _counted(steps, name, known)
+    if most is not None:
+        capped(steps, name, terms, check_integer(most, "most", 1))
+    else:
+        chain(steps, name, terms, [Sum()] * len(terms))
+    return Cascade(*steps.rule_sets)
+
+
+def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
+    """Return the rules of the parity, 0 or 1, of a sum, or of how many propositions hold.
+
+    They are those of the sum modulo 2, linear in the number of terms.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, parity_of
+    >>> bits = [Attribute(f"bit_{i}", [0, 1]) for i in range(3)]
+    >>> evidence = {"bit_0": {1: 1}, "bit_1": {1: 1}, "bit_2": {0: 1, 1: 0.2}}
+    >>> parity_of("odd", bits).infer(evidence)["odd"]
+    Possibility(odd, {0: 1, 1: 0.2})
+    """
+    known = list(terms) if isinstance(terms, Iterable) else [terms]
+    stated = [t for t in known if isinstance(t, Proposition)]
+    numbers = [t for t in known if not isinstance(t, Proposition)]
+    distinct_attributes([*numbers, *{p.attribute: None for p in stated}], "a parity")
+    check_numbers(numbers, whole=True)
+    steps = FunctionSteps()
+    modular(steps, name, [*numbers, *_counted(steps, name, stated)], 2)
+    return Cascade(*steps.rule_sets)
+
+
+def _propositions(propositions: Any, what: str) -> list[Proposition]:
+    known = list(propositions) if isinstance(propositions, Iterable) else [propositions]
+    wrong = [p for p in known if not isinstance(p, Proposition)]
+    if wrong or not known:
+        shown = repr(wrong[0] if wrong else propositions)
+        raise DomainError(
+            f"{what} is of a list of propositions such as attribute.isin({{...}}); got {shown:.60}"
+        )
+    return known
+
+
+def _counted(
+    steps: FunctionSteps, name: str, propositions: Sequence[Proposition]
+) -> list[Attribute]:
+    """Add, for each attribute, how many of the propositions on it hold."""
+    by_attribute: dict[Attribute, list[Proposition]] = {}
+    for proposition in propositions:
+        by_attribute.setdefault(proposition.attribute, []).append(proposition)
+    terms = []
+    for i, (attribute, stated) in enumerate(by_attribute.items(), 1):
+        if len(stated) == 1:
+            term = Attribute(f"{name}.term{i}", (0, 1))
+            steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
+        else:
+            count = _Holding(attribute, tuple(p.mask for p in stated))
+            term = steps.apply(f"{name}.term{i}", [attribute], count, lambda _count: None)
+        terms.append(term)
+    return terms
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """How many propositions on an attribute hold for a value."""
+
+    attribute: Attribute
+    masks: tuple[int, ...]
+
+    def __call__(self, *values: Hashable) -> int:
+        place = self.attribute.position(values if self.attribute.factors else values[0])
+        return sum(contains(mask, place) for mask in self.masks)
+
+
+def _sorted(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]:
+    """Sort the propositions, those that hold first, and read the count off.
+
+    Where ``x`` and ``y`` are compared, ``x or y`` takes the earlier place and ``x and y`` the
+    later one: monotone in each proposition, and exact for two-valued attributes.
+    """
+    places = list(propositions)
+    for number, (i, j) in enumerate(_comparisons(len(places)), 1):
+        x, y = places[i], places[j]
+        either, both = (Attribute(f"{name}.{number}.{w}", (0, 1)) for w in ("or", "and"))
+        yield RuleSet([equivalence([~x, ~y], either.isin({0}))])
+        yield RuleSet([equivalence([x, y], both.isin({1}))])
+        places[i], places[j] = either.isin({1}), both.isin({1})
+    counts = range(len(places) + 1)
+    total = Attribute(name, counts)
+    yield RuleSet(
+        equivalence([*places[max(k - 1, 0) : k], *(~p for p in places[k : k + 1])], total.isin({k}))
+        for k in counts
+    )
+
+
+def _comparisons(n: int) -> Iterator[tuple[int, int]]:
+    """Go through the places that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
+    top = 1 << ((n - 1).bit_length() - 1)
+    p = top
+    while p:
+        q, r, d = top, 0, p
+        while True:
+            yield from ((i, i + d) for i in range(n - d) if i & p == r)
+            if q == p:
+                break
+            d, q, r = q - p, q // 2, p
+        p //= 2

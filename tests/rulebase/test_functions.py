@@ -1,0 +1,383 @@
+"""Functions of attributes against the definition: max over tuples of the min of the inputs."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messages import raises_saying
+from pinesy import (
+    Attribute,
+    Cascade,
+    CascadeError,
+    DomainError,
+    Proposition,
+    all_different,
+    count_of,
+    function,
+    joint,
+    max_of,
+    min_of,
+    parity_of,
+    parse,
+    sum_of,
+)
+from pinesy.problems import addition
+from pinesy.rulebase import counting
+from strategies import MIXED_DOMAINS, distributions
+
+Degrees = Mapping[str, Sequence[float]]
+LEFT, RIGHT = Attribute("left", range(10)), Attribute("right", range(10))
+
+
+def brute_force(
+    attributes: Sequence[Attribute], degrees: Degrees, fn: Callable[..., Hashable]
+) -> dict[Hashable, float]:
+    """Return pi(t) = max over the tuples u with fn(u) = t of min_i pi_i(u_i)."""
+    results: dict[Hashable, float] = {}
+    tables = [list(zip(a.domain, degrees[a.name], strict=True)) for a in attributes]
+    for row in product(*tables):
+        value = fn(*(u for u, _ in row))
+        results[value] = max(results.get(value, 0.0), min(d for _, d in row))
+    return results
+
+
+def check_exact(
+    rules: Cascade,
+    name: str,
+    attributes: Sequence[Attribute],
+    degrees: Degrees,
+    fn: Callable[..., Hashable],
+) -> None:
+    """Compare what rules infer with the definition, bit for bit, and read what they print."""
+    expected = brute_force(attributes, degrees, fn)
+    inferred = rules.infer({a.name: degrees[a.name] for a in rules.inputs})[name].to_dict()
+    assert {t: d for t, d in inferred.items() if t in expected} == expected
+    assert all(d == 0.0 for t, d in inferred.items() if t not in expected)
+    text = str(rules)
+    assert parse(text) == rules
+    assert str(parse(text)) == text
+
+
+@st.composite
+def attribute_lists(
+    draw: st.DrawFn, values: st.SearchStrategy[Any], max_size: int = 4, most: int = 300
+) -> list[Attribute]:
+    """Attributes whose product is small."""
+    domains = draw(
+        st.lists(
+            st.lists(values, min_size=1, max_size=5, unique=True), min_size=1, max_size=max_size
+        ).filter(lambda ds: prod(map(len, ds)) <= most)
+    )
+    names = draw(st.permutations(["x", "y", "a b", "if", "z-1", "é"]))
+    return [Attribute(n, d) for n, d in zip(names, domains, strict=False)]
+
+
+@st.composite
+def evidence_on(draw: st.DrawFn, attributes: Sequence[Attribute]) -> Degrees:
+    """A distribution for each attribute."""
+    return {a.name: draw(distributions(len(a.domain))) for a in attributes}
+
+
+INTEGERS = st.integers(-3, 9)
+
+
+# --- joint -------------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+def test_the_pair_has_the_min_of_its_factors(data: st.DataObject) -> None:
+    domains = data.draw(st.lists(MIXED_DOMAINS, min_size=2, max_size=3))
+    factors = [Attribute(n, d) for n, d in zip(["x", "a b", "if"], domains, strict=False)]
+    degrees = data.draw(evidence_on(factors))
+    rules = Cascade(joint("pair", *factors))
+    check_exact(rules, "pair", factors, degrees, lambda *u: u)
+
+
+def test_pairing_rules_are_those_of_addition() -> None:
+    for rule_set in addition(3).rule_sets:
+        pair = rule_set.output
+        if pair.factors:
+            assert joint(pair.name, *pair.factors) == rule_set
+            assert str(joint(pair.name, *pair.factors)) == str(rule_set)
+
+
+def test_a_pair_of_texts_prints_its_conditions() -> None:
+    sky, wind = Attribute("sky", ["clear", "dark grey", "x"]), Attribute("wind", [-1, 0.5, None])
+    rules = Cascade(joint("weather", sky, wind))
+    assert 'weather where sky == "dark grey"' in str(rules)
+    assert "weather where wind == - 1" in str(rules)
+    assert parse(str(rules)) == rules
+
+
+# --- function ----------------------------------------------------------------------------------
+
+
+def test_addition_takes_three_lines() -> None:
+    rules = function("total", joint("pair", LEFT, RIGHT), "left + right")
+    assert rules["total"].output.domain == tuple(range(19))
+    assert str(rules["total"].rules[7].premise) == "pair where left + right == 7"
+    seen = {"left": {3: 1.0, 8: 0.4}, "right": {4: 1.0, 9: 0.2}}
+    assert rules.infer(seen)["total"].to_dict()[12] == 0.4
+
+
+@given(data=st.data())
+def test_a_python_function_is_exact(data: st.DataObject) -> None:
+    attributes = data.draw(attribute_lists(INTEGERS))
+    table = data.draw(st.lists(st.sampled_from(["low", None, (1, 2), 3, True]), min_size=1))
+
+    def fn(*values: int) -> Hashable:
+        return table[sum(v * (i + 1) for i, v in enumerate(values)) % len(table)]
+
+    degrees = data.draw(evidence_on(attributes))
+    check_exact(function("f", attributes, fn), "f", attributes, degrees, fn)
+
+
+@pytest.mark.parametrize("of", [LEFT, [LEFT], (LEFT,)])
+def test_a_function_of_one_attribute_takes_one_rule_set(of: Any) -> None:
+    rules = function("odd", of, "left % 2 == 1")
+    assert len(rules.rule_sets) == 1
+    assert [str(r.premise) for r in rules["odd"].rules] == ["left where left % 2 == 1"]
+    assert rules["odd"].output.domain == (False, True)
+
+
+def test_a_product_attribute_stands_for_its_factors() -> None:
+    pair = Attribute.product("pair", LEFT, RIGHT)
+    rules = function("total", pair, lambda left, right: left - right)
+    assert rules.inputs == (pair,)
+    assert rules == function("total", pair, "left - right")
+    same = function("same", pair, "pair in {(0, 0), (1, 1)}")
+    assert same["same"].rules[0].premise.propositions[0].values == ((0, 0), (1, 1))
+
+
+def test_rules_with_one_output_may_be_any() -> None:
+    total = function("total", [LEFT, RIGHT], "left + right")
+    rules = function("large", total, "total > 9")
+    assert rules.outputs == (Attribute("large", (False, True)),)
+    degrees = {"left": [1.0] + [0.5] * 9, "right": [0.0] * 4 + [1.0] * 6}
+    check_exact(rules, "large", [LEFT, RIGHT], degrees, lambda a, b: a + b > 9)
+
+
+def test_results_are_sorted_if_they_can_be() -> None:
+    assert function("f", LEFT, lambda v: -v)["f"].output.domain == tuple(range(-9, 1))
+    mixed = function("f", LEFT, lambda v: v if v < 2 else "many")
+    assert mixed["f"].output.domain == (0, 1, "many")
+
+
+def test_a_domain_may_hold_more_than_the_results() -> None:
+    rules = function("half", LEFT, "left // 2", domain=[9, 4, 3, 2, 1, 0])
+    assert rules["half"].output.domain == (9, 4, 3, 2, 1, 0)
+    check_exact(rules, "half", [LEFT], {"left": [1.0] * 10}, lambda v: v // 2)
+    bits = function("low", LEFT, "left < 5", domain=[0, 1])
+    assert str(bits["low"].rules[0].premise) == "left where left < 5"
+    assert bits.infer({"left": {3: 1.0, 7: 0.2}})["low"].to_dict() == {0: 0.2, 1: 1.0}
+
+
+def test_messages_of_functions() -> None:
+    with raises_saying(DomainError, "'f' gives 5 for left = 5", "not in its domain"):
+        function("f", LEFT, "left", domain=range(5))
+    with raises_saying(DomainError, "'f' fails for left = 0, right = 0", "ZeroDivisionError"):
+        function("f", [LEFT, RIGHT], lambda a, b: a / b)
+    with raises_saying(DomainError, "'f' fails for left = 0", "unhashable"):
+        function("f", LEFT, lambda v: [v])
+    with raises_saying(DomainError, "'f' is 3", "a Python function or a text"):
+        function("f", LEFT, 3)  # type: ignore[arg-type]
+    with raises_saying(DomainError, "list of attributes", "'left'"):
+        function("f", "left", "left")  # type: ignore[arg-type]
+    with raises_saying(DomainError, "list of attributes", "3"):
+        function("f", [LEFT, 3], "left")  # type: ignore[list-item]
+    with raises_saying(DomainError, "'left' twice"):
+        function("f", [LEFT, LEFT], "left")
+    two = Cascade(*(function(n, LEFT, "left + 1")[n] for n in ("f", "g")))
+    with raises_saying(DomainError, "one output", "f, g"):
+        function("h", two, "f + g")
+    with raises_saying(CascadeError, "cycle"):
+        function("left", LEFT, "left + 1")
+
+
+def test_a_product_that_is_too_large_is_refused_at_once() -> None:
+    many = [Attribute(f"a_{i}", range(10)) for i in range(8)]
+    with raises_saying(DomainError, "10 * 10", "100,000,000 values", "10,000,000", "step by step"):
+        function("f", many, lambda *values: sum(values))
+    with raises_saying(DomainError, "'pair'", "* ...", "values"):
+        joint("pair", *(Attribute(f"a_{i}", range(10)) for i in range(1000)))
+
+
+# --- aggregates --------------------------------------------------------------------------------
+
+
+@given(data=st.data(), modulo=st.integers(1, 6))
+def test_a_sum_is_exact(data: st.DataObject, modulo: int) -> None:
+    attributes = data.draw(attribute_lists(INTEGERS))
+    degrees = data.draw(evidence_on(attributes))
+    rules = sum_of("f", attributes)
+    check_exact(rules, "f", attributes, degrees, lambda *u: sum(u))
+    rules = sum_of("f", attributes, modulo=modulo)
+    assert rules["f"].output.domain == tuple(range(modulo))
+    check_exact(rules, "f", attributes, degrees, lambda *u: sum(u) % modulo)
+    rules = sum_of("f", attributes, most=modulo)
+    check_exact(rules, "f", attributes, degrees, lambda *u: min(sum(u), modulo))
+
+
+@given(data=st.data())
+def test_extremes_are_exact(data: st.DataObject) -> None:
+    values = data.draw(st.sampled_from([INTEGERS, st.sampled_from(["a", "B c", "ä", '"', "x"])]))
+    attributes = data.draw(attribute_lists(values))
+    degrees = data.draw(evidence_on(attributes))
+    check_exact(max_of("f", attributes), "f", attributes, degrees, lambda *u: max(u))
+    check_exact(min_of("f", attributes), "f", attributes, degrees, lambda *u: min(u))
+
+
+@st.composite
+def proposition_lists(draw: st.DrawFn, attributes: Sequence[Attribute]) -> list[Proposition]:
+    """Propositions, one on each attribute and perhaps some more."""
+    extra = draw(st.lists(st.sampled_from(list(attributes)), max_size=2))
+    return [Proposition(a, draw(st.integers(0, a.full))) for a in [*attributes, *extra]]
+
+
+@given(data=st.data(), most=st.integers(1, 5))
+def test_a_count_is_exact(data: st.DataObject, most: int) -> None:
+    attributes = data.draw(attribute_lists(INTEGERS, max_size=5))
+    degrees = data.draw(evidence_on(attributes))
+    stated = data.draw(proposition_lists(attributes))
+
+    def count(*values: int) -> int:
+        known = {a.name: v for a, v in zip(attributes, values, strict=True)}
+        return sum(known[p.attribute.name] in p.values for p in stated)
+
+    check_exact(count_of("n", stated), "n", attributes, degrees, count)
+    check_exact(
+        count_of("n", stated, most), "n", attributes, degrees, lambda *u: min(count(*u), most)
+    )
+    check_exact(parity_of("n", stated), "n", attributes, degrees, lambda *u: count(*u) % 2)
+
+
+@given(data=st.data(), n=st.integers(2, 6))
+@settings(deadline=None)
+def test_a_sorted_count_is_exact(data: st.DataObject, n: int) -> None:
+    attributes = [Attribute(f"a_{i}", range(data.draw(st.integers(1, 3)))) for i in range(n)]
+    stated = [Proposition(a, data.draw(st.integers(0, a.full))) for a in attributes]
+    degrees = data.draw(evidence_on(attributes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "SORTED_FROM", 2)
+        rules = count_of("n", stated)
+    assert any(name.endswith(".or") for name in rules.attributes)
+    pairs = [p.values for p in stated]
+
+    def count(*values: int) -> int:
+        return sum(v in inside for v, inside in zip(values, pairs, strict=True))
+
+    check_exact(rules, "n", attributes, degrees, count)
+
+
+@given(degrees=st.lists(distributions(2), min_size=24, max_size=40))
+@settings(deadline=None, max_examples=20)
+def test_a_long_count_is_the_chain_of_counts(degrees: list[list[float]]) -> None:
+    bits = [Attribute(f"bit_{i}", [0, 1]) for i in range(len(degrees))]
+    evidence = dict(zip(bits, degrees, strict=True))
+    sorted_count = count_of("n", [b.isin({1}) for b in bits]).infer(evidence)["n"]
+    assert sorted_count.to_dict() == sum_of("n", bits).infer(evidence)["n"].to_dict()
+
+
+@given(data=st.data())
+def test_the_parity_of_numbers_and_propositions(data: st.DataObject) -> None:
+    attributes = data.draw(attribute_lists(INTEGERS))
+    degrees = data.draw(evidence_on(attributes))
+    last = Proposition(attributes[-1], data.draw(st.integers(0, attributes[-1].full)))
+    check_exact(
+        parity_of("odd", [*attributes[:-1], last]),
+        "odd",
+        attributes,
+        degrees,
+        lambda *u: (sum(u[:-1]) + (u[-1] in last.values)) % 2,
+    )
+
+
+@given(data=st.data())
+def test_all_different_is_exact(data: st.DataObject) -> None:
+    attributes = data.draw(attribute_lists(st.sampled_from([0, 1, 2, 3, "x"])))
+    degrees = data.draw(evidence_on(attributes))
+    rules = all_different("ok", attributes)
+    check_exact(rules, "ok", attributes, degrees, lambda *u: len(set(u)) == len(u))
+
+
+def test_all_different_of_many_values_is_a_bound() -> None:
+    cells = [Attribute(f"cell_{i}", range(20)) for i in range(6)]
+    rules = all_different("ok", cells)
+    assert len(rules.rule_sets) == 16
+    assert "`ok.1_2.pair` where cell_0 != cell_1" in str(rules)
+    two = {a.name: {0: 1.0, 1: 0.6} for a in cells}  # no six values for six cells
+    assert rules.infer(two)["ok"].to_dict() == {False: 1.0, True: 0.6}
+    different = {a.name: {i: 1.0, 19: 0.3} for i, a in enumerate(cells)}
+    assert rules.infer(different)["ok"].to_dict() == {False: 0.3, True: 1.0}
+    assert parse(str(rules)) == rules
+
+
+def test_sums_of_decimals() -> None:
+    attributes = [Attribute("x", [0.1, 0.2]), Attribute("y", [0.2, 0.7]), Attribute("z", [3, 0.5])]
+    degrees = {"x": [1.0, 0.5], "y": [0.3, 1.0], "z": [1.0, 0.2]}
+    check_exact(sum_of("f", attributes), "f", attributes, degrees, lambda x, y, z: x + y + z)
+
+
+def test_messages_of_aggregates() -> None:
+    words = Attribute("word", ["a", "b"])
+    halves = Attribute("half", [0.5, 1])
+    for call in (sum_of, max_of, min_of, all_different, parity_of):
+        with raises_saying(DomainError, "list of attributes", "[]"):
+            call("f", [])
+        with raises_saying(DomainError, "list of attributes", "3"):
+            call("f", [3])  # type: ignore[list-item]
+        with raises_saying(DomainError, "'left' twice"):
+            call("f", [LEFT, LEFT])
+    with raises_saying(DomainError, "'word'", "'a'", "numbers"):
+        sum_of("f", [LEFT, words])
+    with raises_saying(DomainError, "'half'", "0.5", "whole numbers"):
+        sum_of("f", [LEFT, halves], modulo=2)
+    with raises_saying(DomainError, "'half'", "0.5", "whole numbers"):
+        parity_of("f", [halves])
+    with raises_saying(DomainError, "modulo is 0"):
+        sum_of("f", [LEFT], modulo=0)
+    with raises_saying(DomainError, "most is 0"):
+        sum_of("f", [LEFT], most=0)
+    with raises_saying(DomainError, "give one of them"):
+        sum_of("f", [LEFT], modulo=2, most=2)
+    with raises_saying(DomainError, "list of propositions", "Attribute('left'"):
+        count_of("f", [LEFT])  # type: ignore[list-item]
+    with raises_saying(DomainError, "list of propositions", "[]"):
+        count_of("f", [])
+    with raises_saying(DomainError, "'left' twice"):
+        parity_of("f", [LEFT, LEFT.isin({1})])
+    with raises_saying(DomainError, "fails for left = 0, word = 'a'", "TypeError"):
+        max_of("f", [LEFT, words])
+
+
+# --- growth ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", ["sum", "capped", "count", "parity", "max"])
+def test_rules_are_linear_in_the_number_of_attributes(make: str) -> None:
+    def rules(n: int) -> int:
+        digits = [Attribute(f"a_{i}", range(10)) for i in range(n)]
+        made = {
+            "sum": lambda: sum_of("f", digits, modulo=10),
+            "capped": lambda: sum_of("f", digits, most=10),
+            "count": lambda: count_of("f", [d.isin({7}) for d in digits], most=5),
+            "parity": lambda: parity_of("f", digits),
+            "max": lambda: max_of("f", digits),
+        }[make]()
+        return sum(map(len, made.rule_sets))
+
+    assert rules(80) - rules(60) == rules(60) - rules(40)
+
+
+def test_a_long_sum_is_inferred() -> None:
+    digits = [Attribute(f"a_{i}", range(10)) for i in range(1000)]
+    rules = sum_of("f", digits, modulo=10)
+    evidence: dict[str, Any] = {a.name: {i % 10: 1.0} for i, a in enumerate(digits)}
+    evidence["a_7"] = {7: 1.0, 8: 0.3}
+    inferred = rules.infer(evidence)["f"].to_dict()
+    assert {t: d for t, d in inferred.items() if d} == {0: 1.0, 1: 0.3}
