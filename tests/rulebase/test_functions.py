@@ -31,6 +31,8 @@ from pinesy.rulebase import counting
 from strategies import MIXED_DOMAINS, distributions
 
 Degrees = Mapping[str, Sequence[float]]
+#: Each example builds, compiles, prints and reads rules.
+SLOW = settings(deadline=None, max_examples=40)
 LEFT, RIGHT = Attribute("left", range(10)), Attribute("right", range(10))
 
 
@@ -90,6 +92,7 @@ INTEGERS = st.integers(-3, 9)
 
 
 @given(data=st.data())
+@SLOW
 def test_the_pair_has_the_min_of_its_factors(data: st.DataObject) -> None:
     domains = data.draw(st.lists(MIXED_DOMAINS, min_size=2, max_size=3))
     factors = [Attribute(n, d) for n, d in zip(["x", "a b", "if"], domains, strict=False)]
@@ -126,6 +129,7 @@ def test_addition_takes_three_lines() -> None:
 
 
 @given(data=st.data())
+@SLOW
 def test_a_python_function_is_exact(data: st.DataObject) -> None:
     attributes = data.draw(attribute_lists(INTEGERS))
     table = data.draw(st.lists(st.sampled_from(["low", None, (1, 2), 3, True]), min_size=1))
@@ -211,6 +215,7 @@ def test_a_product_that_is_too_large_is_refused_at_once() -> None:
 
 
 @given(data=st.data(), modulo=st.integers(1, 6))
+@SLOW
 def test_a_sum_is_exact(data: st.DataObject, modulo: int) -> None:
     attributes = data.draw(attribute_lists(INTEGERS))
     degrees = data.draw(evidence_on(attributes))
@@ -224,6 +229,7 @@ def test_a_sum_is_exact(data: st.DataObject, modulo: int) -> None:
 
 
 @given(data=st.data())
+@SLOW
 def test_extremes_are_exact(data: st.DataObject) -> None:
     values = data.draw(st.sampled_from([INTEGERS, st.sampled_from(["a", "B c", "ä", '"', "x"])]))
     attributes = data.draw(attribute_lists(values))
@@ -240,6 +246,7 @@ def proposition_lists(draw: st.DrawFn, attributes: Sequence[Attribute]) -> list[
 
 
 @given(data=st.data(), most=st.integers(1, 5))
+@SLOW
 def test_a_count_is_exact(data: st.DataObject, most: int) -> None:
     attributes = data.draw(attribute_lists(INTEGERS, max_size=5))
     degrees = data.draw(evidence_on(attributes))
@@ -257,7 +264,7 @@ def test_a_count_is_exact(data: st.DataObject, most: int) -> None:
 
 
 @given(data=st.data(), n=st.integers(2, 6))
-@settings(deadline=None)
+@SLOW
 def test_a_sorted_count_is_exact(data: st.DataObject, n: int) -> None:
     attributes = [Attribute(f"a_{i}", range(data.draw(st.integers(1, 3)))) for i in range(n)]
     stated = [Proposition(a, data.draw(st.integers(0, a.full))) for a in attributes]
@@ -275,7 +282,7 @@ def test_a_sorted_count_is_exact(data: st.DataObject, n: int) -> None:
 
 
 @given(degrees=st.lists(distributions(2), min_size=24, max_size=40))
-@settings(deadline=None, max_examples=20)
+@SLOW
 def test_a_long_count_is_the_chain_of_counts(degrees: list[list[float]]) -> None:
     bits = [Attribute(f"bit_{i}", [0, 1]) for i in range(len(degrees))]
     evidence = dict(zip(bits, degrees, strict=True))
@@ -284,6 +291,7 @@ def test_a_long_count_is_the_chain_of_counts(degrees: list[list[float]]) -> None
 
 
 @given(data=st.data())
+@SLOW
 def test_the_parity_of_numbers_and_propositions(data: st.DataObject) -> None:
     attributes = data.draw(attribute_lists(INTEGERS))
     degrees = data.draw(evidence_on(attributes))
@@ -298,6 +306,7 @@ def test_the_parity_of_numbers_and_propositions(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
+@SLOW
 def test_all_different_is_exact(data: st.DataObject) -> None:
     attributes = data.draw(attribute_lists(st.sampled_from([0, 1, 2, 3, "x"])))
     degrees = data.draw(evidence_on(attributes))

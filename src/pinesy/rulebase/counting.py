@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import inv
 from typing import Any
 
 from pinesy._common.masks import contains
@@ -11,7 +12,8 @@ from pinesy.rulebase.aggregates import Sum, capped, chain, check_numbers, modula
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.functions import FunctionSteps, distinct_attributes, equivalence
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.rule import Rule
 
 #: Propositions from which on a full count is made by sorting.
 SORTED_FROM = 24
@@ -132,12 +134,13 @@ def _sorted(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]
         yield RuleSet([equivalence([~x, ~y], either.isin({0}))])
         yield RuleSet([equivalence([x, y], both.isin({1}))])
         places[i], places[j] = either.isin({1}), both.isin({1})
-    counts = range(len(places) + 1)
-    total = Attribute(name, counts)
-    yield RuleSet(
-        equivalence([*places[max(k - 1, 0) : k], *(~p for p in places[k : k + 1])], total.isin({k}))
-        for k in counts
-    )
+    total = Attribute(name, range(len(places) + 1))
+    rules = []
+    for k in range(len(places) + 1):
+        premise = Premise((*places[max(k - 1, 0) : k], *map(inv, places[k : k + 1])))
+        # With r = 1 a rule bounds its own count alone, and the program stays short.
+        rules.append(Rule(premise, total.isin({k}), 0.0, 1.0))
+    yield RuleSet(rules)
 
 
 def _comparisons(n: int) -> Iterator[tuple[int, int]]:
