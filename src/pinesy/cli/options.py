@@ -12,6 +12,7 @@ from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.reader import Reader
+from pinesy.rules.syntax.value_sets import read_value
 from pinesy.samples import Batch, read_samples, value_texts
 from pinesy.samples.file_layout import value_positions
 from pinesy.transforms import TRANSFORMS
@@ -126,7 +127,7 @@ def _parsed(text: str) -> Hashable:
     """Return the value that a text reads as; None where it does not (`none` has its own name)."""
     try:
         reader = Reader(text)
-        value = reader.value()
+        value = read_value(reader)
     except RulesTextError:
         return None
     return value if reader.token.kind == "end" else None

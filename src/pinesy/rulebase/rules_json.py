@@ -24,7 +24,7 @@ from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, declaration_order
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_text import parse
+from pinesy.rulebase.rules_text import parse_file
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.rule import If, Rule
 from pinesy.rules.syntax.lexer import MAX_DEPTH
@@ -57,7 +57,8 @@ def read_rules(path: Path) -> Cascade:
     with placed(str(path)):
         if text.startswith(HEAD) and not text.rstrip().endswith(END):
             raise DataError(f"its last line is not {END!r}: the file may be cut off")
-        return parse(text)
+        directory = path.parent.resolve()
+        return parse_file(text, directory, directory / path.name)
 
 
 def _check_values(cascade: Cascade) -> None:

@@ -1,8 +1,7 @@
 """Words, numbers and signs of the ``.rules`` text."""
 
 import re
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from pinesy.exceptions import RulesTextError
 
@@ -18,6 +17,8 @@ MAX_DEPTH = 50
 MAX_DIGITS = 4000
 #: Values of a range such as 0..9.
 MAX_RANGE = 10**6
+#: Statements and values that the templates of a text write out.
+MAX_STEPS = 10**6
 #: A longer line is refused: it is a broken file far more often than a rule.
 MAX_LINE = 500_000
 
@@ -29,13 +30,12 @@ _TOKEN = re.compile(
     |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<name>`[^`\n]+`)
-    |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],=<>])""",
+    |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],:=<>])""",
     re.VERBOSE,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of the text: its kind (word, name, number, string, sign, end) and place."""
 
     kind: str
@@ -43,8 +43,8 @@ class Token:
     start: int
 
 
-def fail(source: str, start: int, problem: str) -> NoReturn:
-    """Raise `RulesTextError` for the text at offset `start`: line, column, text, pointer."""
+def fail(source: str, start: int, problem: str, file: str = "") -> NoReturn:
+    """Raise `RulesTextError` for the text at offset `start`: file, line, column, text, pointer."""
     line = source.count("\n", 0, start) + 1
     begin = source.rfind("\n", 0, start) + 1
     end = source.find("\n", start)
@@ -53,24 +53,30 @@ def fail(source: str, start: int, problem: str) -> NoReturn:
     window = max(0, column - 41)
     shown = text[window : window + 80]
     pointer = " " * (column - 1 - window) + "^"
-    message = f"line {line}, column {column}: {problem}\n    {shown}\n    {pointer}"
+    place = f"line {line}, column {column}"
+    place = f"{file}: {place}" if file else place
+    message = f"{place}: {problem}\n    {shown}\n    {pointer}"
     raise RulesTextError(message, line, column)
 
 
-def tokenize(source: str) -> list[Token]:
+def tokenize(source: str, file: str = "") -> list[Token]:
     """Cut `source` into tokens, without spaces and comments; the last one is ``end``."""
-    _check_lines(source)
+    if len(source) > MAX_LINE:
+        _check_lines(source, file)
     tokens = []
     position = 0
-    while position < len(source):
-        match = _TOKEN.match(source, position)
-        if match is None:
-            fail(source, position, _unexpected(source[position]))
+    for match in _TOKEN.finditer(source):
+        start, end = match.span()
+        if start != position:
+            break
+        position = end
         kind = match.lastgroup or ""
         if kind != "space":
-            tokens.append(Token(kind, match.group(), position))
-        position = match.end()
-    return [*tokens, Token("end", "end of text", len(source))]
+            tokens.append(Token(kind, match.group(), start))
+    if position < len(source):
+        fail(source, position, _unexpected(source[position]), file)
+    tokens.append(Token("end", "end of text", len(source)))
+    return tokens
 
 
 def _unexpected(character: str) -> str:
@@ -84,12 +90,12 @@ def _unexpected(character: str) -> str:
     return cures.get(character, f"unexpected character {character!r}")
 
 
-def _check_lines(source: str) -> None:
+def _check_lines(source: str, file: str) -> None:
     start = 0
     while start < len(source):
         end = source.find("\n", start)
         end = len(source) if end < 0 else end
         if end - start > MAX_LINE:
             problem = f"this line has {end - start:,} characters; the limit is {MAX_LINE:,}"
-            fail(source, start, problem + ": break it (a rule may span several lines)")
+            fail(source, start, problem + ": break it (a rule may span several lines)", file)
         start = end + 1

@@ -1,32 +1,126 @@
-"""The steps that reading rules and reading conditions share: tokens, values, subsets."""
+"""The steps that every grammar of rules takes: tokens, names, lists, and variables."""
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
-from pinesy.rules.syntax.lexer import (
-    KEYWORDS,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_RANGE,
-    Token,
-    fail,
-    tokenize,
-)
+from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DIGITS, MAX_STEPS, Token, fail, tokenize
+from pinesy.rules.syntax.writer import show_value
 
 #: The values that keywords stand for.
 CONSTANTS: dict[str, Hashable] = {"true": True, "false": False, "none": None}
 
+_CLOSING = {"{": "}", "(": ")", "[": "]"}
+
+
+class Source:
+    """A text cut into tokens; `file` is its name if it was included by another."""
+
+    def __init__(self, text: str, file: str = "") -> None:
+        self.text = text
+        self.file = file
+        self.tokens = tokenize(text, file)
+
+    def fail(self, problem: str, token: Token) -> NoReturn:
+        """Raise `RulesTextError` at a token of this text."""
+        fail(self.text, token.start, problem, self.file)
+
+    def closing(self, position: int) -> int:
+        """Return the position of the bracket that closes the one at `position`."""
+        return self._pairs[position]
+
+    def is_sign(self, position: int, *signs: str) -> bool:
+        """Tell whether one of some signs stands at a place."""
+        token = self.tokens[position]
+        return token.kind == "sign" and token.text in signs
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether the word ``for`` occurs."""
+        return any(token.text == "for" for token in self.tokens)
+
+    def outside(self, start: int, end: int) -> Iterator[int]:
+        """Go through the positions of tokens that stand in no bracket between two places."""
+        position = start
+        while position < end:
+            yield position
+            opens = self.is_sign(position, *_CLOSING)
+            position = self.closing(position) + 1 if opens else position + 1
+
+    def find(self, start: int, end: int, word: str) -> int:
+        """Return where a word stands between two places, after an operand; 0 if it does not."""
+        for position in self.outside(start, end):
+            kind, text, _start = self.tokens[position]
+            is_word = text == word and kind == "word"
+            if is_word and position > start and self.ends_operand(position - 1):
+                return position
+        return 0
+
+    def commas(self, start: int, end: int) -> list[int]:
+        """Return where commas stand between two places."""
+        return [p for p in self.outside(start, end) if self.is_sign(p, ",")]
+
+    def ends_operand(self, position: int) -> bool:
+        """Tell whether a token can be the last one of a value, a name or a bracket."""
+        kind, text, _start = self.tokens[position]
+        if kind == "sign":
+            return text in _CLOSING.values()
+        return kind != "word" or text not in KEYWORDS or text in CONSTANTS
+
+    @cached_property
+    def _pairs(self) -> dict[int, int]:
+        pairs, opened = {}, []
+        for position, token in enumerate(self.tokens):
+            if token.kind != "sign":
+                continue
+            if token.text in _CLOSING:
+                opened.append(position)
+            elif token.text in _CLOSING.values():
+                if not opened or _CLOSING[self.tokens[opened[-1]].text] != token.text:
+                    self.fail(f"this {token.text!r} closes nothing", token)
+                pairs[opened.pop()] = position
+        if opened:
+            token = self.tokens[opened[-1]]
+            self.fail(f"this {token.text!r} is not closed", token)
+        return pairs
+
 
 class Reader:
-    """A place in a list of tokens, with the steps that every grammar here takes."""
+    """A place in the tokens of a text, and the variables that hold there."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.tokens = tokenize(source)
+    def __init__(self, text: str) -> None:
+        self.source = Source(text)
+        self.tokens = self.source.tokens
         self.position = 0
         #: The token that comes next.
         self.token = self.tokens[0]
+        #: Variables that are set for the whole text.
+        self.constants: dict[str, Any] = {}
+        #: Variables of the loops and macros around this place.
+        self.scope: Mapping[str, Any] = {}
+        #: How often a variable was read: what was read meanwhile is no longer what is written.
+        self.lookups = 0
+        self._steps = 0
+
+    def seek(self, position: int) -> None:
+        """Go to the token at `position`."""
+        self.position = position
+        self.token = self.tokens[position]
+
+    def enter(self, source: Source, position: int) -> None:
+        """Go on reading in a text, at a token."""
+        self.source, self.tokens = source, source.tokens
+        self.seek(position)
+
+    def step(self, steps: int = 1) -> None:
+        """Count statements, passes of loops and values that templates write out."""
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            self.fail(
+                f"the templates of this text write out more than {MAX_STEPS:,} statements and "
+                "values; use smaller ranges"
+            )
 
     def accept(self, *texts: str) -> str:
         """Step over the keyword or sign that comes next if it is one of `texts`; return it.
@@ -43,8 +137,11 @@ class Reader:
             self.fail(f"expected {text!r}, found {self.token.text!r:.60}")
 
     def fail(self, problem: str, token: Token | None = None) -> NoReturn:
-        """Raise `RulesTextError` at `token`, by default the next one."""
-        fail(self.source, (token or self.token).start, problem)
+        """Raise `RulesTextError` at `token`, by default the next one, naming the variables."""
+        if self.scope:
+            values = (f"{name} = {show_value(value):.40}" for name, value in self.scope.items())
+            problem += f", with {', '.join(values)}"
+        self.source.fail(problem, token or self.token)
 
     def take(self) -> Token:
         """Step over the next token and return it."""
@@ -54,46 +151,42 @@ class Reader:
             self.token = self.tokens[self.position]
         return token
 
-    def name(self, what: str) -> str:
-        """Read the name of an attribute: a word, or anything in backquotes."""
+    def ahead(self, steps: int = 1) -> str:
+        """Return the text of a token after the next one."""
+        place = self.position + steps
+        return self.tokens[place].text if place < len(self.tokens) else ""
+
+    def variable(self, token: Token) -> tuple[bool, Any]:
+        """Tell whether a word is a variable here, and its value."""
+        for variables in (self.scope, self.constants):
+            if token.kind == "word" and token.text in variables:
+                self.lookups += 1
+                return True, variables[token.text]
+        return False, None
+
+    def word(self, what: str) -> str:
+        """Read a word that is no keyword, such as the name of a variable."""
         token = self.take()
+        if token.kind != "word" or token.text in KEYWORDS:
+            self.fail(f"expected {what}, found {token.text!r:.60}", token)
+        return token.text
+
+    def plain_name(self, what: str) -> str:
+        """Read a name as it is written: a word, or anything in backquotes.
+
+        A variable whose value is a text stands for the name that this text is.
+        """
+        token = self.take()
+        known, value = self.variable(token)
+        if known and not isinstance(value, str):
+            self.fail(f"expected {what}; {token.text!r} is a variable here, not a name", token)
+        if known:
+            return str(value)
         if token.kind == "name":
             return token.text[1:-1]
         if token.kind == "word" and token.text not in KEYWORDS:
             return token.text
         self.fail(f"expected {what}, found {token.text!r:.60}", token)
-
-    def settings(self, *names: str) -> dict[str, tuple[Token, Hashable]]:
-        """Read ``[s=0.1, r=0]`` if it is there: for each name its token and its value."""
-        settings: dict[str, tuple[Token, Hashable]] = {}
-
-        def setting() -> None:
-            token = self.take()
-            if token.text not in names or token.text in settings:
-                expected = " or ".join(f"{name}=" for name in names)
-                self.fail(f"expected {expected}, once each, found {token.text!r:.60}", token)
-            self.expect("=")
-            settings[token.text] = token, self.value()
-
-        if self.accept("["):
-            self.listing("]", setting)
-        return settings
-
-    def value(self, depth: int = 0) -> Hashable:
-        """Read a domain value: a number, a word, a text in quotes, true, false, none, a tuple."""
-        if depth > MAX_DEPTH:
-            self.fail(f"tuples nest more than {MAX_DEPTH} deep")
-        sign = -1 if self.accept("-") else 1
-        token = self.take()
-        if token.kind == "number":
-            return sign * self.number(token)
-        if sign == 1 and token.kind == "string":
-            return self.string(token)
-        if sign == 1 and token.kind == "word" and _is_value(token):
-            return CONSTANTS.get(token.text, token.text)
-        if sign == 1 and token.text == "(" and token.kind == "sign":
-            return tuple(self.listing(")", lambda: self.value(depth + 1)))
-        self.fail(f"expected a value, found {token.text!r:.60}", token)
 
     def number(self, token: Token) -> int | float:
         """Decode a number: an int unless it has a point or an exponent."""
@@ -118,27 +211,6 @@ class Reader:
                     break
             elements.append(element())
         return elements
-
-    def subset(self) -> list[Hashable]:
-        """Read ``{v, v, 0..9}``, with ranges of whole numbers written out."""
-        self.expect("{")
-        return [v for part in self.listing("}", self._values) for v in part]
-
-    def _values(self) -> Sequence[Hashable]:
-        token = self.token
-        first = self.value()
-        if not self.accept(".."):
-            return [first]
-        last = self.value()
-        if type(first) is not int or type(last) is not int or not first <= last:
-            self.fail("a range goes up between whole numbers, such as 0..9", token)
-        if last - first >= MAX_RANGE:
-            self.fail(f"this range has more than {MAX_RANGE:,} values", token)
-        return range(first, last + 1)
-
-
-def _is_value(token: Token) -> bool:
-    return token.text in CONSTANTS or token.text not in KEYWORDS
 
 
 def standard_text(tokens: Sequence[Token]) -> str:

@@ -1,0 +1,319 @@
+"""Templates: ``let``, ``for``, ``when``, ``define``, macros and ``include`` in ``.rules`` text.
+
+A template is its tokens, read again with other values of its variables; what is read that way are
+the statements of a grammar that knows nothing of templates. The passes that are under way stand on
+a list of frames, not on Python's stack.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from pinesy._common.files import read_text
+from pinesy._common.validation import suggestion
+from pinesy.exceptions import DataError
+from pinesy.rules.syntax.lexer import KEYWORDS, Token
+from pinesy.rules.syntax.reader import Reader, Source
+from pinesy.rules.syntax.value_sets import (
+    Grammar,
+    ValueSet,
+    bindings,
+    evaluated,
+    read_argument,
+    read_subset,
+    read_truth,
+)
+
+#: The words that statements start with.
+STATEMENTS = frozenset(
+    ["attribute", "define", "for", "function", "if", "iff", "include", "joint", "let"]
+    + ["product", "version", "when"]
+)
+#: Words that are no macros, though a bracket may follow.
+_NO_MACROS = KEYWORDS | STATEMENTS | {"of"}
+#: Macros that may be under way at a time, and files.
+MAX_CALLS, MAX_FILES = 200, 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The tokens of a template, from `start` to `end`, and where the text goes on after them."""
+
+    source: Source
+    start: int
+    end: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Macro:
+    parameters: list[str]
+    body: _Body
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Passes through a body: the scopes still to come, and where reading goes on afterwards."""
+
+    body: _Body
+    scopes: Iterator[Mapping[str, Any]]
+    back: tuple[Source, int]
+    outer: Mapping[str, Any]
+    macro: str = ""
+    file: Path | None = None
+
+
+@dataclass
+class TemplateReader:
+    """Reads a text statement by statement, templates written out.
+
+    Parameters
+    ----------
+    reader : the place where the text starts
+    statement : reads one statement that is no template
+    file : that of the text, which the files that it includes are beside; None if it has none
+    directory : the one that included files must be in
+    """
+
+    reader: Reader
+    statement: Callable[[], None]
+    directory: Path | None = None
+    file: Path | None = None
+    macros: dict[str, _Macro] = field(default_factory=dict)
+    _frames: list[_Frame] = field(default_factory=list)
+    _included: set[Path] = field(default_factory=set)
+
+    def read(self) -> None:
+        """Read to the end."""
+        reader = self.reader
+        templates = {
+            "define": self._define,
+            "for": self._for,
+            "include": self._include,
+            "let": self._let,
+            "when": self._when,
+        }
+        while self._frames or reader.token.kind != "end":
+            if self._frames and reader.position >= self._frames[-1].body.end:
+                self._pass()
+                continue
+            if self._frames:
+                reader.step()
+            kind, word, _start = reader.token
+            if kind == "word" and word in templates:
+                reader.take()
+                templates[word]()
+            elif kind == "word" and reader.ahead() == "(" and word not in _NO_MACROS:
+                self._call()
+            else:
+                self.statement()
+
+    def _pass(self) -> None:
+        """Begin the next pass of the innermost template, or go on after it."""
+        frame = self._frames[-1]
+        scope = next(frame.scopes, None)
+        if scope is None:
+            self._frames.pop()
+            self.reader.scope = frame.outer
+            self.reader.enter(*frame.back)
+        else:
+            self.reader.scope = scope
+            self.reader.enter(frame.body.source, frame.body.start)
+
+    def _push(self, body: _Body, scopes: Iterator[Mapping[str, Any]], **more: Any) -> None:
+        back = (self.reader.source, body.after)
+        self._frames.append(_Frame(body, scopes, more.pop("back", back), self.reader.scope, **more))
+        self._pass()
+
+    # --- variables, loops, choices ---
+
+    def _let(self) -> None:
+        """Read ``let k = 4``: for the whole text, or for the body of the template it stands in."""
+        reader = self.reader
+        token = reader.token
+        name = reader.word("the name of a variable")
+        local = any(frame.file is None for frame in self._frames)
+        if name in (reader.scope if local else reader.constants):
+            reader.fail(f"the variable {name!r} has a value already", token)
+        reader.expect("=")
+        value = self._assigned()
+        if local:
+            reader.scope = {**reader.scope, name: value}
+        else:
+            reader.constants[name] = value
+
+    def _assigned(self) -> Any:
+        reader = self.reader
+        start, token = reader.position, reader.token
+        if not reader.source.is_sign(start, "{"):
+            value = evaluated(reader, Grammar(reader, None).either(), token)
+            if reader.token.text != "..":
+                return value
+            reader.seek(start)
+        return ValueSet(read_subset(reader))
+
+    def _for(self) -> None:
+        """Read ``for i in 1..4, j in 1..4 where i < j:`` and a statement or a block."""
+        start = self.reader.position
+        head, body = self._body()
+        self._push(body, bindings(self.reader, start, head))
+
+    def _when(self) -> None:
+        """Read ``when i < k:`` and a statement or a block."""
+        head, body = self._body()
+        holds = read_truth(self.reader)
+        if self.reader.position != head:
+            self.reader.fail(f"expected ':' or '{{', found {self.reader.token.text!r:.60}")
+        self._push(body, iter([self.reader.scope] if holds else []))
+
+    def _body(self) -> tuple[int, _Body]:
+        """Return where the header that starts here ends, and the body after it."""
+        source, start = self.reader.source, self.reader.position
+        head = _header_end(source, start)
+        if not head:
+            self.reader.fail("expected ':' and a statement, or statements in {...}, after this")
+        if source.is_sign(head, "{"):
+            end = source.closing(head)
+            return head, _Body(source, head + 1, end, end + 1)
+        end = _statement_end(source, head + 1)
+        return head, _Body(source, head + 1, end, end)
+
+    # --- macros ---
+
+    def _define(self) -> None:
+        """Read ``define same(x, y) { ... }``."""
+        reader = self.reader
+        token = reader.token
+        name = reader.word("the name of a macro")
+        if name in self.macros or name in _NO_MACROS:
+            why = "is defined twice" if name in self.macros else "is a word of the language"
+            reader.fail(f"the macro {name!r} {why}", token)
+        reader.expect("(")
+        parameters = reader.listing(")", lambda: reader.word("the name of a parameter"))
+        if len(set(parameters)) < len(parameters):
+            reader.fail(f"two parameters of {name!r} have one name", token)
+        start = reader.position
+        reader.expect("{")
+        end = reader.source.closing(start)
+        self.macros[name] = _Macro(parameters, _Body(reader.source, start + 1, end, end + 1))
+        reader.seek(end + 1)
+
+    def _call(self) -> None:
+        """Read ``same(a[1], a[2])`` and go into the macro."""
+        reader = self.reader
+        token = reader.take()
+        macro = self.macros.get(token.text)
+        if macro is None:
+            hint = suggestion(token.text, self.macros)
+            reader.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
+        reader.expect("(")
+        arguments = reader.listing(")", lambda: read_argument(reader))
+        if len(arguments) != len(macro.parameters):
+            wanted = ", ".join(macro.parameters)
+            given = f"{len(arguments)} arguments"
+            reader.fail(f"{token.text!r} takes ({wanted}); got {given}", token)
+        if sum(bool(frame.macro) for frame in self._frames) >= MAX_CALLS:
+            reader.fail(
+                f"macros call each other more than {MAX_CALLS} deep; a recursion ends by a "
+                "condition: when n > 0: ...",
+                token,
+            )
+        scope = dict(zip(macro.parameters, arguments, strict=True))
+        back = (reader.source, reader.position)
+        self._push(macro.body, iter([scope]), back=back, macro=token.text)
+
+    # --- files ---
+
+    def _include(self) -> None:
+        """Read ``include "other.rules"`` and go into that file, the first time it is named."""
+        reader = self.reader
+        token = reader.take()
+        if token.kind != "string":
+            reader.fail(f"expected a file's name in quotes, found {token.text!r:.60}", token)
+        if any(frame.file is None for frame in self._frames):
+            reader.fail("include stands outside loops, conditions and macros", token)
+        name = reader.string(token)
+        path = self._located(name, token)
+        files = [file for file in (self.file, *(f.file for f in self._frames)) if file is not None]
+        if path in files:
+            chain = " -> ".join(f.name for f in [*files[files.index(path) :], path])
+            reader.fail(f"files include each other in a circle: {chain}", token)
+        if len(files) > MAX_FILES:
+            reader.fail(f"files include each other more than {MAX_FILES} deep", token)
+        if path in self._included:
+            return
+        self._included.add(path)
+        try:
+            source = Source(read_text(path), name)
+        except DataError as error:
+            if str(error).startswith(f"{name}: line"):
+                raise
+            reader.fail(f"the file {name!r} {error}", token)
+        body = _Body(source, 0, len(source.tokens) - 1, 0)
+        back = (reader.source, reader.position)
+        self._push(body, iter([reader.scope]), back=back, file=path)
+
+    def _located(self, name: str, token: Token) -> Path:
+        """Return the path of an included file, which is inside the directory of the first one."""
+        if self.directory is None:
+            self.reader.fail(
+                "a text that is not read from a file includes none; give parse(text, "
+                "directory=...), or load the file",
+                token,
+            )
+        beside = next((f.file for f in reversed(self._frames) if f.file), self.file)
+        root = self.directory.resolve()
+        parent = beside.parent if beside is not None else root
+        for kind in (PurePosixPath(name), PureWindowsPath(name)):
+            if kind.anchor or ".." in kind.parts or "\0" in name:
+                self._refuse(name, token)
+        path = (parent / name).resolve()
+        if not path.is_relative_to(root):
+            self._refuse(name, token)
+        if not path.is_file():
+            self.reader.fail(f"there is no file {name!r} here", token)
+        return path
+
+    def _refuse(self, name: str, token: Token) -> None:
+        self.reader.fail(
+            f"{name!r:.60} may lead out of the directory of the rules; name a file inside it, "
+            "without .. and not by an absolute path",
+            token,
+        )
+
+
+def _header_end(source: Source, start: int) -> int:
+    """Return where the colon or the block after a loop's header stands; 0 if there is none."""
+    for position in source.outside(start, len(source.tokens) - 1):
+        if source.is_sign(position, ":"):
+            return position
+        if source.is_sign(position, "{") and source.tokens[position - 1].text != "in":
+            return position
+        if source.is_sign(position, "}"):
+            break
+    return 0
+
+
+def _statement_end(source: Source, start: int) -> int:
+    """Return where the statement that starts at a place ends, without reading it."""
+    last = len(source.tokens) - 1
+    position = start
+    while source.tokens[position].text in ("for", "when", "define"):
+        position = _header_end(source, position + 1)
+        if not position or source.is_sign(position, "{"):
+            return source.closing(position) + 1 if position else last
+        position += 1
+    for place in source.outside(position, last):
+        if source.is_sign(place, "}") or (place > position and _starts_statement(source, place)):
+            return place
+    return last
+
+
+def _starts_statement(source: Source, position: int) -> bool:
+    """Tell whether a statement starts at a word: after an operand, where no other word can be."""
+    kind, word, _start = source.tokens[position]
+    if kind != "word" or not source.ends_operand(position - 1):
+        return False
+    is_call = source.is_sign(position + 1, "(") and word not in _NO_MACROS
+    return word in STATEMENTS or is_call

@@ -1,0 +1,230 @@
+"""Conditions over whole domains at once, with NumPy, wherever that means the same as one by one.
+
+Numbers and texts become columns; a product's condition is computed on the columns of its factors,
+each along its own axis. Whatever NumPy could answer otherwise than Python (numbers beyond 64 bits,
+division by zero, mixed types, a part that is not true or false) raises `NotVectorisedError`, and
+the condition is computed value by value.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS, Expression, Membership
+
+#: Whole numbers up to here are exact in 64 bits, with room for a sum; and in a double.
+MAX_INTEGER, MAX_EXACT = 2**62, 2**53
+#: A set of whole numbers that span no more becomes a table.
+MAX_TABLE = 2**16
+#: Tuples of a set that are compared one after the other.
+MAX_TUPLES = 16
+
+
+class NotVectorisedError(Exception):
+    """NumPy may not mean the same as Python here."""
+
+
+class Column(NamedTuple):
+    """Values of one kind: an array, one value for all, or (kind tuple) a column for each part.
+
+    `low` and `high` bound the values of kind int and bool.
+    """
+
+    values: Any
+    kind: type
+    low: int = 0
+    high: int = 1
+
+
+def column_of(domain: Sequence[Hashable]) -> Column | None:
+    """Return the values of a domain as a column, or None if they are not of one kind.
+
+    Examples
+    --------
+    >>> column_of((3, -1, 5))
+    Column(values=array([ 3, -1,  5]), kind=<class 'int'>, low=-1, high=5)
+    >>> column_of((3, "low")) is None
+    True
+    """
+    kinds = set(map(type, domain))
+    if len(kinds) != 1 or not kinds <= {bool, int, float, str}:
+        return None
+    kind = kinds.pop()
+    values: Sequence[Any] = domain
+    if kind is int:
+        low, high = min(values), max(values)
+        if low <= -MAX_INTEGER or high >= MAX_INTEGER:
+            return None
+        return Column(np.array(values, dtype=np.int64), int, low, high)
+    if kind is str and any("\0" in text for text in values):  # which NumPy drops at the end
+        return None
+    return Column(np.array(values), kind)
+
+
+def vectorised_mask(expression: Expression, factors: Sequence[Column], whole: bool) -> int:
+    """Return the mask of the tuples of factors' values that meet a condition.
+
+    Parameters
+    ----------
+    expression : the condition; its names are numbered as the factors
+    factors : the columns of the factors, or the one of a plain attribute
+    whole : whether the name after those of the factors is the tuple of all
+    """
+    n, columns = len(factors), []
+    for i, column in enumerate(factors):
+        shape = (1,) * i + (-1,) + (1,) * (n - i - 1)
+        columns.append(column._replace(values=column.values.reshape(shape)) if n > 1 else column)
+    if whole:
+        columns.append(Column(tuple(columns), tuple))
+    with np.errstate(all="ignore"):
+        answer = _compute(expression, columns)
+    if answer.kind is not bool:
+        raise NotVectorisedError
+    sizes = [len(column.values) for column in factors]
+    bits = np.packbits(np.broadcast_to(answer.values, sizes), bitorder="little")
+    return int.from_bytes(bits.tobytes(), "little")
+
+
+def _compute(expression: Expression, columns: Sequence[Column]) -> Column:
+    kind = expression.kind
+    if kind == "constant":
+        return _constant(expression.content)
+    if kind == "name":
+        return columns[int(expression.content)]
+    if kind == "compare":
+        return _comparison(expression, columns)
+    parts = [_compute(part, columns) for part in expression.parts]
+    if kind == "tuple":
+        return Column(tuple(parts), tuple)
+    if kind in ("and", "or", "not"):
+        return _logical(kind, parts)
+    if kind == "negative":
+        return _arithmetic("-", _constant(0), parts[0])
+    return _arithmetic(kind, *parts)
+
+
+def _constant(value: Hashable) -> Column:
+    if isinstance(value, tuple):
+        return Column(tuple(map(_constant, value)), tuple)
+    if type(value) is int and -MAX_INTEGER < value < MAX_INTEGER:
+        return Column(value, int, value, value)
+    if type(value) in (bool, float) or (type(value) is str and "\0" not in value):
+        return Column(value, type(value))
+    raise NotVectorisedError
+
+
+def _logical(kind: str, parts: Sequence[Column]) -> Column:
+    if any(part.kind is not bool for part in parts):
+        raise NotVectorisedError
+    result = parts[0].values
+    if kind == "not":
+        return Column(np.logical_not(result), bool)
+    for part in parts[1:]:
+        result = result & part.values if kind == "and" else result | part.values
+    return Column(result, bool)
+
+
+def _arithmetic(sign: str, left: Column, right: Column) -> Column:
+    left, right = _as_number(left), _as_number(right)
+    if float in (left.kind, right.kind):
+        # -x is not 0 - x for a zero, but no comparison tells the zeros apart.
+        if sign in ("//", "%") or not (_exact(left) and _exact(right)):
+            raise NotVectorisedError
+        return Column(ARITHMETIC[sign](left.values, right.values), float)
+    if sign in ("//", "%") and right.low <= 0 <= right.high:
+        raise NotVectorisedError
+    low, high = _bounds(sign, left, right)
+    if low <= -MAX_INTEGER or high >= MAX_INTEGER:
+        raise NotVectorisedError
+    return Column(ARITHMETIC[sign](left.values, right.values), int, low, high)
+
+
+def _as_number(column: Column) -> Column:
+    if column.kind is bool:
+        return Column(column.values * 1, int, 0, 1)
+    if column.kind not in (int, float):
+        raise NotVectorisedError
+    return column
+
+
+def _exact(column: Column) -> bool:
+    """Tell whether the numbers of a column are doubles."""
+    return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
+
+
+def _bounds(sign: str, left: Column, right: Column) -> tuple[int, int]:
+    if sign == "+":
+        return left.low + right.low, left.high + right.high
+    if sign == "-":
+        return left.low - right.high, left.high - right.low
+    if sign == "*":
+        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+        return min(corners), max(corners)
+    by = left if sign == "//" else right
+    size = max(abs(by.low), abs(by.high))
+    return -size, size
+
+
+def _comparison(expression: Expression, columns: Sequence[Column]) -> Column:
+    result: Any = True
+    left: Column | None = _compute(expression.parts[0], columns)
+    for test, part in zip(expression.content, expression.parts[1:], strict=True):
+        if left is None:  # a test after in {...}
+            raise NotVectorisedError
+        if isinstance(test, Membership):
+            result, left = result & _inside(left, test), None
+        else:
+            right = _compute(part, columns)
+            result, left = result & _compared(test, left, right), right
+    return Column(result, bool)
+
+
+def _compared(sign: str, left: Column, right: Column) -> Any:
+    if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
+        same: Any = len(left.values) == len(right.values)
+        for one, two in zip(left.values, right.values, strict=False):
+            same = same & _compared("==", one, two)
+        return same if sign == "==" else np.logical_not(same)
+    numbers = [column.kind in (bool, int, float) for column in (left, right)]
+    if left.kind is right.kind is str or all(numbers):
+        if left.kind is not right.kind and not (_exact(left) and _exact(right)):
+            raise NotVectorisedError
+        return COMPARISONS[sign](left.values, right.values)
+    if sign not in ("==", "!="):
+        raise NotVectorisedError
+    return sign == "!="  # a number, a text and a tuple never equal each other
+
+
+def _inside(left: Column, test: Membership) -> Any:
+    if left.kind is bool:
+        left = _as_number(left)
+    if left.kind is tuple:
+        if len(test.inside) > MAX_TUPLES:
+            raise NotVectorisedError
+        result: Any = False
+        for value in test.inside:
+            result = result | _compared("==", left, _constant(value))
+    else:
+        kinds = (str,) if left.kind is str else (int, float)
+        alike = [value for value in test.inside if isinstance(value, kinds)]
+        result = _among(left, alike)
+    return np.logical_not(result) if test.negated else result
+
+
+def _among(left: Column, alike: list[Any]) -> Any:
+    if not isinstance(left.values, np.ndarray):
+        return left.values in alike
+    if left.kind is str:
+        return np.isin(left.values, np.array(alike, dtype=str))
+    if left.kind is float or not all(isinstance(value, int) for value in alike):
+        if not _exact(left) or not all(abs(value) <= MAX_EXACT for value in alike):
+            raise NotVectorisedError
+        return np.isin(left.values, np.array(alike, dtype=float))
+    # Whole numbers, within the bounds of the column's.
+    alike = [value for value in alike if left.low <= value <= left.high]
+    if left.high - left.low > MAX_TABLE:
+        return np.isin(left.values, np.array(alike, dtype=np.int64))
+    table = np.zeros(left.high - left.low + 1, dtype=bool)
+    table[[value - left.low for value in alike]] = True
+    return table[left.values - left.low]
