@@ -221,7 +221,7 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
         ("\nfor i in 1..1000000, j in 1..1000000 where false: if", 49, ["more than 1,000,000"]),
         (
             "\nif a[1] in {i for i in 1..999, j in 1..9999 where i < 0} then c == 1",
-            58,
+            56,
             ["1,000,000"],
         ),
         ("\nfor i in 1..9999: if a[1] where a[1] in {0..9999} then c == 1", 19, ["more than"]),
