@@ -12,7 +12,7 @@ from pinesy._common.masks import positions
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
-from pinesy.rules.syntax.vectorised import Column, column_of
+from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run
 
 #: Propositions after which a long premise goes on in a new line.
@@ -123,7 +123,7 @@ class Attribute:
         return Proposition(self, mask, getattr(condition, "text", None))
 
     @cached_property
-    def column(self) -> Column | None:
+    def column(self) -> ValueColumn | None:
         """The domain as an array, if its values are of one kind."""
         return column_of(self.domain)
 

@@ -14,7 +14,7 @@ from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import Grammar
-from pinesy.rules.syntax.vectorised import Column, NotVectorisedError, vectorised_mask
+from pinesy.rules.syntax.vectorised import NotVectorisedError, ValueColumn, vectorised_mask
 
 #: Masks that are cached.
 MAX_MASKS = 4_096
@@ -34,7 +34,7 @@ class _Domain(Protocol):
     @property
     def factors(self) -> "Sequence[_Domain]": ...
     @property
-    def column(self) -> Column | None: ...
+    def column(self) -> ValueColumn | None: ...
 
 
 @dataclass(frozen=True, slots=True)

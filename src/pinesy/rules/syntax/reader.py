@@ -14,7 +14,7 @@ CONSTANTS: dict[str, Hashable] = {"true": True, "false": False, "none": None}
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
-class Source:
+class TokenizedText:
     """A text cut into tokens; `file` is its name if it was included by another."""
 
     def __init__(self, text: str, file: str = "") -> None:
@@ -90,7 +90,7 @@ class Reader:
     """A place in the tokens of a text, and the variables that hold there."""
 
     def __init__(self, text: str) -> None:
-        self.source = Source(text)
+        self.source = TokenizedText(text)
         self.tokens = self.source.tokens
         self.position = 0
         #: The token that comes next.
@@ -108,7 +108,7 @@ class Reader:
         self.position = position
         self.token = self.tokens[position]
 
-    def enter(self, source: Source, position: int) -> None:
+    def enter(self, source: TokenizedText, position: int) -> None:
         """Go on reading in a text, at a token."""
         self.source, self.tokens = source, source.tokens
         self.seek(position)

@@ -14,7 +14,7 @@ from pinesy._common.files import read_text
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
-from pinesy.rules.syntax.reader import Reader, Source
+from pinesy.rules.syntax.reader import Reader, TokenizedText
 from pinesy.rules.syntax.value_sets import (
     Grammar,
     ValueSet,
@@ -40,7 +40,7 @@ MAX_CALLS, MAX_FILES = 200, 50
 class _Body:
     """The tokens of a template, from `start` to `end`, and where the text goes on after them."""
 
-    source: Source
+    source: TokenizedText
     start: int
     end: int
     after: int
@@ -58,7 +58,7 @@ class _Frame:
 
     body: _Body
     scopes: Iterator[Mapping[str, Any]]
-    back: tuple[Source, int]
+    back: tuple[TokenizedText, int]
     outer: Mapping[str, Any]
     macro: str = ""
     file: Path | None = None
@@ -245,7 +245,7 @@ class TemplateReader:
             return
         self._included.add(path)
         try:
-            source = Source(read_text(path), name)
+            source = TokenizedText(read_text(path), name)
         except DataError as error:
             if str(error).startswith(f"{name}: line"):
                 raise
@@ -283,7 +283,7 @@ class TemplateReader:
         )
 
 
-def _header_end(source: Source, start: int) -> int:
+def _header_end(source: TokenizedText, start: int) -> int:
     """Return where the colon or the block after a loop's header stands; 0 if there is none."""
     for position in source.outside(start, len(source.tokens) - 1):
         if source.is_sign(position, ":"):
@@ -295,7 +295,7 @@ def _header_end(source: Source, start: int) -> int:
     return 0
 
 
-def _statement_end(source: Source, start: int) -> int:
+def _statement_end(source: TokenizedText, start: int) -> int:
     """Return where the statement that starts at a place ends, without reading it."""
     last = len(source.tokens) - 1
     position = start
@@ -310,7 +310,7 @@ def _statement_end(source: Source, start: int) -> int:
     return last
 
 
-def _starts_statement(source: Source, position: int) -> bool:
+def _starts_statement(source: TokenizedText, position: int) -> bool:
     """Tell whether a statement starts at a word: after an operand, where no other word can be."""
     kind, word, _start = source.tokens[position]
     if kind != "word" or not source.ends_operand(position - 1):

@@ -25,7 +25,7 @@ class NotVectorisedError(Exception):
     """NumPy may not mean the same as Python here."""
 
 
-class Column(NamedTuple):
+class ValueColumn(NamedTuple):
     """Values of one kind: an array, one value for all, or (kind tuple) a column for each part.
 
     `low` and `high` bound the values of kind int and bool.
@@ -37,13 +37,13 @@ class Column(NamedTuple):
     high: int = 1
 
 
-def column_of(domain: Sequence[Hashable]) -> Column | None:
+def column_of(domain: Sequence[Hashable]) -> ValueColumn | None:
     """Return the values of a domain as a column, or None if they are not of one kind.
 
     Examples
     --------
     >>> column_of((3, -1, 5))
-    Column(values=array([ 3, -1,  5]), kind=<class 'int'>, low=-1, high=5)
+    ValueColumn(values=array([ 3, -1,  5]), kind=<class 'int'>, low=-1, high=5)
     >>> column_of((3, "low")) is None
     True
     """
@@ -56,13 +56,13 @@ def column_of(domain: Sequence[Hashable]) -> Column | None:
         low, high = min(values), max(values)
         if low <= -MAX_INTEGER or high >= MAX_INTEGER:
             return None
-        return Column(np.array(values, dtype=np.int64), int, low, high)
+        return ValueColumn(np.array(values, dtype=np.int64), int, low, high)
     if kind is str and any("\0" in text for text in values):  # which NumPy drops at the end
         return None
-    return Column(np.array(values), kind)
+    return ValueColumn(np.array(values), kind)
 
 
-def vectorised_mask(expression: Expression, factors: Sequence[Column], whole: bool) -> int:
+def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whole: bool) -> int:
     """Return the mask of the tuples of factors' values that meet a condition.
 
     Parameters
@@ -76,7 +76,7 @@ def vectorised_mask(expression: Expression, factors: Sequence[Column], whole: bo
         shape = (1,) * i + (-1,) + (1,) * (n - i - 1)
         columns.append(column._replace(values=column.values.reshape(shape)) if n > 1 else column)
     if whole:
-        columns.append(Column(tuple(columns), tuple))
+        columns.append(ValueColumn(tuple(columns), tuple))
     with np.errstate(all="ignore"):
         answer = _compute(expression, columns)
     if answer.kind is not bool:
@@ -86,7 +86,7 @@ def vectorised_mask(expression: Expression, factors: Sequence[Column], whole: bo
     return int.from_bytes(bits.tobytes(), "little")
 
 
-def _compute(expression: Expression, columns: Sequence[Column]) -> Column:
+def _compute(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
     kind = expression.kind
     if kind == "constant":
         return _constant(expression.content)
@@ -96,7 +96,7 @@ def _compute(expression: Expression, columns: Sequence[Column]) -> Column:
         return _comparison(expression, columns)
     parts = [_compute(part, columns) for part in expression.parts]
     if kind == "tuple":
-        return Column(tuple(parts), tuple)
+        return ValueColumn(tuple(parts), tuple)
     if kind in ("and", "or", "not"):
         return _logical(kind, parts)
     if kind == "negative":
@@ -104,56 +104,56 @@ def _compute(expression: Expression, columns: Sequence[Column]) -> Column:
     return _arithmetic(kind, *parts)
 
 
-def _constant(value: Hashable) -> Column:
+def _constant(value: Hashable) -> ValueColumn:
     if isinstance(value, tuple):
-        return Column(tuple(map(_constant, value)), tuple)
+        return ValueColumn(tuple(map(_constant, value)), tuple)
     if type(value) is int and -MAX_INTEGER < value < MAX_INTEGER:
-        return Column(value, int, value, value)
+        return ValueColumn(value, int, value, value)
     if type(value) in (bool, float) or (type(value) is str and "\0" not in value):
-        return Column(value, type(value))
+        return ValueColumn(value, type(value))
     raise NotVectorisedError
 
 
-def _logical(kind: str, parts: Sequence[Column]) -> Column:
+def _logical(kind: str, parts: Sequence[ValueColumn]) -> ValueColumn:
     if any(part.kind is not bool for part in parts):
         raise NotVectorisedError
     result = parts[0].values
     if kind == "not":
-        return Column(np.logical_not(result), bool)
+        return ValueColumn(np.logical_not(result), bool)
     for part in parts[1:]:
         result = result & part.values if kind == "and" else result | part.values
-    return Column(result, bool)
+    return ValueColumn(result, bool)
 
 
-def _arithmetic(sign: str, left: Column, right: Column) -> Column:
+def _arithmetic(sign: str, left: ValueColumn, right: ValueColumn) -> ValueColumn:
     left, right = _as_number(left), _as_number(right)
     if float in (left.kind, right.kind):
         # -x is not 0 - x for a zero, but no comparison tells the zeros apart.
         if sign in ("//", "%") or not (_exact(left) and _exact(right)):
             raise NotVectorisedError
-        return Column(ARITHMETIC[sign](left.values, right.values), float)
+        return ValueColumn(ARITHMETIC[sign](left.values, right.values), float)
     if sign in ("//", "%") and right.low <= 0 <= right.high:
         raise NotVectorisedError
     low, high = _bounds(sign, left, right)
     if low <= -MAX_INTEGER or high >= MAX_INTEGER:
         raise NotVectorisedError
-    return Column(ARITHMETIC[sign](left.values, right.values), int, low, high)
+    return ValueColumn(ARITHMETIC[sign](left.values, right.values), int, low, high)
 
 
-def _as_number(column: Column) -> Column:
+def _as_number(column: ValueColumn) -> ValueColumn:
     if column.kind is bool:
-        return Column(column.values * 1, int, 0, 1)
+        return ValueColumn(column.values * 1, int, 0, 1)
     if column.kind not in (int, float):
         raise NotVectorisedError
     return column
 
 
-def _exact(column: Column) -> bool:
+def _exact(column: ValueColumn) -> bool:
     """Tell whether the numbers of a column are doubles."""
     return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
 
 
-def _bounds(sign: str, left: Column, right: Column) -> tuple[int, int]:
+def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> tuple[int, int]:
     if sign == "+":
         return left.low + right.low, left.high + right.high
     if sign == "-":
@@ -166,9 +166,9 @@ def _bounds(sign: str, left: Column, right: Column) -> tuple[int, int]:
     return -size, size
 
 
-def _comparison(expression: Expression, columns: Sequence[Column]) -> Column:
+def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
     result: Any = True
-    left: Column | None = _compute(expression.parts[0], columns)
+    left: ValueColumn | None = _compute(expression.parts[0], columns)
     for test, part in zip(expression.content, expression.parts[1:], strict=True):
         if left is None:  # a test after in {...}
             raise NotVectorisedError
@@ -177,10 +177,10 @@ def _comparison(expression: Expression, columns: Sequence[Column]) -> Column:
         else:
             right = _compute(part, columns)
             result, left = result & _compared(test, left, right), right
-    return Column(result, bool)
+    return ValueColumn(result, bool)
 
 
-def _compared(sign: str, left: Column, right: Column) -> Any:
+def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
         same: Any = len(left.values) == len(right.values)
         for one, two in zip(left.values, right.values, strict=False):
@@ -196,7 +196,7 @@ def _compared(sign: str, left: Column, right: Column) -> Any:
     return sign == "!="  # a number, a text and a tuple never equal each other
 
 
-def _inside(left: Column, test: Membership) -> Any:
+def _inside(left: ValueColumn, test: Membership) -> Any:
     if left.kind is bool:
         left = _as_number(left)
     if left.kind is tuple:
@@ -212,7 +212,7 @@ def _inside(left: Column, test: Membership) -> Any:
     return np.logical_not(result) if test.negated else result
 
 
-def _among(left: Column, alike: list[Any]) -> Any:
+def _among(left: ValueColumn, alike: list[Any]) -> Any:
     if not isinstance(left.values, np.ndarray):
         return left.values in alike
     if left.kind is str:
