@@ -6,12 +6,13 @@ Numbers, texts in quotes, tuples, ``+ - * // %``, comparisons (chained too), ``i
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
+from pinesy.rules.syntax.expressions import FAILURES, Evaluator, Expression, evaluator
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import Grammar
 from pinesy.rules.syntax.vectorised import NotVectorisedError, ValueColumn, vectorised_mask
@@ -37,7 +38,7 @@ class _Domain(Protocol):
     def column(self) -> ValueColumn | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Condition:
     """A condition that has been read.
 
@@ -53,6 +54,11 @@ class Condition:
     text: str
     pattern: str
 
+    @cached_property
+    def holds(self) -> Evaluator:
+        """The function from the values of the named components to the expression's."""
+        return evaluator(self.expression)
+
 
 def parse_condition(source: str, names: Sequence[str]) -> Condition:
     """Return the condition, or other expression, that `source` writes; the whole text must be one.
@@ -60,11 +66,8 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
     Examples
     --------
     >>> condition = parse_condition("left+right==7", ["left", "right"])
-    >>> condition.text
-    'left + right == 7'
-    >>> holds = evaluator(condition.expression)
-    >>> holds((3, 4)), holds((3, 5))
-    (True, False)
+    >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
+    (True, False, 'left + right == 7')
     """
     reader = Reader(source)
     grammar = Grammar(reader, names)
@@ -108,7 +111,7 @@ def _evaluate(condition: Condition, attribute: _Domain) -> int:
             return vectorised_mask(condition.expression, columns, bool(attribute.factors))
         except NotVectorisedError:
             pass
-    holds = evaluator(condition.expression)
+    holds = condition.holds
     # A text may use the name of a product too, after those of its components.
     whole = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
     return _mask(whole, attribute, f"'{condition.text:.60}'")
