@@ -12,26 +12,22 @@
     if pair where left + right == 7 then total in {7} [s=0.1, r=0]
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from pinesy._common.validation import check_degree, suggestion
-from pinesy.exceptions import DataError, DegreeError, PinesyError, RulesTextError
+from pinesy._common.validation import check_degree
+from pinesy.exceptions import DataError, DegreeError, PinesyError
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.function_text import read_function, read_joint
+from pinesy.rulebase.proposition_text import PropositionReader
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute, Premise
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.conditions import read_condition
-from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
-from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.template_reader import TemplateReader
 from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, read_value
-
-T = TypeVar("T")
 
 
 def parse(text: str, directory: str | Path | None = None) -> Cascade:
@@ -97,21 +93,23 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     return rule
 
 
-class _Statements:
+class _Statements(PropositionReader):
     """Reads declarations and rules one after the other; line ends mean nothing."""
 
     def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
-        self.reader = Reader(text)
-        self.attributes = dict(attributes or {})
+        super().__init__(text, attributes)
         self.rules: dict[str, list[Rule]] = {}
 
     def statement(self) -> None:
         """Read a declaration or a rule."""
-        word = self.reader.accept("attribute", "product", "if", "iff")
+        start = self.reader.token
+        word = self.reader.accept("attribute", "product", "if", "iff", "joint", "function")
         if word == "attribute":
             self._plain()
         elif word == "product":
             self._product()
+        elif word in ("joint", "function"):
+            self._add(start, read_joint(self) if word == "joint" else read_function(self))
         elif word:
             rule = self.rule(word)
             self.rules.setdefault(rule.conclusion.attribute.name, []).append(rule)
@@ -124,94 +122,45 @@ class _Statements:
                 f"{found!r:.60}{hint}"
             )
 
-    def _at(self, token: Token, make: Callable[[], T]) -> T:
-        """Call `make`; blame the text at `token` for what goes wrong."""
-        try:
-            return make()
-        except RulesTextError:
-            raise
-        except PinesyError as error:
-            self.reader.fail(str(error), token)
-
-    def _check_new(self, token: Token, names: Iterable[str]) -> None:
-        for name in names:
-            if name in self.attributes:
-                self.reader.fail(f"attribute {name!r} is declared twice", token)
+    def _add(self, token: Token, cascade: Cascade) -> None:
+        """Add the attributes and rules of a function."""
+        for name, attribute in cascade.attributes.items():
+            if self.attributes.setdefault(name, attribute) != attribute:
+                self.reader.fail(f"attribute {name!r} is declared before, in another way", token)
+        for name, rule_set in cascade.sets.items():
+            if name in self.rules:
+                self.reader.fail(f"there are other rules that conclude on {name!r}", token)
+            self.rules[name] = list(rule_set.rules)
 
     def _plain(self) -> None:
         token = self.reader.token
         names = read_names(self.reader, "a name")
-        self._check_new(token, names)
+        self.check_new(token, names)
         self.reader.expect("in")
         values = read_subset(self.reader)
         for name in names:
-            self.attributes[name] = self._at(token, partial(Attribute, name, values))
+            self.attributes[name] = self.at(token, partial(Attribute, name, values))
 
     def _product(self) -> None:
         token = self.reader.token
         name = read_name(self.reader, "a name")
-        self._check_new(token, [name])
+        self.check_new(token, [name])
         self.reader.expect("=")
-        factors = [self._attribute()]
-        while self.reader.accept("*"):
-            factors.append(self._attribute())
-        self.attributes[name] = self._at(token, lambda: Attribute.product(name, *factors))
-
-    def _attribute(self) -> Attribute:
-        token = self.reader.token
-        name = read_name(self.reader, "an attribute")
-        if name not in self.attributes:
-            hint = suggestion(name[:60], self.attributes)
-            self.reader.fail(f"attribute {name!r:.60} is not declared{hint}", token)
-        return self.attributes[name]
+        factors = self.factors()
+        self.attributes[name] = self.at(token, lambda: Attribute.product(name, *factors))
 
     def rule(self, word: str) -> Rule:
         """Read a rule after its ``if`` or ``iff``."""
         start = self.reader.tokens[self.reader.position - 1]
-        premise = [self._proposition()]
+        premise = [self.proposition()]
         while self.reader.accept("and"):
-            premise.append(self._proposition())
+            premise.append(self.proposition())
         if self.reader.token.text == "or":
             self.reader.fail("premises are conjunctions; write one rule for each case of an 'or'")
         self.reader.expect("then")
-        conclusion = self._proposition()
+        conclusion = self.proposition()
         s, r = self._parameters(word)
-        return self._at(start, lambda: Rule(Premise(tuple(premise)), conclusion, s, r))
-
-    def _proposition(self) -> Proposition:
-        token = self.reader.token
-        attribute = self._attribute()
-        if self.reader.token.text in COMPARISONS and self.reader.token.kind == "sign":
-            return self._compared(attribute)
-        word = self.reader.accept("in", "where", "not")
-        if word == "where":
-            condition = read_condition(self.reader, attribute.condition_names)
-            return self._at(token, lambda: attribute.where(condition))
-        if word != "in" and not (word and self.reader.accept("in")):
-            found = self.reader.token.text
-            self.reader.fail(f"expected 'in' or 'where', found {found!r:.60}")
-        subset_token = self.reader.token
-        values = read_subset(self.reader)
-        proposition = self._at(subset_token, lambda: attribute.isin(values))
-        return proposition.complement if word == "not" else proposition
-
-    def _compared(self, attribute: Attribute) -> Proposition:
-        """Read ``== 3`` or ``< 5`` after an attribute: the subset of its values."""
-        sign = self.reader.take().text
-        token = self.reader.token
-        value = read_value(self.reader)
-        if sign in ("==", "!="):
-            proposition = self._at(token, lambda: attribute.isin([value]))
-            return proposition if sign == "==" else proposition.complement
-        numbers = [v for v in (*attribute.domain, value) if _is_number(v)]
-        if len(numbers) <= len(attribute.domain):
-            self.reader.fail(
-                f"{sign!r} compares numbers; attribute {attribute.name!r} and {value!r:.60} are "
-                "not all numbers: list the values after in",
-                token,
-            )
-        test = COMPARISONS[sign]
-        return attribute.isin([v for v in attribute.domain if test(v, value)])
+        return self.at(start, lambda: Rule(Premise(tuple(premise)), conclusion, s, r))
 
     def _parameters(self, word: str) -> tuple[float, float]:
         """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there; what is not given is 0."""
@@ -238,7 +187,3 @@ class _Statements:
             given["r"] = float(1 - Decimal(repr(given["certainty"])))
         s = 1.0 if "certainty" in given and word == "if" else 0.0
         return given.get("s", s), given.get("r", 0.0)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -70,7 +70,7 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
     (True, False, 'left + right == 7')
     """
     reader = Reader(source)
-    grammar = Grammar(reader, names)
+    grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
     expression = grammar.either()
     if reader.token.kind != "end":
         reader.fail(f"expected the end of the condition, found {reader.token.text!r:.60}")
@@ -81,7 +81,7 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
 
 def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     """Read a condition inside a rule: one comparison, or any formula in brackets."""
-    grammar = Grammar(reader, names)
+    grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
     expression = grammar.negation()
     return Condition(expression, *grammar.texts())
 

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from pinesy._common.validation import is_integer, suggestion
@@ -31,11 +31,11 @@ class ExpressionGrammar(ABC):
     Parameters
     ----------
     reader : the place where it starts
-    names : the names of components that it may use; None where words that are no variables are
+    names : the numbers of the names that it may use; None where words that are no variables are
         texts, as in sets and indices
     """
 
-    def __init__(self, reader: Reader, names: Sequence[str] | None) -> None:
+    def __init__(self, reader: Reader, names: Mapping[str, int] | None) -> None:
         self.reader = reader
         self.names = names
         self.depth = 0
@@ -160,9 +160,8 @@ class ExpressionGrammar(ABC):
         if isinstance(name, str):
             name = self.indexed(name)
         indexed = self.reader.position > start + 1
-        names = () if self.names is None else self.names
-        if isinstance(name, str) and name in names:
-            number = names.index(name)
+        if self.names is not None and isinstance(name, str) and name in self.names:
+            number = self.names[name]
             written = format_name(name) if known or indexed else token.text
             self._replace(start, written, f"${number}")
             return Expression("name", content=number)

@@ -1,13 +1,15 @@
 """Reads values, sets of them, names with indices, and the variables that loops bind."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pinesy._common.validation import is_integer
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_RANGE, Token
 from pinesy.rules.syntax.reader import Reader
+
+T = TypeVar("T")
 
 #: What follows a value that is no expression.
 _AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
@@ -42,7 +44,7 @@ def evaluated(reader: Reader, expression: Expression, token: Token) -> Any:
 def read_truth(reader: Reader) -> bool:
     """Read a condition on variables: true or false."""
     token = reader.token
-    answer = evaluated(reader, Grammar(reader, ()).either(), token)
+    answer = evaluated(reader, Grammar(reader, {}).either(), token)
     if not isinstance(answer, bool):
         reader.fail(f"this gives {answer!r:.60}; it must give true or false", token)
     return answer
@@ -179,6 +181,17 @@ def comprehension(reader: Reader, start: int, loop_at: int, end: int) -> Iterato
     reader.scope = outer
     reader.lookups += 1
     reader.seek(end + 1)
+
+
+def read_items(reader: Reader, item: Callable[[], T]) -> list[T]:
+    """Read ``(x, y, z)`` or ``(x for i in 1..4)``."""
+    start = reader.position
+    loop_at = _comprehension(reader) if reader.source.is_sign(start, "(") else 0
+    if loop_at:
+        end = reader.source.closing(start)
+        return [item() for _ in comprehension(reader, start + 1, loop_at, end)]
+    reader.expect("(")
+    return reader.listing(")", item)
 
 
 # --- loops -------------------------------------------------------------------------------------

@@ -1,0 +1,96 @@
+"""Reads propositions of a ``.rules`` text."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from pinesy._common.validation import suggestion
+from pinesy.exceptions import PinesyError, RulesTextError
+from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.syntax.conditions import read_condition
+from pinesy.rules.syntax.expressions import COMPARISONS
+from pinesy.rules.syntax.lexer import Token
+from pinesy.rules.syntax.reader import Reader
+from pinesy.rules.syntax.value_sets import read_name, read_subset, read_value
+
+T = TypeVar("T")
+
+
+class PropositionReader:
+    """Reads what is said of the attributes that are declared."""
+
+    def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
+        self.reader = Reader(text)
+        self.attributes = dict(attributes or {})
+        #: Products that a ``joint`` statement has paired, by the names of their factors.
+        self.joints: dict[frozenset[str], Attribute] = {}
+
+    def at(self, token: Token, make: Callable[[], T]) -> T:
+        """Call `make`; blame the text at `token` for what goes wrong."""
+        try:
+            return make()
+        except RulesTextError:
+            raise
+        except PinesyError as error:
+            self.reader.fail(str(error), token)
+
+    def attribute(self) -> Attribute:
+        """Read the name of an attribute that is declared."""
+        token = self.reader.token
+        name = read_name(self.reader, "an attribute")
+        if name not in self.attributes:
+            hint = suggestion(name[:60], self.attributes)
+            self.reader.fail(f"attribute {name!r:.60} is not declared{hint}", token)
+        return self.attributes[name]
+
+    def check_new(self, token: Token, names: Iterable[str]) -> None:
+        """Fail at `token` if an attribute of one of these names is declared."""
+        for name in names:
+            if name in self.attributes:
+                self.reader.fail(f"attribute {name!r} is declared twice", token)
+
+    def factors(self) -> list[Attribute]:
+        """Read ``left * right * ...``."""
+        factors = [self.attribute()]
+        while self.reader.accept("*"):
+            factors.append(self.attribute())
+        return factors
+
+    def proposition(self) -> Proposition:
+        """Read ``a in {...}``, ``a not in {...}``, ``a where ...`` or ``a == 3``."""
+        token = self.reader.token
+        attribute = self.attribute()
+        if self.reader.token.text in COMPARISONS and self.reader.token.kind == "sign":
+            return self._compared(attribute)
+        word = self.reader.accept("in", "where", "not")
+        if word == "where":
+            condition = read_condition(self.reader, attribute.condition_names)
+            return self.at(token, lambda: attribute.where(condition))
+        if word != "in" and not (word and self.reader.accept("in")):
+            found = self.reader.token.text
+            self.reader.fail(f"expected 'in' or 'where', found {found!r:.60}")
+        subset_token = self.reader.token
+        values = read_subset(self.reader)
+        proposition = self.at(subset_token, lambda: attribute.isin(values))
+        return proposition.complement if word == "not" else proposition
+
+    def _compared(self, attribute: Attribute) -> Proposition:
+        """Read ``== 3`` or ``< 5`` after an attribute: the subset of its values."""
+        sign = self.reader.take().text
+        token = self.reader.token
+        value = read_value(self.reader)
+        if sign in ("==", "!="):
+            proposition = self.at(token, lambda: attribute.isin([value]))
+            return proposition if sign == "==" else proposition.complement
+        numbers = [v for v in (*attribute.domain, value) if _is_number(v)]
+        if len(numbers) <= len(attribute.domain):
+            self.reader.fail(
+                f"{sign!r} compares numbers; attribute {attribute.name!r} and {value!r:.60} are "
+                "not all numbers: list the values after in",
+                token,
+            )
+        test = COMPARISONS[sign]
+        return attribute.isin([v for v in attribute.domain if test(v, value)])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
