@@ -24,6 +24,7 @@ from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, declaration_order
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_text import VERSION as TEXT_VERSION
 from pinesy.rulebase.rules_text import parse_file
 from pinesy.rules.attributes import Attribute, Proposition
 from pinesy.rules.rule import If, Rule
@@ -35,14 +36,16 @@ T = TypeVar("T")
 FORMAT, VERSION = "pinesy cascade", 1
 
 # A text can be cut off and still be one; these lines tell.
-HEAD, END = "# written by pinesy; the last line says: end", "# end"
+HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
+#: What files of version 1 began with, which did not say so.
+HEAD_1 = "# written by pinesy; the last line says: end"
 
 
 def write_rules(cascade: Cascade, path: Path) -> None:
     """Write a cascade with its parameters to a ``.rules`` or ``.json`` file."""
     if path.suffix == ".rules":
         _check_values(cascade)
-        text = f"{HEAD}\n\n{cascade}\n{END}\n"
+        text = f"{HEAD}\nversion {TEXT_VERSION}\n\n{cascade}\n{END}\n"
     elif path.suffix == ".json":
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
@@ -55,10 +58,11 @@ def read_rules(path: Path) -> Cascade:
     """Read a cascade from a ``.rules`` file."""
     text = read_text(path)
     with placed(str(path)):
-        if text.startswith(HEAD) and not text.rstrip().endswith(END):
+        if text.startswith((HEAD, HEAD_1)) and not text.rstrip().endswith(END):
             raise DataError(f"its last line is not {END!r}: the file may be cut off")
         directory = path.parent.resolve()
-        return parse_file(text, directory, directory / path.name)
+        version = 1 if text.startswith(HEAD_1) else TEXT_VERSION
+        return parse_file(text, directory, directory / path.name, version)
 
 
 def _check_values(cascade: Cascade) -> None:

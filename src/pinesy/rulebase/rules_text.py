@@ -26,8 +26,12 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Premise
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
+from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.template_reader import TemplateReader
 from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, read_value
+
+#: That of the language; files of older ones are read as they were meant.
+VERSION = 2
 
 
 def parse(text: str, directory: str | Path | None = None) -> Cascade:
@@ -54,10 +58,20 @@ def parse(text: str, directory: str | Path | None = None) -> Cascade:
     return parse_file(text, None if directory is None else Path(directory), None)
 
 
-def parse_file(text: str, directory: Path | None, file: Path | None) -> Cascade:
-    """Return the cascade of a text that was read from a file; see `parse`."""
+def parse_file(
+    text: str, directory: Path | None, file: Path | None, version: int = VERSION
+) -> Cascade:
+    """Return the cascade of a text that was read from a file; see `parse`.
+
+    Parameters
+    ----------
+    version : that of the language, if the text does not begin by saying it
+    """
     statements = _Statements(text)
     reader = statements.reader
+    statements.version = version
+    if reader.token.text == "version" and reader.ahead().isdecimal():
+        statements.version = _version(reader)
     TemplateReader(reader, statements.statement, directory, file).read()
     if not statements.rules:
         reader.fail("there are no rules in this text")
@@ -93,12 +107,25 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     return rule
 
 
+def _version(reader: Reader) -> int:
+    """Read ``version 2``."""
+    reader.expect("version")
+    token = reader.token
+    version = read_value(reader)
+    if type(version) is not int or not 1 <= version <= VERSION:
+        newer = type(version) is int and version > VERSION
+        cure = "; update pinesy to read it" if newer else ""
+        reader.fail(f"this pinesy reads versions 1 to {VERSION}, not {version!r:.60}{cure}", token)
+    return version
+
+
 class _Statements(PropositionReader):
     """Reads declarations and rules one after the other; line ends mean nothing."""
 
     def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
         super().__init__(text, attributes)
         self.rules: dict[str, list[Rule]] = {}
+        self.version = VERSION
 
     def statement(self) -> None:
         """Read a declaration or a rule."""
@@ -113,6 +140,9 @@ class _Statements(PropositionReader):
         elif word:
             rule = self.rule(word)
             self.rules.setdefault(rule.conclusion.attribute.name, []).append(rule)
+        elif start.text == "version" and start.kind == "word":
+            if _version(self.reader) != self.version:
+                self.reader.fail("the version stands before everything else", start)
         else:
             found = self.reader.token.text
             lower = found.lower()
@@ -152,6 +182,8 @@ class _Statements(PropositionReader):
     def rule(self, word: str) -> Rule:
         """Read a rule after its ``if`` or ``iff``."""
         start = self.reader.tokens[self.reader.position - 1]
+        if word == "iff" and self.version == 1:
+            self.reader.fail("'iff' came with version 2; in version 1 'if' means that", start)
         premise = [self.proposition()]
         while self.reader.accept("and"):
             premise.append(self.proposition())
@@ -185,5 +217,7 @@ class _Statements(PropositionReader):
             self.reader.listing("]", parameter)
         if "certainty" in given:
             given["r"] = float(1 - Decimal(repr(given["certainty"])))
-        s = 1.0 if "certainty" in given and word == "if" else 0.0
+        # Version 1 knew equivalences: what is not given is 0.
+        implication = word == "if" and self.version > 1 and "certainty" in given
+        s = 1.0 if implication else 0.0
         return given.get("s", s), given.get("r", 0.0)
