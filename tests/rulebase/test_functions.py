@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -16,6 +16,7 @@ from pinesy import (
     CascadeError,
     DomainError,
     Proposition,
+    RulesTextError,
     all_different,
     count_of,
     function,
@@ -28,6 +29,8 @@ from pinesy import (
 )
 from pinesy.problems import addition
 from pinesy.rulebase import counting
+from pinesy.rules.syntax.conditions import parse_condition
+from pinesy.rules.syntax.expressions import evaluator
 from strategies import MIXED_DOMAINS, distributions
 
 Degrees = Mapping[str, Sequence[float]]
@@ -209,6 +212,136 @@ def test_a_product_that_is_too_large_is_refused_at_once() -> None:
         function("f", many, lambda *values: sum(values))
     with raises_saying(DomainError, "'pair'", "* ...", "values"):
         joint("pair", *(Attribute(f"a_{i}", range(10)) for i in range(1000)))
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+@st.composite
+def sums(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
+    """An expression that is a number."""
+    if depth == 0 or draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from([f"`{n}`" for n in names]) | st.integers(0, 4).map(str))
+    if draw(st.integers(0, 9)) == 0:
+        return f"- ({draw(sums(names, depth - 1))})"
+    sign = draw(st.sampled_from(["+", "+", "-", "*", "//", "%"]))
+    left, right = draw(sums(names, depth - 1)), draw(sums(names, depth - 1))
+    if sign in ("//", "%") and draw(st.integers(0, 4)):
+        right = str(draw(st.integers(1, 5)))
+    return f"({left}) {sign} ({right})"
+
+
+@st.composite
+def truths(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
+    """An expression that is true or false."""
+    kind = draw(st.sampled_from(["compare", "constant", "constant", "in", "and", "or", "not"]))
+    if depth == 0 or kind in ("compare", "constant", "in"):
+        left, sign = draw(sums(names)), draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">="]))
+        if kind == "compare":
+            return f"{left} {sign} {draw(sums(names))}"
+        if kind == "constant":
+            number = draw(st.integers(-1, 12))
+            return draw(st.sampled_from([f"{left} {sign} {number}", f"{number} {sign} {left}"]))
+        inside = ", ".join(map(str, draw(st.lists(st.integers(-2, 9), max_size=3))))
+        return f"{left} {draw(st.sampled_from(['in', 'not in']))} {{{inside}}}"
+    if kind == "not":
+        return f"not ({draw(truths(names, depth - 1))})"
+    parts = draw(st.lists(truths(names, depth - 1), min_size=2, max_size=3))
+    return f" {kind} ".join(f"({part})" for part in parts)
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=150)
+def test_an_expression_is_exact(data: st.DataObject) -> None:
+    attributes = data.draw(attribute_lists(INTEGERS))
+    names = [a.name for a in attributes]
+    text = data.draw(sums(names) | truths(names))
+    degrees = data.draw(evidence_on(attributes))
+    compute = evaluator(parse_condition(text, names).expression)
+    try:
+        brute_force(attributes, degrees, lambda *u: compute(u))
+    except ArithmeticError:
+        assume(False)
+    used = any(f"`{n}`" in text for n in names)
+    if not used:
+        with raises_saying(DomainError, "uses no attribute"):
+            function("f", attributes, text)
+        return
+    rules = function("f", attributes, text)
+    check_exact(rules, "f", attributes, degrees, lambda *u: compute(u))
+
+
+def inner_sizes(rules: Cascade) -> dict[str, int]:
+    """Return the sizes of the domains of all but the inputs."""
+    return {s.output.name: len(s.output.domain) for s in rules.rule_sets}
+
+
+DIGITS = [Attribute(f"d{i}", range(10)) for i in range(40)]
+
+
+def test_a_sum_is_a_chain() -> None:
+    rules = function("t", DIGITS[:4], "d0 + d1 + d2 + d3")
+    assert inner_sizes(rules) == {
+        "t.1.pair": 100, "t.1": 19, "t.2.pair": 190, "t.2": 28, "t.pair": 280, "t": 37,
+    }  # fmt: skip
+    assert str(rules["t"].rules[8].premise) == "`t.pair` where `t.2` + d3 == 8"
+
+
+def test_a_remainder_is_pushed_into_sums_and_products() -> None:
+    text = "(" + " + ".join(f"3 * {d.name}" for d in DIGITS) + ") % 7"
+    rules = function("t", DIGITS, text)
+    assert max(inner_sizes(rules).values()) <= 70
+    assert str(rules["t"].rules[5].premise) == "`t.pair` where (`t.77` + `t.78`) % 7 == 5"
+    product_rules = function("t", DIGITS[:5], "d0 * d1 * d2 * d3 * d4 % 10")
+    assert max(inner_sizes(product_rules).values()) == 100
+
+
+def test_a_comparison_bounds_the_sums_before_it() -> None:
+    text = " + ".join(d.name for d in DIGITS) + " >= 5"
+    rules = function("t", DIGITS, text)
+    assert max(inner_sizes(rules).values()) == 100  # of the first pair
+    assert len(rules["t.20"].output.domain) == 6
+    assert "`t.20.pair` where `t.19` + d20 >= 5" in str(rules)
+    sure = {d.name: {0: 1.0} for d in DIGITS[:38]}
+    few = rules.infer({**sure, "d38": {2: 1.0, 9: 0.4}, "d39": {1: 1.0, 3: 0.7}})["t"].to_dict()
+    assert few == {False: 1.0, True: 0.7}
+
+
+def test_and_and_or_take_one_rule() -> None:
+    text = " or ".join(f"d{i} == 7 and d{i + 20} > 2" for i in range(20))
+    rules = function("t", DIGITS, text)
+    assert sum(map(len, rules.rule_sets)) == 21
+    assert str(rules["t.1"].rules[0].premise) == "d0 where d0 == 7 and d20 where d20 > 2"
+    joined = function("t", DIGITS, "d0 == d1 and d1 == d2 and not d3 > 4")
+    assert inner_sizes(joined) == {"t.1.pair": 1000, "t": 2}
+
+
+def test_what_occurs_twice_is_joined() -> None:
+    rules = function("t", DIGITS[:3], "d0 * (d1 % 2) - d0 // (d2 + 1)")
+    assert inner_sizes(rules)["t.pair"] == 10 * 2 * 10
+
+
+def test_a_long_expression_is_no_recursion() -> None:
+    many = [Attribute(f"b{i}", [0, 1]) for i in range(190)]
+    rules = function("t", many, "(" + " + ".join(b.name for b in many) + ") % 2")
+    seen: dict[str, Any] = {b.name: {1: 1.0} for b in many}
+    assert rules.infer({**seen, "b7": {1: 1.0, 0: 0.2}})["t"].to_dict() == {0: 1.0, 1: 0.2}
+
+
+def test_messages_of_expressions() -> None:
+    with raises_saying(DomainError, "'f' fails for left = 0, right = 0", "ZeroDivisionError"):
+        function("f", [LEFT, RIGHT], "left // right")
+    with raises_saying(DomainError, "'f' fails for left = 0", "true or false"):
+        function("f", [LEFT, RIGHT], "left and right > 1")
+    with raises_saying(RulesTextError, "unknown name 'lift'", "did you mean 'left'?"):
+        function("f", [LEFT, RIGHT], "lift + right")
+    with raises_saying(DomainError, "'3 + 4'", "uses no attribute"):
+        function("f", [LEFT, RIGHT], "3 + 4")
+    with raises_saying(DomainError, "the domain of attribute 'f'", "'abc'"):
+        function("f", LEFT, "left", domain="abc")
+    many = DIGITS[:9]
+    with raises_saying(DomainError, "1,000,000,000 values", "step by step"):
+        function("f", many, " + ".join(f"{d.name} * {d.name} * d0" for d in many))
 
 
 # --- aggregates --------------------------------------------------------------------------------

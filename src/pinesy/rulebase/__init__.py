@@ -5,7 +5,8 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
 from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
-from pinesy.rulebase.functions import function, joint
+from pinesy.rulebase.function_steps import joint
+from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.functions import (
+from pinesy.rulebase.function_steps import (
     FunctionSteps,
     compared,
     distinct_attributes,

@@ -10,7 +10,7 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.aggregates import Sum, capped, chain, check_numbers, modular
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.functions import FunctionSteps, distinct_attributes, equivalence
+from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, equivalence
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule

@@ -6,7 +6,8 @@ from typing import Any
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.functions import function, joint
+from pinesy.rulebase.function_steps import joint
+from pinesy.rulebase.functions import function
 from pinesy.rulebase.proposition_text import PropositionReader
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.value_sets import Grammar, read_items, read_name, read_subset, read_value

@@ -1,72 +1,17 @@
-"""Attributes that are functions of others: the rules that say so, exactly.
+"""Attributes that are functions of others."""
 
-A function `f` of attributes takes two rule sets. The pairing rules give the product attribute its
-distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t then
-total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}``.
-"""
-
-import json
-import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
-from itertools import product
-from math import prod
 from typing import Any
 
-import numpy as np
-
-from pinesy._common.masks import class_masks, positions
 from pinesy._common.validation import listed
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.expression_rules import TRUTHS, ExpressionRules, value_condition
+from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
-from pinesy.rules.rule import Rule
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.conditions import parse_condition
-from pinesy.rules.syntax.lexer import WORD
-from pinesy.rules.syntax.writer import format_name, format_value
-
-#: From a value of a function to the text of the condition for it; None if there is no text.
-ConditionText = Callable[[Hashable], str | None]
-_NAME = re.compile(rf"\(*({WORD}|`[^`]*`)\)*")
-
-
-def joint(name: str, *attributes: Attribute) -> RuleSet:
-    """Return the pairing rules, which conclude on the product attribute `name` from its factors.
-
-    They are ``iff a in {v} then pair where a == v`` for each factor `a` and each of its values
-    (for the first of two values: the one rule says both), so that the pair has the distribution
-    ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``.
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, joint
-    >>> pairing = joint("pair", Attribute("left", range(10)), Attribute("right", range(10)))
-    >>> pairing
-    RuleSet(20 rules: left, right -> pair)
-    >>> pairing.infer({"left": {3: 1, 8: 0.4}, "right": {4: 1, 9: 0.2}}).possibility({(8, 4)})
-    0.4
-    """
-    pair = Attribute.product(name, *attributes)
-    masks = _factor_masks(tuple(len(a.domain) for a in attributes))
-    rules = []
-    for a, with_value in zip(attributes, masks, strict=True):
-        for i, mask in enumerate(with_value):
-            condition = compared(text_of(a), "==", a.domain[i])
-            rules.append(equivalence([Proposition(a, 1 << i)], Proposition(pair, mask, condition)))
-    return RuleSet(rules)
-
-
-@lru_cache(maxsize=64)
-def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return, for each factor and value, the tuples of a product that have it; one of two."""
-    masks = []
-    for place, size in enumerate(sizes):
-        tuples = product(*map(range, sizes))
-        of_values = class_masks((t[place] for t in tuples), prod(sizes))
-        masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
-    return tuple(masks)
+from pinesy.rules.syntax.expressions import evaluator
 
 
 def function(
@@ -102,29 +47,46 @@ def function(
     """
     attributes, given = _arguments(of)
     steps = FunctionSteps(given)
-    if isinstance(fn, str):
-        steps.apply(name, attributes, *_expression(fn, attributes), domain)
-    elif callable(fn):
+    if callable(fn):
         steps.apply(name, attributes, fn, _no_text, domain)
+    elif isinstance(fn, str):
+        values = None if domain is None else Attribute(name, domain).domain
+        _add_expression(steps, name, attributes, fn, values)
     else:
         raise DomainError(f"the function {name!r} is {fn!r:.60}; give a Python function or a text")
     return Cascade(*steps.rule_sets, attributes=attributes)
 
 
-def _expression(
-    text: str, attributes: Sequence[Attribute]
-) -> tuple[Callable[..., Any], ConditionText]:
-    """Return the function that a text writes, and the conditions for its values."""
-    lone = attributes[0] if len(attributes) == 1 else None
-    condition = parse_condition(
-        text, lone.condition_names if lone else [a.name for a in attributes]
+def _no_text(_value: Hashable) -> None:
+    """Return that a Python function has no text."""
+
+
+def _add_expression(
+    steps: FunctionSteps,
+    name: str,
+    attributes: Sequence[Attribute],
+    text: str,
+    domain: Sequence[Hashable] | None,
+) -> None:
+    """Add the rules of an expression; with a product attribute there is nothing to split."""
+    pair = attributes[0] if len(attributes) == 1 and attributes[0].factors else None
+    names = pair.condition_names if pair else [a.name for a in attributes]
+    node = parse_condition(text, names).expression
+    if not list(node.names()):
+        raise DomainError(f"the function {name!r} is '{text:.60}', which uses no attribute")
+    if domain is None and node.kind in TRUTHS:
+        domain = (False, True)
+    if pair is None:
+        ExpressionRules(name, attributes, steps).add_all(node, domain)
+        return
+    compute = evaluator(node)
+    steps.apply(
+        name,
+        attributes,
+        lambda *values: compute((*values, values)),
+        lambda value: value_condition(node, names, value),
+        domain,
     )
-    whole = lone is not None and lone.factors
-
-    def compute(*values: Any) -> Any:
-        return condition.holds((*values, values) if whole else values)
-
-    return compute, lambda value: value_condition(condition.text, value)
 
 
 def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
@@ -139,153 +101,3 @@ def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
             )
         return list(rules.outputs), rules.rule_sets
     return distinct_attributes([of] if isinstance(of, Attribute) else of, "a function"), ()
-
-
-def distinct_attributes(attributes: Any, what: str) -> list[Attribute]:
-    """Return attributes as a list: one at least, with different names."""
-    alone = isinstance(attributes, str) or not isinstance(attributes, Iterable)
-    known = [attributes] if alone else list(attributes)
-    wrong = [a for a in known if not isinstance(a, Attribute)]
-    if wrong or not known:
-        shown = repr(wrong[0] if wrong else attributes)
-        raise DomainError(f"{what} is of a list of attributes; got {shown:.60}")
-    twice = next((n for n, count in Counter(a.name for a in known).items() if count > 1), None)
-    if twice is not None:
-        raise DomainError(
-            f"{what} is given the attribute {twice!r} twice; give it once (as often as you like in "
-            "the text of a function)"
-        )
-    return known
-
-
-class FunctionSteps:
-    """Rule sets of functions of functions, collected one step after the other."""
-
-    def __init__(self, rule_sets: Iterable[RuleSet] = ()) -> None:
-        self.rule_sets = list(rule_sets)
-        self._classes: dict[object, dict[Hashable, int]] = {}
-
-    def source(self, name: str, parts: Sequence[Attribute]) -> Attribute:
-        """Return the attribute of all the parts: the one there is, or their product, paired."""
-        if len(parts) == 1:
-            return parts[0]
-        pairing = joint(f"{name}.pair", *parts)
-        self.rule_sets.append(pairing)
-        return pairing.output
-
-    def apply(
-        self,
-        name: str,
-        parts: Sequence[Attribute],
-        fn: Callable[..., Hashable],
-        text: ConditionText,
-        domain: Iterable[Hashable] | None = None,
-    ) -> Attribute:
-        """Add the rules of the attribute `name`, a function of others, and return it.
-
-        Steps with one function and equal domains share the work.
-        """
-        source = self.source(name, parts)
-        key = (fn, source.domain, repr(source.domain))  # as (0, 1) == (False, True)
-        if key not in self._classes:
-            self._classes[key] = class_masks(images(name, source, fn), len(source.domain))
-        masks = self._classes[key]
-        output = Attribute(name, _sorted(masks) if domain is None else domain)
-        self._check_domain(output, source, masks)
-        premises = dict.fromkeys(output.domain, Proposition(source, 0))
-        premises |= {v: Proposition(source, mask, text(v)) for v, mask in masks.items()}
-        # Of two values the rule on the last one says both.
-        values = output.domain[len(output.domain) == 2 :]
-        rules = [equivalence([premises[v]], output.isin({v})) for v in values]
-        self.rule_sets.append(RuleSet(rules))
-        return output
-
-    def _check_domain(
-        self, output: Attribute, source: Attribute, masks: dict[Hashable, int]
-    ) -> None:
-        for value in masks:
-            if value not in output:
-                arguments = called(source, source.domain[positions(masks[value])[0]])
-                raise DomainError(
-                    f"the function {output.name!r} gives {value!r:.60} for {arguments}, which is "
-                    "not in its domain; add it there, or leave the domain out"
-                )
-
-
-def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
-    """Go through the results of a function for the values of an attribute."""
-    for values in source.domain:
-        try:
-            result = fn(*parts_of(source, values))
-            result = result.item() if isinstance(result, np.generic) else result
-            hash(result)
-        except Exception as error:
-            problem = f"the function {name!r} fails for {called(source, values)}"
-            raise DomainError(f"{problem}: {type(error).__name__}: {error}") from error
-        yield result
-
-
-def parts_of(source: Attribute, values: Any) -> Sequence[Any]:
-    """Return a value of a product in parts, another value alone."""
-    return values if source.factors else (values,)
-
-
-def called(source: Attribute, values: Any) -> str:
-    """Say which values a function was called with."""
-    pairs = zip(source.factors or [source], parts_of(source, values), strict=True)
-    return ", ".join(f"{a.name} = {v!r:.60}" for a, v in pairs)
-
-
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:
-        return list(values)
-
-
-def equivalence(premise: Iterable[Proposition], conclusion: Proposition) -> Rule:
-    """Return the rule that the premise holds if and only if the conclusion does."""
-    return Rule(Premise(tuple(premise)), conclusion, 0.0, 0.0)
-
-
-def text_of(attribute: Attribute) -> str:
-    """Return the name of an attribute as a condition writes it."""
-    return format_name(attribute.name)
-
-
-def compared(text: str, sign: str, value: Hashable) -> str | None:
-    """Return the text of the comparison of an expression with a value; None if it has no text."""
-    try:
-        return f"{text} {sign} {_value_text(value)}"
-    except DomainError:
-        return None
-
-
-def value_condition(text: str, value: Hashable) -> str | None:
-    """Return the text of the condition that a whole expression has a value.
-
-    Examples
-    --------
-    >>> value_condition("left + right", 7), value_condition("left < right", True)
-    ('left + right == 7', 'left < right')
-    """
-    if isinstance(value, bool) and not _NAME.fullmatch(text):
-        return text if value else f"(not {text})"
-    return compared(text, "==", value)
-
-
-def _no_text(_value: Hashable) -> None:
-    """Return that a Python function has no text."""
-
-
-def _value_text(value: Hashable) -> str:
-    """Write a value as conditions do: texts in quotes, a space after a minus."""
-    if isinstance(value, str):
-        return json.dumps(str.__str__(value))
-    if value == ():
-        raise DomainError("conditions do not know the empty tuple")
-    if isinstance(value, tuple):
-        inside = ", ".join(map(_value_text, value))
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
-    text = format_value(value)
-    return f"- {text[1:]}" if text.startswith("-") else text
