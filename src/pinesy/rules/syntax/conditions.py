@@ -6,7 +6,7 @@ Numbers, texts in quotes, tuples, ``+ - * // %``, comparisons (chained too), ``i
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import Grammar
 from pinesy.rules.syntax.vectorised import NotVectorisedError, ValueColumn, vectorised_mask
 
-#: Masks that are cached.
+#: Conditions that are cached, and masks.
 MAX_MASKS = 4_096
 
 #: Masks of conditions by pattern and domain (held, so that its id stays its own): equal products
@@ -69,6 +69,11 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
     >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
     (True, False, 'left + right == 7')
     """
+    return _parsed(source, tuple(names))
+
+
+@lru_cache(maxsize=MAX_MASKS)
+def _parsed(source: str, names: tuple[str, ...]) -> Condition:
     reader = Reader(source)
     grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
     expression = grammar.either()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from pinesy._common.validation import is_integer, suggestion
 from pinesy.rules.syntax.expressions import COMPARISONS, Expression, Membership
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, Token, tokenize
-from pinesy.rules.syntax.reader import CONSTANTS, Reader, standard_text
+from pinesy.rules.syntax.reader import CONSTANTS, Reader, spaced, standard_text
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 
 #: Operands of a condition; a bound like those of the lexer.
@@ -55,17 +55,19 @@ class ExpressionGrammar(ABC):
 
     def texts(self) -> tuple[str, str]:
         """Return what was read, in standard form, and its pattern: numbers in place of names."""
-        written, pattern = [], []
+        text, pattern = "", []
         position, tokens = self._start, self.reader.tokens
         while position < self.reader.position:
-            token = tokens[position]
-            end, text, numbered = self._replaced.get(
-                position, _Replaced(position + 1, token.text, token.text)
-            )
-            written.append(token._replace(text=text))
-            pattern.append(numbered)
-            position = end
-        return standard_text(written), " ".join(pattern)
+            kind, word, _start = tokens[position]
+            replaced = self._replaced.get(position)
+            position += 1
+            if replaced is None:
+                pattern.append(word)
+            else:
+                position, word, numbered = replaced
+                pattern.append(numbered)
+            text = spaced(text, word, kind == "sign")
+        return text, " ".join(pattern)
 
     def _replace(self, start: int, text: str, pattern: str | None = None) -> None:
         replaced = _Replaced(self.reader.position, text, text if pattern is None else pattern)

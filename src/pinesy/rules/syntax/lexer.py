@@ -25,14 +25,16 @@ MAX_LINE = 500_000
 # A word may hold hyphens between letters (`long-sleep`), so a minus in a condition takes spaces.
 WORD = r"[^\W\d]\w*(?:-[^\W\d]\w*)*"
 _TOKEN = re.compile(
-    rf"""(?P<space>\s+|\#[^\n]*)
-    |(?P<word>{WORD})
+    rf"""(?:\s|\#[^\n]*)*+
+    (?:(?P<word>{WORD})
     |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],:=<>])
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<name>`[^`\n]+`)
-    |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],:=<>])""",
+    |(?P<end>\Z))""",
     re.VERBOSE,
 )
+_SPACE = re.compile(r"(?:\s|#[^\n]*)*")
 
 
 class Token(NamedTuple):
@@ -65,16 +67,16 @@ def tokenize(source: str, file: str = "") -> list[Token]:
         _check_lines(source, file)
     tokens = []
     position = 0
-    for match in _TOKEN.finditer(source):
-        start, end = match.span()
-        if start != position:
+    while True:
+        match = _TOKEN.match(source, position)
+        if match is None:
+            place = _SPACE.match(source, position).end()  # type: ignore[union-attr]
+            fail(source, place, _unexpected(source[place]), file)
+        kind = match.lastgroup
+        if kind is None or kind == "end":
             break
-        position = end
-        kind = match.lastgroup or ""
-        if kind != "space":
-            tokens.append(Token(kind, match.group(), start))
-    if position < len(source):
-        fail(source, position, _unexpected(source[position]), file)
+        start, position = match.span(kind)
+        tokens.append(Token(kind, match[kind], start))
     tokens.append(Token("end", "end of text", len(source)))
     return tokens
 

@@ -216,7 +216,12 @@ class Reader:
 def standard_text(tokens: Sequence[Token]) -> str:
     """Write tokens with single spaces, none inside brackets or before commas."""
     text = ""
-    for token in tokens:
-        tight = not text or text[-1] in "([{" or (token.kind == "sign" and token.text in ")]},")
-        text += token.text if tight else " " + token.text
+    for kind, word, _start in tokens:
+        text = spaced(text, word, kind == "sign")
     return text
+
+
+def spaced(text: str, word: str, is_sign: bool) -> str:
+    """Write a word or sign after a text, with a space between them if one belongs there."""
+    tight = not text or text[-1] in "([{" or (is_sign and word in ")]},")
+    return text + word if tight else f"{text} {word}"

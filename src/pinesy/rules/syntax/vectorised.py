@@ -7,6 +7,8 @@ the condition is computed value by value.
 """
 
 from collections.abc import Hashable, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,19 +73,21 @@ def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whol
     factors : the columns of the factors, or the one of a plain attribute
     whole : whether the name after those of the factors is the tuple of all
     """
-    n, columns = len(factors), []
-    for i, column in enumerate(factors):
-        shape = (1,) * i + (-1,) + (1,) * (n - i - 1)
-        columns.append(column._replace(values=column.values.reshape(shape)) if n > 1 else column)
+    columns, n = list(factors), len(factors)
+    for i, (values, kind, low, high) in enumerate(factors if n > 1 else ()):
+        shape = [1] * n
+        shape[i] = -1
+        columns[i] = ValueColumn(values.reshape(shape), kind, low, high)
     if whole:
         columns.append(ValueColumn(tuple(columns), tuple))
-    with np.errstate(all="ignore"):
-        answer = _compute(expression, columns)
+    answer = _compute(expression, columns)
     if answer.kind is not bool:
         raise NotVectorisedError
-    sizes = [len(column.values) for column in factors]
-    bits = np.packbits(np.broadcast_to(answer.values, sizes), bitorder="little")
-    return int.from_bytes(bits.tobytes(), "little")
+    values = answer.values
+    sizes = tuple(column.values.size for column in factors)
+    if np.shape(values) != sizes:
+        values = np.broadcast_to(values, sizes)
+    return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
 
 
 def _compute(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
@@ -131,7 +135,8 @@ def _arithmetic(sign: str, left: ValueColumn, right: ValueColumn) -> ValueColumn
         # -x is not 0 - x for a zero, but no comparison tells the zeros apart.
         if sign in ("//", "%") or not (_exact(left) and _exact(right)):
             raise NotVectorisedError
-        return ValueColumn(ARITHMETIC[sign](left.values, right.values), float)
+        with np.errstate(all="ignore"):  # as Python does
+            return ValueColumn(ARITHMETIC[sign](left.values, right.values), float)
     if sign in ("//", "%") and right.low <= 0 <= right.high:
         raise NotVectorisedError
     low, high = _bounds(sign, left, right)
@@ -167,17 +172,19 @@ def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> tuple[int, int]
 
 
 def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
-    result: Any = True
+    results: list[Any] = []
     left: ValueColumn | None = _compute(expression.parts[0], columns)
     for test, part in zip(expression.content, expression.parts[1:], strict=True):
         if left is None:  # a test after in {...}
             raise NotVectorisedError
         if isinstance(test, Membership):
-            result, left = result & _inside(left, test), None
+            results.append(_inside(left, test))
+            left = None
         else:
             right = _compute(part, columns)
-            result, left = result & _compared(test, left, right), right
-    return ValueColumn(result, bool)
+            results.append(_compared(test, left, right))
+            left = right
+    return ValueColumn(reduce(and_, results), bool)
 
 
 def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
@@ -186,6 +193,8 @@ def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
         for one, two in zip(left.values, right.values, strict=False):
             same = same & _compared("==", one, two)
         return same if sign == "==" else np.logical_not(same)
+    if left.kind is right.kind is int:  # the common case
+        return COMPARISONS[sign](left.values, right.values)
     numbers = [column.kind in (bool, int, float) for column in (left, right)]
     if left.kind is right.kind is str or all(numbers):
         if left.kind is not right.kind and not (_exact(left) and _exact(right)):
