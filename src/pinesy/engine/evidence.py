@@ -1,8 +1,8 @@
 """What is known of the inputs, checked for form and brought to rows of columns."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,30 @@ from pinesy._common.validation import (
     in_order,
     suggestion,
 )
+from pinesy.engine.input_tables import by_input
+from pinesy.engine.plain_values import (
+    degrees_of_value,
+    degrees_of_values,
+    is_column,
+    is_scalar,
+)
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
-#: For each input attribute, by name or as the attribute itself: a dict ``{value: degree}`` (values
-#: left out are impossible), a sequence of degrees in domain order, a `Possibility`, or for a batch
-#: an array ``(n_samples, |domain|)``. Or all inputs side by side in one array. Tables with named
-#: columns (pandas, polars) are matched by these: values, or ``input=value`` side by side.
+#: For each input attribute, by name or as the attribute itself, one of these:
+#:
+#: * a dict ``{value: degree}`` (values left out are impossible), a sequence of degrees in domain
+#:   order, a `Possibility`, or for a batch an array ``(n_samples, |domain|)``;
+#: * a plain value, which is certain, or None or NaN where nothing is known; for a batch a list, an
+#:   array or a column of a table of such values. One value among batches holds for all samples.
+#:
+#: A list or array of numbers that is as long as the domain is a distribution, unless the attribute
+#: is numeric or the other inputs are batches of as many samples; a column of a table never is.
+#:
+#: Or all inputs in one: an array of their degrees side by side; a table (pandas, polars) with a
+#: column of plain values for each input, or columns ``input=value`` of degrees; a row of such a
+#: table. ``docs/numbers-and-tables.md`` has examples.
 Evidence = Mapping[Any, Any] | npt.NDArray[Any]
 
 
@@ -47,6 +63,7 @@ class Rows:
         known: Mapping[str, Attribute],
         concluded: frozenset[str],
         columns: int,
+        others: Collection[str] = (),
     ) -> "Rows":
         """Check the form of `evidence`: names, lengths, numbers of samples (not yet degrees).
 
@@ -56,17 +73,19 @@ class Rows:
         known : all inputs, for telling a superfluous one from an unknown name
         concluded : the attributes that rules conclude on, which take no evidence
         columns : the number of columns of `attributes` in all
+        others : the names of attributes that a table may hold besides
         """
-        if not isinstance(evidence, Mapping):
+        named = by_input(evidence, attributes, known, concluded, others)
+        if named is None:
             # Made only for a table: there may be thousands, and arrays need none.
             labels = (f"{a.name}={value}" for a in attributes for value in a.domain)
             evidence = in_order(evidence, labels, "the array of inputs")
             array = _as_array(evidence, "the array of inputs")
             return cls._side_by_side(array, attributes, columns)
-        _check_attributes(evidence, known)
-        given = by_name(evidence, "input", DegreeError)
+        _check_attributes(named, known)
+        given = by_name(named, "input", DegreeError)
         _check_names(given, attributes, known, concluded)
-        arrays = [_degrees(given[a.name], a) for a in attributes]
+        arrays = _in_batches([_form(given[a.name], a) for a in attributes], attributes)
         shapes = {a.ndim for a in arrays}
         if len(shapes) > 1:
             one = attributes[[a.ndim for a in arrays].index(1)].name
@@ -164,40 +183,97 @@ def _check_names(
     if missing:
         shown = ", ".join(missing[:8]) + (f" and {len(missing) - 8} more" * (len(missing) > 8))
         raise CascadeError(
-            f"no distribution is given for {shown}; where nothing is known, give every value "
-            "possibility 1"
+            f"no distribution is given for {shown}; where nothing is known, give None (every value "
+            "has possibility 1)"
         )
+
+
+class _Values(NamedTuple):
+    """Plain values of several samples, or perhaps the degrees of one."""
+
+    array: Any
+    maybe_degrees: bool
+
+
+class _One(NamedTuple):
+    """The degrees of one plain value, which holds for all samples of a batch."""
+
+    degrees: FloatArray
+
+
+def _form(content: Any, attribute: Attribute) -> "npt.NDArray[Any] | _Values | _One":
+    """Return what is given of an attribute: degrees (size,) or (n, size), or plain values."""
+    if isinstance(content, np.ndarray) and content.ndim == 2:
+        return _checked_degrees(content, attribute)
+    if isinstance(content, Mapping | Possibility) or hasattr(content, "columns"):
+        return _degrees(content, attribute)
+    content = content.item() if isinstance(content, np.ndarray) and not content.ndim else content
+    if is_scalar(content, attribute):
+        return _One(degrees_of_value(content, attribute))
+    if is_column(content):
+        return _Values(content, False)
+    array = _as_array(content, f"attribute {attribute.name!r}")
+    first = content[0] if isinstance(content, list) and content else None
+    mixed = array is not content and array.dtype.kind == "U" and set(map(type, content)) != {str}
+    if mixed or (isinstance(first, tuple) and first in attribute):
+        array = np.empty(len(content), dtype=object)
+        array[:] = content
+    if array.ndim != 1:
+        return _checked_degrees(array, attribute)
+    is_numbers = array.dtype.kind in "fiub"
+    return _Values(array, is_numbers and len(array) == len(attribute.domain))
+
+
+def _in_batches(
+    forms: "Sequence[npt.NDArray[Any] | _Values | _One]", attributes: Sequence[Attribute]
+) -> list[npt.NDArray[Any]]:
+    """Return degrees of what is given, all of one number of samples where values can be."""
+    sizes = {
+        len(form.array if isinstance(form, _Values) else form) for form in forms if _is_batch(form)
+    }
+    arrays: list[npt.NDArray[Any]] = []
+    for form, attribute in zip(forms, attributes, strict=True):
+        if isinstance(form, _One):
+            arrays.append(np.tile(form.degrees, (max(sizes), 1)) if sizes else form.degrees)
+        elif isinstance(form, _Values):
+            is_degrees = form.maybe_degrees and len(form.array) not in sizes
+            arrays.append(form.array if is_degrees else degrees_of_values(form.array, attribute))
+        else:
+            arrays.append(form)
+    return arrays
+
+
+def _is_batch(form: "npt.NDArray[Any] | _Values | _One") -> bool:
+    """Tell whether there is no doubt that something is given for several samples."""
+    return form.ndim == 2 if isinstance(form, np.ndarray) else not getattr(form, "maybe_degrees", 1)
 
 
 def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
     """Return one distribution (size,) or a batch (n, size) of an attribute, as numbers."""
-    if isinstance(content, np.ndarray):
-        array = content
-    elif isinstance(content, Mapping):
+    if isinstance(content, Mapping):
         array = np.zeros(len(attribute.domain))
         for value, degree in content.items():
             where = f"attribute {attribute.name!r}: the possibility of {value!r}"
             array[attribute.position(value)] = check_degree(degree, where)
         return array
-    elif isinstance(content, Possibility):
+    if isinstance(content, Possibility):
         if content.attribute != attribute:
             raise DegreeError(
                 f"attribute {attribute.name!r} got a distribution on {content.attribute!r}"
             )
-        array = content.degrees
-    else:
-        where = f"attribute {attribute.name!r}"
-        array = _as_array(in_order(content, map(str, attribute.domain), where), where)
-    if array.ndim == 0:
+        return content.degrees
+    where = f"attribute {attribute.name!r}"
+    array = _as_array(in_order(content, map(str, attribute.domain), where), where)
+    return _checked_degrees(array, attribute)
+
+
+def _checked_degrees(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return an array if it has the form of one distribution or of a batch of them."""
+    size = len(attribute.domain)
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise DegreeError(
-            f"attribute {attribute.name!r} got {content!r:.60}, which is not a distribution; if "
-            f"the value is certain, give {{value: 1.0}}"
-        )
-    if array.ndim not in (1, 2) or array.shape[-1] != len(attribute.domain):
-        raise DegreeError(
-            f"attribute {attribute.name!r} has {len(attribute.domain)} values, so it takes an "
-            f"array of shape ({len(attribute.domain)},) or (n_samples, {len(attribute.domain)}); "
-            f"got shape {array.shape}"
+            f"attribute {attribute.name!r} has {size} values, so it takes an array of shape "
+            f"({size},) or (n_samples, {size}); got shape {array.shape}"
         )
     _check_numbers(array, f"attribute {attribute.name!r}")
     return array
@@ -209,21 +285,13 @@ def target_degrees(target: object, attribute: Attribute) -> FloatArray:
         degrees = np.zeros(len(attribute.domain))
         degrees[attribute.position(target)] = 1.0
         return degrees
-    if _is_value(target, attribute):
+    if is_scalar(target, attribute):
         attribute.position(target)  # raises: no such value
     degrees = _degrees(target, attribute).astype(np.float64)
     if degrees.ndim != 1:
         raise DegreeError(f"the target of {attribute.name!r} must be one distribution")
     check_distribution(degrees, attribute.domain, f"the target of {attribute.name!r}")
     return degrees
-
-
-def _is_value(target: object, attribute: Attribute) -> bool:
-    """Tell whether a target can only be meant as a value: a scalar, or a tuple of a product."""
-    if isinstance(target, tuple):
-        return bool(attribute.factors) and len(target) != len(attribute.domain)
-    scalar = isinstance(target, str | bytes) or not hasattr(target, "__len__")
-    return scalar and isinstance(target, Hashable)
 
 
 def _as_array(content: object, what: str) -> npt.NDArray[Any]:

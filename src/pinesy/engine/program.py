@@ -132,6 +132,7 @@ class Program:
     propositions : those whose possibilities ``Pi(a in A)`` are wanted: the distribution behind
         them need not be formed
     unnormalised : the inputs that may be not normalised
+    others : the names of attributes that tables of inputs may hold besides
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Program:
         degrees: bool | Collection[str] = False,
         propositions: Sequence[Proposition] = (),
         unnormalised: Collection[str] = (),
+        others: Collection[str] = (),
     ) -> None:
         every = [u.output.name for u in units] if degrees is True else []
         traced = every if isinstance(degrees, bool) else degrees
@@ -153,7 +155,7 @@ class Program:
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
         self._propositions = propositions
-        self._known = known
+        self._known, self._others = known, others
         self._concluded = frozenset(u.output.name for u in units)
         self._by_name = {a.name: a for a in outputs}
         self._result = Inference if degrees is False else Trace
@@ -203,12 +205,20 @@ class Program:
 
         Parameters
         ----------
-        evidence : for each input attribute a dict ``{value: degree}`` (values left out have
-            degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
-            ``(n_samples, |domain|)``. The quickest form is one array with the columns of all
-            `inputs` side by side, in their order.
+        evidence : for each input attribute a plain value (None: nothing is known), a dict
+            ``{value: degree}`` (values left out have degree 0), a sequence of degrees, a
+            `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
+            or a table of values. The quickest form is one array with the columns of all `inputs`
+            side by side, in their order.
         """
-        rows = Rows.of(evidence, self.inputs, self._known, self._concluded, self.code.n_inputs)
+        rows = Rows.of(
+            evidence,
+            self.inputs,
+            self._known,
+            self._concluded,
+            self.code.n_inputs,
+            self._others,
+        )
         out = run(self.code, rows)
         return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
 

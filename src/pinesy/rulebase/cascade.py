@@ -150,10 +150,12 @@ class Cascade:
 
         Parameters
         ----------
-        evidence : for each input attribute a dict ``{value: degree}`` (values left out have
-            degree 0), a sequence of degrees, a `Possibility` or, for a batch, an array
-            ``(n_samples, |domain|)``; or one array with the columns of all inputs side by side, in
-            the order of `inputs` (those that the outputs need; see `Program.inputs`)
+        evidence : for each input attribute a plain value (None: nothing is known), a dict
+            ``{value: degree}`` (values left out have degree 0), a sequence of degrees, a
+            `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
+            or a table with a column of values for each; or one array with the columns of all
+            inputs side by side, in the order of `inputs` (those that the outputs need; see
+            `Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
             of which the result tells `possibility`
 
@@ -253,7 +255,8 @@ def _program(
 ) -> Program:
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
     wanted = [cascade.attributes[name] for name in names]
-    return Program(units, wanted, {a.name: a for a in cascade.inputs}, trace, propositions)
+    known = {a.name: a for a in cascade.inputs}
+    return Program(units, wanted, known, trace, propositions, others=frozenset(cascade.attributes))
 
 
 @cached_on_owner
@@ -276,7 +279,8 @@ def evidence_rows(
     """Check the form of evidence on some of the inputs (by default all), as inference does."""
     needed = cascade.inputs if inputs is None else inputs
     known, concluded = _inputs_and_outputs(cascade)
-    return Rows.of(evidence, needed, known, concluded, sum(len(a.domain) for a in needed))
+    columns = sum(len(a.domain) for a in needed)
+    return Rows.of(evidence, needed, known, concluded, columns, cascade.attributes)
 
 
 @cached_on_owner
