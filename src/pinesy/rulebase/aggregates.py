@@ -1,7 +1,7 @@
 """Sums, extremes and differences of many attributes, one step after the other.
 
-A sum of `n` attributes is a chain of `n - 1` functions of two: of the sum so far, an inner
-attribute such as ``total.3``, and of the next attribute. No product of all attributes is made.
+A sum of `n` attributes is `n - 1` functions of two: mostly a chain, of the sum so far, an inner
+attribute such as ``total.3``, and the next attribute. No product of all attributes is made.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -25,7 +25,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
 
 #: Tuples up to which `all_different` goes through the sets of values that are used.
-MAX_USED = 10**5
+MAX_USED = 20_000
 
 
 class Aggregation(Protocol):
@@ -47,7 +47,9 @@ def sum_of(
     """Return the rules of the sum of attributes.
 
     ``pi(t) = max {min_i pi_i(u_i) : u_1 + ... + u_n = t}``, exactly. With `modulo` or `most` the
-    rules are linear in the number of attributes, else quadratic, as sums become large.
+    rules are linear in the number of attributes. Without, sums of sums are taken, two by two:
+    nearly as few rules, but on products that grow with the square of the number, so that some
+    dozens of digits take many seconds to compile.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def sum_of(
     elif most is not None:
         capped(steps, name, terms, check_integer(most, "most", 1))
     else:
-        chain(steps, name, terms, [Sum()] * len(terms))
+        full_sum(steps, name, terms)
     return Cascade(*steps.rule_sets)
 
 
@@ -107,7 +109,7 @@ def min_of(name: str, attributes: Iterable[Attribute]) -> Cascade:
 def all_different(name: str, attributes: Iterable[Attribute]) -> Cascade:
     """Return the rules of whether the values of attributes are all different: true or false.
 
-    For few values (up to about 12 in all) a chain goes through the sets of values that are used,
+    For few values (up to 10 in all) a chain goes through the sets of values that are used,
     and is exact. For more, every two attributes are compared: the possibility of `false` is
     exact, that of `true` is an upper bound, the min over the pairs of the possibility that they
     differ.
@@ -217,6 +219,28 @@ def chain(
         so_far = [steps.apply(step_name, parts, functions[i], text, domain if last else None)]
 
 
+def tree(
+    steps: FunctionSteps, name: str, terms: Sequence[Attribute], function: Aggregation
+) -> None:
+    """Add functions of two terms each, then of two of these, and so on; the last is `name`.
+
+    Terms of equal domains make steps of equal structure, which are compiled once.
+    """
+    level, number = list(terms), 0
+
+    def add(step_name: str, parts: Sequence[Attribute]) -> Attribute:
+        text = partial(function.text, [text_of(a) for a in parts])
+        return steps.apply(step_name, parts, function, text)
+
+    while len(level) > 2:
+        halved = []
+        for i in range(0, len(level) - 1, 2):
+            number += 1
+            halved.append(add(f"{name}.{number}", level[i : i + 2]))
+        level = halved + level[len(level) - len(level) % 2 :]
+    add(name, level)
+
+
 def modular(steps: FunctionSteps, name: str, terms: Sequence[Attribute], modulo: int) -> None:
     """Add the sum of the terms, each reduced first if it has fewer remainders than values."""
     total = Sum(modulo=modulo)
@@ -237,6 +261,14 @@ def capped(steps: FunctionSteps, name: str, terms: Sequence[Attribute], most: in
     for term in reversed(terms[1:]):
         caps.append(caps[-1] - min(term.domain))  # type: ignore[type-var, operator]
     chain(steps, name, terms, [Sum(most=cap) for cap in reversed(caps)])
+
+
+def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
+    """Add the sum of the terms; decimals are added from left to right, as Python does."""
+    if all(isinstance(v, int) for a in terms for v in a.domain):
+        tree(steps, name, terms, Sum())
+    else:
+        chain(steps, name, terms, [Sum()] * len(terms))
 
 
 def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:

@@ -8,7 +8,7 @@ from typing import Any
 from pinesy._common.masks import contains
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
-from pinesy.rulebase.aggregates import Sum, capped, chain, check_numbers, modular
+from pinesy.rulebase.aggregates import capped, check_numbers, full_sum, modular
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, equivalence
 from pinesy.rulebase.rule_set import RuleSet
@@ -24,10 +24,11 @@ def count_of(name: str, propositions: Iterable[Proposition], most: int | None = 
 
     ``pi(k)`` is the max over the sets of `k` propositions of the min of the possibilities that
     these hold and the others do not, exactly. With `most` the rules are linear in the number `n`
-    of propositions. Without, there are ``n + 1`` values: up to 23 propositions take a chain of
-    sums, which is quadratic; more are sorted, by a network of about ``n log2(n)^2 / 4`` pairs of
-    an `or` and an `and`, after which ``pi(k) = min(Pi(at least k), Pi(at most k))``, with
-    ``Pi(at least k)`` the k-th largest possibility of a proposition.
+    of propositions. Without, there are ``n + 1`` values: up to 23 propositions are summed two by
+    two, which is quadratic. More are sorted by a network of about ``n log2(n)^2 / 4`` pairs of an
+    `or` and an `and`; then ``pi(k) = min(Pi(at least k), Pi(at most k))``, where ``Pi(at least k)``
+    is the k-th largest possibility of a proposition. (Where rules contradict each other, so that
+    an attribute's distribution is not normalised, this one is an upper bound.)
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def count_of(name: str, propositions: Iterable[Proposition], most: int | None = 
     if most is not None:
         capped(steps, name, terms, check_integer(most, "most", 1))
     else:
-        chain(steps, name, terms, [Sum()] * len(terms))
+        full_sum(steps, name, terms)
     return Cascade(*steps.rule_sets)
 
 
