@@ -67,16 +67,16 @@ def tokenize(source: str, file: str = "") -> list[Token]:
         _check_lines(source, file)
     tokens = []
     position = 0
-    while True:
-        match = _TOKEN.match(source, position)
-        if match is None:
-            place = _SPACE.match(source, position).end()  # type: ignore[union-attr]
-            fail(source, place, _unexpected(source[place]), file)
-        kind = match.lastgroup
-        if kind is None or kind == "end":
+    for match in _TOKEN.finditer(source):
+        if match.start() != position:
             break
-        start, position = match.span(kind)
-        tokens.append(Token(kind, match[kind], start))
+        position = match.end()
+        kind = match.lastgroup or ""
+        if kind != "end":
+            tokens.append(Token(kind, match[kind], match.start(kind)))
+    if position < len(source):
+        place = _SPACE.match(source, position).end()  # type: ignore[union-attr]
+        fail(source, place, _unexpected(source[place]), file)
     tokens.append(Token("end", "end of text", len(source)))
     return tokens
 

@@ -57,6 +57,15 @@ class TokenizedText:
                 return position
         return 0
 
+    def find_sign(self, start: int, sign: str) -> int:
+        """Return where a sign stands next, in the bracket that a place is in; 0 if it does not."""
+        for position in self.outside(start, len(self.tokens) - 1):
+            if self.is_sign(position, sign):
+                return position
+            if self.is_sign(position, *_CLOSING.values()):
+                break
+        return 0
+
     def commas(self, start: int, end: int) -> list[int]:
         """Return where commas stand between two places."""
         return [p for p in self.outside(start, end) if self.is_sign(p, ",")]
@@ -158,6 +167,8 @@ class Reader:
 
     def variable(self, token: Token) -> tuple[bool, Any]:
         """Tell whether a word is a variable here, and its value."""
+        if not self.scope and not self.constants:
+            return False, None
         for variables in (self.scope, self.constants):
             if token.kind == "word" and token.text in variables:
                 self.lookups += 1

@@ -52,16 +52,38 @@ def read_truth(reader: Reader) -> bool:
 
 def read_value(reader: Reader) -> Any:
     """Read a value: a number, a word, a text in quotes, true, false, none, a tuple, a sum ..."""
-    token = reader.token
-    if reader.ahead() in _AFTER_VALUE:  # the common case
-        if token.kind == "number":
-            return reader.number(reader.take())
-        if token.kind == "word" and token.text not in KEYWORDS and "-" not in token.text:
-            known, value = reader.variable(reader.take())
-            return value if known else token.text
-    if token.kind == "name":
+    start, token = reader.position, reader.token
+    if token.text == "(" and token.kind == "sign":  # a tuple of literals, as in long sets
+        reader.take()
+        parts = []
+        while _is_literal(reader):
+            parts.append(_literal(reader))
+            if not reader.accept(","):
+                break
+        if len(parts) > 1 and reader.accept(")") and reader.token.text in _AFTER_VALUE:
+            return tuple(parts)
+        reader.seek(start)
+    elif _is_literal(reader):
+        return _literal(reader)
+    elif token.kind == "name":
         reader.fail(f"expected a value, found {token.text!r:.60}")
     return evaluated(reader, Grammar(reader, None).sum(), token)
+
+
+def _is_literal(reader: Reader) -> bool:
+    """Tell whether a number or a word comes next that is no part of an expression."""
+    kind, text, _start = reader.token
+    if reader.ahead() not in _AFTER_VALUE:
+        return False
+    return kind == "number" or (kind == "word" and text not in KEYWORDS and "-" not in text)
+
+
+def _literal(reader: Reader) -> Any:
+    token = reader.take()
+    if token.kind == "number":
+        return reader.number(token)
+    known, value = reader.variable(token)
+    return value if known else token.text
 
 
 def read_argument(reader: Reader) -> Any:
