@@ -12,7 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from pinesy import DegreeError, antipignistic, antipignistic_inverse, minimum_specificity
+from messages import raises_saying
+from named_columns import Table
+from pinesy import (
+    Attribute,
+    DegreeError,
+    If,
+    RuleSet,
+    antipignistic,
+    antipignistic_inverse,
+    minimum_specificity,
+)
 from pinesy.transforms import inverse
 from strategies import distributions, probabilities
 
@@ -235,3 +245,43 @@ def test_what_is_no_possibility_is_refused(bad: Any, message: str) -> None:
 def test_unknown_ties() -> None:
     with pytest.raises(DegreeError, match=r"ties='both' is unknown; choose 'order' or 'equal'"):
         minimum_specificity([1.0], ties="both")  # type: ignore[call-overload]
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+class Polars(Table):
+    """A table that is made as those of polars are."""
+
+    def __init__(self, rows: Any, schema: list[str]) -> None:
+        super().__init__(schema, rows)
+
+
+@pytest.mark.parametrize("transform", [antipignistic, minimum_specificity, antipignistic_inverse])
+def test_a_table_keeps_its_names(transform: Any) -> None:
+    rows = [[0.2, 0.8], [0.5, 0.5]] if transform is not antipignistic_inverse else [[1, 0.4]] * 2
+    expected = transform(np.array(rows))
+    table = transform(Polars(rows, ["dark", "clear"]))
+    assert isinstance(table, Polars)
+    assert (table.columns, table.rows.tolist()) == (["dark", "clear"], expected.tolist())
+    pandas = pytest.importorskip("pandas")
+    frame = transform(pandas.DataFrame(rows, index=["a", "b"], columns=["dark", "clear"]))
+    assert (list(frame.index), list(frame.columns)) == (["a", "b"], ["dark", "clear"])
+    assert frame.to_numpy().tolist() == expected.tolist()
+
+
+def test_a_table_with_other_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": ["a"], "dark": [0.2], "clear": [0.8]})
+    with raises_saying(DegreeError, "must hold numbers", "take the columns of the distribution"):
+        antipignistic(frame)
+    with raises_saying(DegreeError, "the probability of 'dark' is -0.2"):
+        antipignistic(pandas.DataFrame({"dark": [-0.2], "clear": [1.2]}))
+
+
+def test_transformed_tables_are_matched_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    sky, rain = Attribute("sky", ["clear", "dark"]), Attribute("rain", ["no", "yes"])
+    rules = RuleSet([If(sky.isin({"dark"})).then(rain.isin({"yes"}), s=0.0, r=0.0)])
+    network = pandas.DataFrame({"dark": [0.9, 0.1], "clear": [0.1, 0.9]})
+    assert rules.infer({"sky": antipignistic(network)}).best.tolist() == ["yes", "no"]

@@ -1,11 +1,12 @@
 """Probability-possibility transformations.
 
 Each function takes one distribution, as a dict ``{value: degree}`` or an array ``(m,)``, or a
-batch ``(n, m)``, and returns the same form. The most probable value always gets exactly 1.0.
+batch ``(n, m)``, as an array or a table of pandas or polars, and returns the same form: a table
+keeps its columns and its index. The most probable value always gets exactly 1.0.
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +23,25 @@ SUM_TOLERANCE = 1e-4
 Value = TypeVar("Value", bound=Hashable)
 
 
+class NamedColumns(Protocol):
+    """A table with names of columns: a DataFrame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+Columns = TypeVar("Columns", bound=NamedColumns)
+
+
 @overload
 def antipignistic(probability: Mapping[Value, float]) -> dict[Value, float]: ...
 @overload
+def antipignistic(probability: Columns) -> Columns: ...
+@overload
 def antipignistic(probability: npt.ArrayLike) -> FloatArray: ...
 def antipignistic(
-    probability: Mapping[Value, float] | npt.ArrayLike,
-) -> dict[Value, float] | FloatArray:
+    probability: Mapping[Value, float] | Columns | npt.ArrayLike,
+) -> Any:
     """Transform probabilities into possibilities by the antipignistic method.
 
     ``pi_i = sum_j min(p_j, p_i)``; with ``p_1 >= ... >= p_m`` this is computed from the least
@@ -46,10 +59,12 @@ def antipignistic(
 @overload
 def antipignistic_inverse(possibility: Mapping[Value, float]) -> dict[Value, float]: ...
 @overload
+def antipignistic_inverse(possibility: Columns) -> Columns: ...
+@overload
 def antipignistic_inverse(possibility: npt.ArrayLike) -> FloatArray: ...
 def antipignistic_inverse(
-    possibility: Mapping[Value, float] | npt.ArrayLike,
-) -> dict[Value, float] | FloatArray:
+    possibility: Mapping[Value, float] | Columns | npt.ArrayLike,
+) -> Any:
     """Transform normalised possibilities back into the probabilities they came from.
 
     ``p_i = sum_{j >= i} (pi_j - pi_{j+1}) / j`` with ``pi_1 >= ... >= pi_m``, ``pi_{m+1} = 0``.
@@ -69,19 +84,23 @@ def minimum_specificity(
 ) -> dict[Value, float]: ...
 @overload
 def minimum_specificity(
+    probability: Columns, ties: Literal["order", "equal"] = "order"
+) -> Columns: ...
+@overload
+def minimum_specificity(
     probability: npt.ArrayLike, ties: Literal["order", "equal"] = "order"
 ) -> FloatArray: ...
 def minimum_specificity(
-    probability: Mapping[Value, float] | npt.ArrayLike,
+    probability: Mapping[Value, float] | Columns | npt.ArrayLike,
     ties: Literal["order", "equal"] = "order",
-) -> dict[Value, float] | FloatArray:
+) -> Any:
     """Transform probabilities into the most specific possibilities that dominate them.
 
     ``pi_i = sum_{j >= i} p_j`` with ``p_1 >= ... >= p_m``. Not invertible.
 
     Parameters
     ----------
-    probability : dict, array (m,) or batch (n, m)
+    probability : dict, array (m,), batch (n, m) or table
     ties : ``"order"`` breaks ties by domain order, as the paper's example does;
         ``"equal"`` gives tied values one degree, the sum of all ``p_j <= p_i``.
 
@@ -119,23 +138,34 @@ def inverse(transform: Callable[..., object]) -> Callable[..., object]:
 def _apply(
     transform: Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray],
     check: Callable[[FloatArray, tuple[object, ...]], FloatArray],
-    distribution: Mapping[Value, float] | npt.ArrayLike,
-) -> dict[Value, float] | FloatArray:
+    distribution: Mapping[Value, float] | Columns | npt.ArrayLike,
+) -> Any:
     """Run `transform` on sorted rows, giving back the form that came in."""
     if isinstance(distribution, Mapping):
         rows = _as_rows([list(distribution.values())])
         result = _on_sorted(transform, check(rows, tuple(distribution)))
         return dict(zip(distribution, result[0].tolist(), strict=True))
+    columns = getattr(distribution, "columns", None)
     rows = _as_rows(distribution)
-    result = _on_sorted(transform, check(np.atleast_2d(rows), tuple(range(rows.shape[-1]))))
-    return result.reshape(rows.shape)
+    values = tuple(range(rows.shape[-1]) if columns is None else columns)
+    result = _on_sorted(transform, check(np.atleast_2d(rows), values)).reshape(rows.shape)
+    return result if columns is None else _as_table(result, distribution)
 
 
-def _as_rows(distribution: npt.ArrayLike) -> FloatArray:
+def _as_table(rows: FloatArray, like: Any) -> Any:
+    """Return rows as a table with the columns (and the index, if it has one) of another."""
+    if hasattr(like, "index"):  # pandas
+        return type(like)(rows, index=like.index, columns=like.columns)
+    return type(like)(rows, schema=list(like.columns))
+
+
+def _as_rows(distribution: Any) -> FloatArray:
     try:
         rows = np.asarray(distribution, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DegreeError(f"a distribution must hold numbers; got {distribution!r:.80}") from None
+        cure = "; take the columns of the distribution alone" * hasattr(distribution, "columns")
+        shown = repr(distribution).replace("\n", " ")
+        raise DegreeError(f"a distribution must hold numbers{cure}; got {shown:.80}") from None
     if rows.ndim not in (1, 2) or rows.shape[-1] == 0:
         raise DegreeError(
             f"a distribution has shape (m,) and a batch (n, m), m >= 1; got shape {rows.shape}"
