@@ -189,7 +189,7 @@ def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) ->
     found = cascade.infer(batch.known, list(wanted))
     right, ambiguous = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
     for name, positions in wanted.items():
-        right &= found[name].degrees.argmax(axis=1) == positions
+        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].normalised
         ambiguous |= found[name].ambiguous
     right &= ~ambiguous
     count = int(right.sum())

@@ -59,7 +59,7 @@ def test_csv_equals_the_library_exactly(
         assert degrees == expected[name].degrees.tolist()
         assert [row[name] for row in rows] == [str(b) for b in expected[name].best]
         assert [float(r[f"{name} certainty"]) for r in rows] == expected[name].certainty.tolist()
-        for flag in ("ambiguous", "normalised"):
+        for flag in ("ambiguous", "normalised", "contradiction"):
             found = [json.loads(row[f"{name} {flag}"]) for row in rows]
             assert found == getattr(expected[name], flag).tolist()
 
@@ -67,7 +67,8 @@ def test_csv_equals_the_library_exactly(
 def test_csv_columns_stand_in_order(pinesy: Run, rules: Path, data: Path) -> None:
     header = pinesy("infer", rules, data, "--format", "csv", "--outputs", "size").stdout
     assert header.splitlines()[0] == (
-        "size,size certainty,size ambiguous,size normalised,size=small,size=rather large"
+        "size,size certainty,size ambiguous,size normalised,size contradiction,"
+        "size=small,size=rather large"
     )
 
 
@@ -86,6 +87,7 @@ def test_json_lines_equal_the_library_exactly(
                 "certainty": one.certainty,
                 "ambiguous": one.ambiguous,
                 "normalised": one.normalised,
+                "contradiction": one.contradiction,
             }
 
 
@@ -105,6 +107,7 @@ def test_degree_zero_is_left_out_and_tuples_are_text(pinesy: Run, rules: Path) -
         "certainty": 0.5,
         "ambiguous": False,
         "normalised": True,
+        "contradiction": 0.0,
     }
 
 
@@ -167,9 +170,13 @@ def test_flags(pinesy: Run, tmp_path: Path) -> None:
     )
     result = pinesy("infer", path, "-", input='{"a": 0}')
     found = json.loads(result.stdout)["b"]
-    assert (found["ambiguous"], found["normalised"], found["possibility"]) == (True, False, {})
+    assert (found["best"], found["certainty"], found["possibility"]) == (None, None, {})
+    flags = (found["ambiguous"], found["normalised"], found["contradiction"])
+    assert flags == (False, False, 1.0)
     table = pinesy("infer", path, "-", "--format", "table", input='{"a": 0}').stdout
-    assert "ambiguous, not normalised" in table
+    assert table.splitlines()[2].split() == ["1", "b", "-", "-", "contradiction", "1"]
+    rows = pinesy("infer", path, "-", "--format", "csv", input='{"a": 0}').stdout
+    assert rows.splitlines()[1] == ",,false,false,1.0,0.0,0.0"
 
 
 def test_a_table_says_what_it_leaves_out(
@@ -258,7 +265,7 @@ def test_a_pipe_stays_a_pipe(pinesy: Run, rules: Path, tmp_path: Path) -> None:
         line = '{"left": 1, "right": 2}'
         pinesy("infer", rules, "-", "--format", "csv", "--outputs", "size", "-o", path, input=line)
         assert path.is_fifo()
-        assert reader.read().splitlines()[1:] == ["small,1.0,false,true,1.0,0.0"]
+        assert reader.read().splitlines()[1:] == ["small,1.0,false,true,0.0,1.0,0.0"]
 
 
 def test_wrong_usage(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 import oracles
-from pinesy import Attribute, Cascade
+from pinesy import Attribute, Cascade, Possibility
 
 Inputs = Mapping[str, list[float]]
 
@@ -16,6 +16,12 @@ def ways(pi: list[float], clearance: float) -> Iterator[list[float]]:
     yield pi
     for i in range(len(pi)):
         yield [1.0 if k == i else min(d, 1.0 - clearance) for k, d in enumerate(pi)]
+
+
+def leaders(pi: Possibility) -> list[Hashable]:
+    """The values of the highest degree, whether it is 1 or not."""
+    highest = pi.degrees.max()
+    return [v for v, d in zip(pi.attribute.domain, pi.degrees, strict=True) if d == highest]
 
 
 def count(evidence: Inputs) -> int:

@@ -560,7 +560,11 @@ def test_necessity_where_values_tie_and_where_there_is_one_value() -> None:
     model = NeuroSymbolic(lambda p: p, rules)
     data = np.array([[[0.5, 0.5, 0.0]], [[1.0, 0.0, 0.0]], [[0.2, 0.2, 0.6]]])
     found, pi = model.predict_necessity(data), model.predict_possibility(data)
-    assert found["only"].tolist() == pi["only"].necessity({"x"})[:, None].tolist() == [[1.0]] * 3
+    np.testing.assert_array_equal(found["only"], [[1.0], [1.0], [np.nan]])
+    assert (pi["only"].necessity({"x"}) == 1.0).all()
+    predicted = model.predict(data)
+    assert predicted["only"].tolist() == ["x", "x", None]  # in the third sample it is excluded
+    np.testing.assert_allclose(predicted.contradiction["only"], [0.0, 0.0, 0.4])
     for j, value in enumerate(STREETS.domain):
         assert found["streets"][:, j].tolist() == pi["streets"].necessity({value}).tolist()
     assert pi["streets"].ambiguous.tolist() == [True, False, False]

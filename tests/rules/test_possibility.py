@@ -55,10 +55,12 @@ def test_best_ambiguous_and_certainty(data: st.DataObject) -> None:
     assert pi.to_dict() == dict(zip(attribute.domain, degrees, strict=True))
     batch = Possibility(attribute, np.array([degrees, [0.5] * len(degrees)]))
     assert len(batch) == 2
-    assert [batch.best[0], batch.best[1]] == [best, attribute.domain[0]]
-    assert batch.ambiguous.tolist() == [pi.ambiguous, len(degrees) > 1]
+    assert [batch.best[0], batch.best[1]] == [best, None]
+    assert batch.ambiguous.tolist() == [pi.ambiguous, False]
     assert batch.normalised.tolist() == [True, False]
-    assert batch.certainty.tolist() == [pi.certainty, 0.5 if len(degrees) > 1 else 1.0]
+    assert batch.certainty[0] == pi.certainty
+    assert np.isnan(batch.certainty[1])
+    assert batch.contradiction.tolist() == [0.0, 0.5]
     assert batch.sample(0).degrees.tolist() == degrees
     assert batch.sample(1).normalised is False
 
@@ -90,10 +92,33 @@ def test_best_values_of_a_batch_are_the_values_themselves(
 
 def test_incoherence_behind_a_distribution_is_remembered() -> None:
     a = Attribute("a", range(2))
-    assert Possibility(a, np.array([1.0, 0.0]), coherent=False).normalised is False
-    batch = Possibility(a, np.eye(2), coherent=np.array([True, False]))
+    assert Possibility(a, np.array([1.0, 0.0]), coherence=0.75).normalised is False
+    batch = Possibility(a, np.eye(2), coherence=np.array([1.0, 0.25]))
     assert batch.normalised.tolist() == [True, False]
+    assert batch.contradiction.tolist() == [0.0, 0.75]
     assert [batch.sample(i).normalised for i in (0, 1)] == [True, False]
+    assert [batch.sample(i).contradiction for i in (0, 1)] == [0.0, 0.75]
+
+
+def test_a_contradiction_is_no_answer() -> None:
+    a = Attribute("a", ["x", "y"])
+    one = Possibility(a, np.array([0.5, 0.5]))
+    assert (one.best, one.ambiguous, one.decided, one.contradiction) == (None, False, False, 0.5)
+    assert np.isnan(one.certainty)
+    assert repr(one) == "Possibility(a, {x: 0.5, y: 0.5}, contradiction 0.5)"
+    behind = Possibility(a, np.array([1.0, 0.0]), coherence=0.75)
+    assert (behind.best, behind.contradiction) == (None, 0.25)
+
+
+def test_contradictions_of_a_batch() -> None:
+    a = Attribute("a", range(2))
+    batch = Possibility(a, np.array([[1.0, 0.25], [0.5, 0.0], [1.0, 1.0]]))
+    assert batch.best.tolist() == [0, None, 0]
+    assert batch.best.dtype == object
+    assert batch.decided.tolist() == [True, False, False]
+    assert batch.ambiguous.tolist() == [False, False, True]
+    np.testing.assert_array_equal(batch.certainty, [0.75, np.nan, 0.0])
+    assert repr(batch) == "Possibility(a, 3 samples, 1 contradictory)"
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (200, 9), (1, 1, 2), ()])

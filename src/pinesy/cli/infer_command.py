@@ -69,8 +69,10 @@ def infer(
     csv    one row per sample: each output's best value, certainty, flags, degrees
     table  for reading: six digits, the first 20 samples (--all: all)
     A result is ambiguous if several values are most possible; the best one is
-    the first of them. It is not normalised if no value is fully possible, here
-    or on the way: then the rules contradict each other for that sample.
+    the first of them. If no value is fully possible, here or on the way, the
+    rules contradict each other for that sample: there is no best value and no
+    certainty (null, or an empty cell), and "contradiction" is above 0. See
+    pinesy explain for the rules that clash, and pinesy check RULES DATA.
 
     [bold]Examples[/bold]
       pinesy infer sum.rules digits.jsonl
@@ -112,7 +114,7 @@ class OutputResult(NamedTuple):
     best: Any
     certainty: float
     ambiguous: bool
-    normalised: bool
+    contradiction: float
     degrees: list[float]
 
 
@@ -124,7 +126,7 @@ def _results(possibility: Possibility) -> Iterator[OutputResult]:
         possibility.best.tolist(),
         possibility.certainty.tolist(),
         possibility.ambiguous.tolist(),
-        possibility.normalised.tolist(),
+        possibility.contradiction.tolist(),
         possibility.degrees.tolist(),
     )
 
@@ -140,42 +142,51 @@ class InferenceRow(ResultRow):
         """Return the outputs by name; degrees of 0 are left out."""
         return {
             one.attribute.name: {
-                "best": _json_value(one.best),
+                "best": None if one.contradiction else _json_value(one.best),
                 "possibility": {
                     t: d for t, d in zip(one.texts, one.degrees, strict=True) if d > 0.0
                 },
-                "certainty": one.certainty,
+                "certainty": None if one.contradiction else one.certainty,
                 "ambiguous": one.ambiguous,
-                "normalised": one.normalised,
+                "normalised": not one.contradiction,
+                "contradiction": one.contradiction,
             }
             for one in self.results
         }
 
     def titles(self) -> list[str]:
-        """Return four titles and one for each value, of each output."""
+        """Return five titles and one for each value, of each output."""
         titles = []
         for one in self.results:
             name = one.attribute.name
-            titles += [name, f"{name} certainty", f"{name} ambiguous", f"{name} normalised"]
+            words = ("certainty", "ambiguous", "normalised", "contradiction")
+            titles += [name, *(f"{name} {word}" for word in words)]
             titles += [f"{name}={text}" for text in one.texts]
         return titles
 
     def cells(self) -> list[str | float]:
         """Return the best value, its certainty, flags and all degrees, of each output."""
         cells: list[str | float] = []
+        best: str
+        certainty: str | float
         for one in self.results:
-            best = one.texts[one.attribute.position(one.best)]
-            cells += [best, one.certainty, FLAGS[one.ambiguous], FLAGS[one.normalised]]
-            cells += one.degrees
+            best, certainty = "", ""
+            if not one.contradiction:
+                best, certainty = one.texts[one.attribute.position(one.best)], one.certainty
+            flags = [FLAGS[one.ambiguous], FLAGS[not one.contradiction]]
+            cells += [best, certainty, *flags, one.contradiction, *one.degrees]
         return cells
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
         number = f"{self.number:,}"
         for one in self.results:
-            flags = ["ambiguous"] * one.ambiguous + ["not normalised"] * (not one.normalised)
             best, certainty = show_value(one.best), degree_text(one.certainty)
-            yield number, one.attribute.name, best, certainty, ", ".join(flags)
+            flag = "ambiguous" if one.ambiguous else ""
+            if one.contradiction:
+                best = certainty = "-"
+                flag = f"contradiction {degree_text(one.contradiction)}"
+            yield number, one.attribute.name, best, certainty, flag
             number = ""
 
 

@@ -49,7 +49,7 @@ class Inference(Mapping[str, Possibility]):
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         degrees, name = self.degrees(key), name_of(key)
-        return Possibility(self._attributes[name], degrees, self._coherent(name))
+        return Possibility(self._attributes[name], degrees, self._coherence(name))
 
     def degrees(self, key: str | Attribute) -> FloatArray:
         """Return the degrees of an attribute alone, as `Possibility` has them."""
@@ -72,11 +72,12 @@ class Inference(Mapping[str, Possibility]):
     def _columns(self, columns: slice) -> FloatArray:
         return self._out[columns].T if self.is_batch else self._out[columns, 0]
 
-    def _coherent(self, name: str) -> Any:
+    def _coherence(self, name: str) -> Any:
+        """Return the lowest height of the distributions behind one, and of its own."""
         if name not in self._code.coherence:
-            return True
-        coherent = self._out[self._code.coherence[name]] == 1.0
-        return coherent if self.is_batch else bool(coherent[0])
+            return 1.0
+        height = self._out[self._code.coherence[name]]
+        return height if self.is_batch else float(height[0])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._attributes)
@@ -88,8 +89,12 @@ class Inference(Mapping[str, Possibility]):
         kind = type(self).__name__
         if self.is_batch:
             return f"{kind}({self._out.shape[1]} samples of {', '.join(self)})"
-        best = [f"{name}={show_value(self[name].best)}" for name in self]
-        return f"{kind}({', '.join(best)})"
+        return f"{kind}({', '.join(f'{name}{_said(self[name])}' for name in self)})"
+
+
+def _said(pi: Possibility) -> str:
+    """Return the best value of a result, or its contradiction."""
+    return f"={show_value(pi.best)}" if pi.normalised else f": contradiction {pi.contradiction:.4g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,13 +193,13 @@ class Sample:
         self, plan: SamplePlan, row: FloatArray, degrees: FloatArray | None = None
     ) -> None:
         self.plan, self.row = plan, row
-        self.coherent = True
+        self.coherence = 1.0
         self._measures: dict[str, FloatArray] = {}
         self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
         name = plan.attribute.name
         if degrees is None:
             code, out = plan.program.code, _run(plan.program, row)
-            self.coherent = name not in code.coherence or bool(out[code.coherence[name]] == 1.0)
+            self.coherence = float(out[code.coherence[name]]) if name in code.coherence else 1.0
             self._measures[name] = out[code.measures].reshape(2, -1)
             degrees = out[code.columns[name]]
         self._degrees = {name: degrees}

@@ -38,7 +38,7 @@ class Posterior(Mapping[str, Possibility]):
         or upper bounds of them where `exact` is False
     compatibility : how possible it is that evidence, rules and targets hold together: the largest
         degree of the joint (or an upper bound); 0 is a contradiction, of which no distribution
-        is left: all degrees are 0, and `best` means nothing
+        is left: all degrees are 0, and `best` is None
     exact : whether the graph of rules has no loop, so that the above are exact
     """
 

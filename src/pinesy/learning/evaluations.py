@@ -254,8 +254,8 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     """Return the fraction of samples whose final outputs are all predicted rightly.
 
     A prediction is right if the most possible value is the target and no other value is as
-    possible: an ambiguous result draws no conclusion, and counts as an error. The final outputs
-    are those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+    possible: an ambiguous result draws no conclusion, and counts as an error, as does a
+    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     found = cascade.infer(batch.known, list(wanted))
     right = np.ones(batch.n, dtype=np.bool_)
     for name, positions in wanted.items():
-        right &= (found[name].degrees.argmax(axis=1) == positions) & ~found[name].ambiguous
+        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
     return float(right.mean())
 
 

@@ -29,10 +29,13 @@ NESTED = "perception__"
 
 
 class Predictions(dict[str, npt.NDArray[Any]]):
-    """The most possible value of each output, for each sample.
+    """The most possible value of each output, for each sample; None where rules contradict.
 
     Attributes
     ----------
+    contradiction : for each output an array: how far the rules contradict each other on the
+        sample (`Possibility.contradiction`). Where it is above 0 the value is None, and the array
+        of the values has dtype object.
     ambiguous : for each output a bool array: where several values are equally possible. No
         conclusion is drawn there; the value is the first of them in the order of the domain.
     """
@@ -41,6 +44,9 @@ class Predictions(dict[str, npt.NDArray[Any]]):
         super().__init__((name, pi.best) for name, pi in inference.items())
         self.ambiguous: dict[str, npt.NDArray[np.bool_]] = {
             name: pi.ambiguous for name, pi in inference.items()
+        }
+        self.contradiction: dict[str, FloatArray] = {
+            name: pi.contradiction for name, pi in inference.items()
         }
 
 
@@ -270,7 +276,7 @@ class NeuroSymbolic:
         return self._rules.infer(self.evidence(samples), outputs)
 
     def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
-        """Return the most possible value of each output, and where there are several.
+        """Return the most possible value of each output, and where there are several or none.
 
         `outputs` are as in `predict_possibility`.
         """
@@ -279,7 +285,7 @@ class NeuroSymbolic:
     def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
         """Return for each output and sample how certain each value is: ``N({u})``.
 
-        It says nothing where the rules contradict each other (`Possibility.normalised`).
+        It is NaN where the rules contradict each other (`Possibility.contradiction`).
         `outputs` are as in `predict_possibility`.
 
         Returns
@@ -290,7 +296,7 @@ class NeuroSymbolic:
         return {name: _necessities(pi) for name, pi in inference.items()}
 
     def score(self, samples: Any, targets: Any) -> float:
-        """Return the share of samples with all final outputs right and none ambiguous.
+        """Return the share of samples with all final outputs right, none ambiguous or contradictory.
 
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """
@@ -337,8 +343,8 @@ def _validation(
 
 
 def _necessities(possibility: Possibility) -> FloatArray:
-    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample."""
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample; NaN if it has none."""
     degrees = possibility.degrees
     is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
-    others = 1.0 - degrees.max(axis=1, keepdims=True)
+    others = np.where(possibility.normalised, 1.0 - degrees.max(axis=1), np.nan)[:, None]
     return np.asarray(np.where(is_best, possibility.certainty[:, None], others))

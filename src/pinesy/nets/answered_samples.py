@@ -190,7 +190,7 @@ class Answered:
         return np.stack(
             [
                 (inference[name].degrees.argmax(axis=1) == target.labels)
-                & ~inference[name].ambiguous
+                & inference[name].decided
                 for name, target in self.targets.items()
             ]
         )

@@ -109,8 +109,8 @@ def explained_sums(
     results = rules.infer(evidence, names)
     certain = np.stack([results[name].certainty for name in names])
     equal = np.stack([np.asarray(results[name].best) == targets[name] for name in names])
-    is_open = np.stack([results[name].ambiguous for name in names])
-    right, wrong = (equal & ~is_open).all(axis=0), ~equal & ~is_open
+    decided = np.stack([results[name].decided for name in names])
+    right, wrong = (equal & decided).all(axis=0), ~equal & decided
     chosen = []
     if right.any():
         sample = int(np.argmin(np.where(right, certain.min(axis=0), np.inf)))
@@ -143,7 +143,7 @@ def _explained(
     images: Mapping[str, Images],
 ) -> ExplainedSum:
     inferred = rules.infer(evidence, list(true))
-    best = {name: "?" if inferred[name].ambiguous else inferred[name].best for name in true}
+    best = {name: inferred[name].best if inferred[name].decided else "?" for name in true}
     wrong = [name for name in true if best[name] not in ("?", true[name])]
     digit = wrong[0] if wrong else min(true, key=lambda name: float(inferred[name].certainty))
     return ExplainedSum(

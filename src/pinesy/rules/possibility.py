@@ -22,23 +22,31 @@ class Possibility:
     """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
 
     Every property gives one answer for a single distribution and an array for a batch.
+    A result that is not normalised is a contradiction among the rules for that sample: it has
+    no best value, no certainty, and is not ambiguous either; `contradiction` says how grave it is.
 
     Attributes
     ----------
     attribute : Attribute
     degrees : array of shape ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch
-    coherent : whether every intermediate distribution behind this one was normalised
+    coherence : the lowest height (largest degree) of the distributions behind this one; 1 where
+        all of them were normalised
 
     Examples
     --------
     >>> total = Possibility(Attribute("total", range(3)), np.array([0.4, 1.0, 0.2]))
     >>> total.best, total.possibility({0, 2}), total.necessity({1})
     (1, 0.4, 0.6)
+    >>> clash = Possibility(Attribute("total", range(3)), np.array([0.25, 0.5, 0.0]))
+    >>> clash
+    Possibility(total, {1: 0.5, 0: 0.25, 2: 0}, contradiction 0.5)
+    >>> clash.best, clash.certainty, clash.contradiction
+    (None, nan, 0.5)
     """
 
     attribute: Attribute
     degrees: FloatArray
-    coherent: "bool | BoolArray" = field(default=True)
+    coherence: "float | FloatArray" = field(default=1.0)
 
     def __post_init__(self) -> None:
         degrees = np.asarray(self.degrees, dtype=np.float64)
@@ -80,37 +88,68 @@ class Possibility:
     def best(self) -> Any:
         """The most possible value: the first one in domain order where several tie.
 
-        For a batch, an array of values (of dtype object where they are not plain numbers).
+        None where the result is not `normalised`: rules that contradict each other have no answer.
+        For a batch, an array of values, of dtype object where they are not plain numbers or some
+        are None.
         """
         position = self.degrees.argmax(axis=-1)
         if not self.is_batch:
-            return self.attribute.domain[int(position)]
-        return _value_array(self.attribute)[position]
+            return self.attribute.domain[int(position)] if self.normalised else None
+        values = _value_array(self.attribute)[position]
+        if self.normalised.all():
+            return values
+        values = values.astype(object)
+        values[~self.normalised] = None
+        return values
 
     @cached_property
     def ambiguous(self) -> Any:
-        """Whether several values share the highest degree, so that no conclusion is drawn."""
-        several = (self.degrees == self._top[..., None]).sum(axis=-1) > 1
+        """Whether several values share the highest degree, so that no conclusion is drawn.
+
+        False where the result is not `normalised`: that is a contradiction, not a choice.
+        """
+        several = ((self.degrees == self._top[..., None]).sum(axis=-1) > 1) & self.normalised
         return several if self.is_batch else bool(several)
 
     @cached_property
     def normalised(self) -> Any:
         """Whether some value has possibility 1, here and in every distribution behind this one.
 
-        Where it is False the rules were incoherent for that input; nothing is rescaled.
+        Where it is False the rules contradict each other for that input; nothing is rescaled.
         """
-        reached = (self._top == 1.0) & self.coherent
+        reached = self._height == 1.0
         return reached if self.is_batch else bool(reached)
+
+    @cached_property
+    def decided(self) -> Any:
+        """Whether one value alone is fully possible: neither a contradiction nor ambiguous."""
+        alone = self.normalised & ~np.asarray(self.ambiguous)
+        return alone if self.is_batch else bool(alone)
+
+    @cached_property
+    def contradiction(self) -> Any:
+        """How far the rules contradict each other: 1 minus the largest degree.
+
+        Where a distribution behind this one is still lower, it counts in its place. 0 where the
+        result is `normalised`, 1 where no value is possible at all.
+        """
+        gap = 1.0 - self._height
+        return gap if self.is_batch else float(gap)
+
+    @cached_property
+    def _height(self) -> FloatArray:
+        return np.asarray(np.minimum(self._top, self.coherence))
 
     @cached_property
     def certainty(self) -> Any:
         """The necessity of the best value: 1 minus the highest degree of any other value.
 
-        It tells nothing where the result is not `normalised`: contradicting rules exclude
-        every value, the best one included.
+        NaN where the result is not `normalised`: rules that contradict each other exclude every
+        value, the most possible one included.
         """
         second = np.partition(self.degrees, -2, axis=-1)[..., -2] if self._many else 0.0 * self._top
-        return 1.0 - second if self.is_batch else 1.0 - float(second)
+        found = np.where(self.normalised, 1.0 - second, np.nan)
+        return found if self.is_batch else float(found)
 
     @property
     def _many(self) -> bool:
@@ -121,8 +160,8 @@ class Possibility:
         if not self.is_batch:
             raise DomainError("this is a single distribution already; sample() is for batches")
         row = check_sample(row, len(self))
-        coherent = self.coherent if isinstance(self.coherent, bool) else bool(self.coherent[row])
-        return Possibility(self.attribute, self.degrees[row], coherent)
+        coherence = float(np.broadcast_to(self.coherence, len(self))[row])
+        return Possibility(self.attribute, self.degrees[row], coherence)
 
     def __len__(self) -> int:
         """Return the number of samples of a batch."""
@@ -138,13 +177,16 @@ class Possibility:
 
     def __repr__(self) -> str:
         if self.is_batch:
-            return f"Possibility({self.attribute.name}, {len(self)} samples)"
+            lost = int(np.count_nonzero(~self.normalised))
+            note = f", {lost} contradictory" if lost else ""
+            return f"Possibility({self.attribute.name}, {len(self)} samples{note})"
         order = np.argsort(-self.degrees, kind="stable")
         shown = [
             f"{show_value(self.attribute.domain[i])}: {self.degrees[i]:.4g}" for i in order[:6]
         ]
         more = ", ..." if len(order) > 6 else ""
-        return f"Possibility({self.attribute.name}, {{{', '.join(shown)}{more}}})"
+        note = "" if self.normalised else f", contradiction {self.contradiction:.4g}"
+        return f"Possibility({self.attribute.name}, {{{', '.join(shown)}{more}}}{note})"
 
 
 def _value_array(attribute: Attribute) -> npt.NDArray[Any]:
