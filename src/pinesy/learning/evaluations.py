@@ -255,7 +255,8 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
 
     A prediction is right if the most possible value is the target and no other value is as
     possible: an ambiguous result draws no conclusion, and counts as an error, as does a
-    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are
+    those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
 
     Parameters
     ----------

@@ -296,7 +296,7 @@ class NeuroSymbolic:
         return {name: _necessities(pi) for name, pi in inference.items()}
 
     def score(self, samples: Any, targets: Any) -> float:
-        """Return the share of samples with all final outputs right, none ambiguous or contradictory.
+        """Return the share of samples with all final outputs right and decided.
 
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """

@@ -189,8 +189,7 @@ class Answered:
         inference = self.cascade.infer(self.by_input(pi), list(self.answers))
         return np.stack(
             [
-                (inference[name].degrees.argmax(axis=1) == target.labels)
-                & inference[name].decided
+                (inference[name].degrees.argmax(axis=1) == target.labels) & inference[name].decided
                 for name, target in self.targets.items()
             ]
         )
