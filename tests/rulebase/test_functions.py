@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,16 +20,19 @@ from pinesy import (
     RulesTextError,
     all_different,
     count_of,
+    explain,
     function,
     joint,
+    load,
     max_of,
     min_of,
     parity_of,
     parse,
+    save,
     sum_of,
 )
 from pinesy.problems import addition
-from pinesy.rulebase import counting
+from pinesy.rulebase import counting, function_steps
 from pinesy.rules.syntax.conditions import parse_condition
 from pinesy.rules.syntax.expressions import evaluator
 from strategies import MIXED_DOMAINS, distributions
@@ -212,6 +216,39 @@ def test_a_product_that_is_too_large_is_refused_at_once() -> None:
         function("f", many, lambda *values: sum(values))
     with raises_saying(DomainError, "'pair'", "* ...", "values"):
         joint("pair", *(Attribute(f"a_{i}", range(10)) for i in range(1000)))
+
+
+def test_rules_that_would_fill_the_memory_are_refused_at_once() -> None:
+    wide = [Attribute(n, range(2000)) for n in ("x", "y")]
+    with raises_saying(DomainError, "'f.pair'", "4,000 subsets of 4,000,000 values", "2.0 GB"):
+        function("f", wide, "x + y")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(function_steps, "MAX_SUBSET_BITS", 2500)
+        with raises_saying(DomainError, "'f'", "100 subsets of 100 values"):
+            function("f", [LEFT, RIGHT], lambda a, b: (a, b))
+
+
+def test_large_sources_are_computed_without_the_cache() -> None:
+    wide = [Attribute(n, range(110)) for n in ("x", "y")]
+    rules = function("f", wide, "x + y >= 200")
+    assert rules["f"].rules[0].premise.propositions[0].mask.bit_count() == 19 * 20 // 2
+
+
+@pytest.mark.parametrize("suffix", [".rules", ".json"])
+def test_functions_are_ordinary_cascades(suffix: str, tmp_path: Path) -> None:
+    digits = [Attribute(f"d{i}", range(4)) for i in range(4)]
+    for rules in (
+        function("f", digits, "(d0 + d1 + d2 + d3) % 3 == 1 and d0 < 2"),
+        sum_of("f", digits, most=5),
+        count_of("f", [d.isin({1, 2}) for d in digits]),
+        max_of("f", digits),
+        all_different("f", digits),
+    ):
+        save(rules, tmp_path / f"f{suffix}")
+        assert load(tmp_path / f"f{suffix}") == rules
+        seen = {d.name: {3: 0.4, i: 1.0} for i, d in enumerate(digits)}
+        value = rules.infer(seen)["f"].best
+        assert "f is" in str(explain(rules, seen, rules["f"].output.isin({value})))
 
 
 # --- expressions -------------------------------------------------------------------------------

@@ -10,12 +10,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pinesy._common.masks import class_masks
 from pinesy.rulebase.function_steps import (
     FunctionSteps,
     compared,
     equivalence,
     images,
+    subsets,
 )
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute, Proposition
@@ -24,6 +24,8 @@ from pinesy.rules.syntax.expressions import Expression, Membership, evaluator
 
 #: Kinds of expressions that are true or false.
 TRUTHS = ("compare", "and", "or", "not")
+#: Kinds of expressions whose remainder is that of the remainders of their parts.
+_RING = ("+", "-", "*", "negative")
 #: A part's value may be taken as the first if it is lower, as the second if it is higher.
 Limits = tuple[int, int]
 
@@ -145,7 +147,7 @@ class ExpressionRules:
             node = node._replace(parts=(lone,))
         parts, compute = self._function(node)
         source = parts[0] if len(parts) == 1 else self.steps.source(self._next_name(), parts)
-        masks = class_masks(images(self.name, source, compute), len(source.domain))
+        masks = subsets(self.name, source, compute)
         text = value_condition(lone or node, [a.name for a in self.attributes], truth)
         return Proposition(source, masks.get(truth, 0), text)
 
@@ -156,13 +158,15 @@ class ExpressionRules:
         parts = tuple([self._with_remainders(part) for part in node.parts])
         node = node._replace(parts=parts)
         whole = node.kind == "%" and self._bounds(parts[0]) and _is_number(parts[1])
-        return self._remainder(parts[0], parts[1]) if whole and parts[1].content else node
+        if whole and parts[1].content and parts[0].kind in _RING:
+            return self._remainder(parts[0], parts[1])
+        return node
 
     def _remainder(self, node: Expression, modulo: Expression) -> Expression:
         m = modulo.content
         if node.kind == "constant":
             return node._replace(content=node.content % m)
-        if node.kind in ("+", "-", "*", "negative"):
+        if node.kind in _RING:
             parts = tuple([self._remainder(part, modulo) for part in node.parts])
             return Expression("%", (node._replace(parts=parts), modulo))
         low, high = self._bounds(node) or (-1, 0)

@@ -17,13 +17,17 @@ import numpy as np
 from pinesy._common.masks import class_masks, positions
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import MAX_PRODUCT, Attribute, Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.expression_text import value_text
 from pinesy.rules.syntax.writer import format_name
 
 #: From a value of a function to the text of the condition for it; None if there is no text.
 ConditionText = Callable[[Hashable], str | None]
+#: Bits of the subsets in the rules of one function; half a gigabyte, more is refused.
+MAX_SUBSET_BITS = 4 * 10**9
+#: Values of a source up to which steps with one function share the work.
+MAX_SHARED = 10_000
 
 
 def joint(name: str, *attributes: Attribute) -> RuleSet:
@@ -42,8 +46,11 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     >>> pairing.infer({"left": {3: 1, 8: 0.4}, "right": {4: 1, 9: 0.2}}).possibility({(8, 4)})
     0.4
     """
+    sizes = tuple(len(a.domain) for a in attributes if isinstance(a, Attribute))
+    if prod(sizes) <= MAX_PRODUCT:  # else the product says so
+        _check_subsets(name, sum(sizes), prod(sizes))
     pair = Attribute.product(name, *attributes)
-    masks = _factor_masks(tuple(len(a.domain) for a in attributes))
+    masks = (_shared_masks if len(pair.domain) <= MAX_SHARED else _factor_masks)(sizes)
     rules = []
     for a, with_value in zip(attributes, masks, strict=True):
         for i, mask in enumerate(with_value):
@@ -52,7 +59,14 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     return RuleSet(rules)
 
 
-@lru_cache(maxsize=64)
+def _check_subsets(name: str, count: int, size: int) -> None:
+    if count * size > MAX_SUBSET_BITS:
+        raise DomainError(
+            f"the rules of {name!r} would have {count:,} subsets of {size:,} values, "
+            f"{count * size / 8e9:.1f} GB; take fewer values, or digits or classes of them"
+        )
+
+
 def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return, for each factor and value, the tuples of a product that have it; one of two."""
     masks = []
@@ -61,6 +75,9 @@ def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         of_values = class_masks((t[place] for t in tuples), prod(sizes))
         masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
     return tuple(masks)
+
+
+_shared_masks = lru_cache(maxsize=64)(_factor_masks)
 
 
 def distinct_attributes(attributes: Any, what: str) -> list[Attribute]:
@@ -108,10 +125,7 @@ class FunctionSteps:
         Steps with one function and equal domains share the work.
         """
         source = self.source(name, parts)
-        key = (fn, source.domain, repr(source.domain))  # as (0, 1) == (False, True)
-        if key not in self._classes:
-            self._classes[key] = class_masks(images(name, source, fn), len(source.domain))
-        masks = self._classes[key]
+        masks = self._subsets(name, source, fn)
         output = Attribute(name, _sorted(masks) if domain is None else domain)
         self._check_domain(output, source, masks)
         premises = dict.fromkeys(output.domain, Proposition(source, 0))
@@ -121,6 +135,17 @@ class FunctionSteps:
         rules = [equivalence([premises[v]], output.isin({v})) for v in values]
         self.rule_sets.append(RuleSet(rules))
         return output
+
+    def _subsets(
+        self, name: str, source: Attribute, fn: Callable[..., Hashable]
+    ) -> dict[Hashable, int]:
+        """Return the subset of the values of `source` for each result of a function."""
+        if len(source.domain) > MAX_SHARED:
+            return subsets(name, source, fn)
+        key = (fn, source.domain, repr(source.domain))  # as (0, 1) == (False, True)
+        if key not in self._classes:
+            self._classes[key] = subsets(name, source, fn)
+        return self._classes[key]
 
     def _check_domain(
         self, output: Attribute, source: Attribute, masks: dict[Hashable, int]
@@ -132,6 +157,13 @@ class FunctionSteps:
                     f"the function {output.name!r} gives {value!r:.60} for {arguments}, which is "
                     "not in its domain; add it there, or leave the domain out"
                 )
+
+
+def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashable, int]:
+    """Return the subset of the values of `source` for each result of a function."""
+    results = list(images(name, source, fn))
+    _check_subsets(name, len(set(results)), len(results))
+    return class_masks(results, len(results))
 
 
 def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
