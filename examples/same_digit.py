@@ -1,6 +1,6 @@
 """The paper's running example: whether two images show the same digit, 0 or 1."""
 
-from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic
 
 a1, a2 = Attribute("a_1", [0, 1]), Attribute("a_2", [0, 1])
 b = Attribute.product("b", a1, a2)
@@ -8,16 +8,16 @@ c = Attribute("c", [0, 1])
 
 pairing = RuleSet(
     [
-        If(a1.isin({0})).then(b.where("a_1 == 0")),
-        If(a1.isin({1})).then(b.where("a_1 == 1")),
-        If(a2.isin({0})).then(b.where("a_2 == 0")),
-        If(a2.isin({1})).then(b.where("a_2 == 1")),
+        Iff(a1.isin({0})).then(b.where("a_1 == 0")),
+        Iff(a1.isin({1})).then(b.where("a_1 == 1")),
+        Iff(a2.isin({0})).then(b.where("a_2 == 0")),
+        Iff(a2.isin({1})).then(b.where("a_2 == 1")),
     ]
 )
 comparing = RuleSet(
     [
-        If(b.where("a_1 == a_2")).then(c.isin({1})),
-        If(b.where("a_1 != a_2")).then(c.isin({0})),
+        Iff(b.where("a_1 == a_2")).then(c.isin({1})),
+        Iff(b.where("a_1 != a_2")).then(c.isin({0})),
     ]
 )
 same_digit = Cascade(pairing, comparing)

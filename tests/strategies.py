@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 import oracles
-from pinesy import Attribute, Cascade, If, Premise, Proposition, Rule, RuleSet
+from pinesy import Attribute, Cascade, Iff, Premise, Proposition, Rule, RuleSet
 from pinesy.exceptions import DomainError
 
 FloatArray = npt.NDArray[np.float64]
@@ -172,7 +172,7 @@ def rules(draw: Draw, known: Sequence[Attribute], output: Attribute, texts: bool
     kind = stated if texts else propositions
     conclusion = draw(kind(output, empty=False))
     premise = draw(premises(known, texts))
-    return If(premise).then(conclusion, draw(DEGREES), draw(DEGREES))
+    return Iff(premise).then(conclusion, draw(DEGREES), draw(DEGREES))
 
 
 @st.composite
@@ -203,7 +203,7 @@ def block_rule_sets(draw: Draw, parts: Sequence[Attribute], name: str) -> RuleSe
             subset = [t for t in output.domain if isinstance(t, tuple) and t[place] in inside]
             premise = draw(propositions(part))
             s, r = draw(DEGREES), draw(DEGREES)
-            made.append(If(premise).then(output.isin(subset), s, r))
+            made.append(Iff(premise).then(output.isin(subset), s, r))
     if draw(st.integers(0, 3)) == 0:
         made.append(draw(rules(parts, output)))
     return RuleSet(draw(st.permutations(made)))
@@ -219,7 +219,7 @@ def function_rule_sets(draw: Draw, known: Sequence[Attribute], output: Attribute
     for value in output.domain:
         reached = [u for u, v in zip(source.domain, image, strict=True) if v == value]
         s, r = draw(DEGREES), draw(DEGREES)
-        made.append(If(source.isin(reached)).then(output.isin([value]), s, r))
+        made.append(Iff(source.isin(reached)).then(output.isin([value]), s, r))
     return RuleSet(made[draw(st.integers(0, len(made) - 1)) :])
 
 

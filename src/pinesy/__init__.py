@@ -46,7 +46,20 @@ from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.targets import Target
-from pinesy.rules import Attribute, If, Premise, Proposition, Rule
+from pinesy.rules import (
+    Attribute,
+    Compound,
+    If,
+    Iff,
+    Premise,
+    Proposition,
+    Rule,
+    all_of,
+    any_of,
+    at_least,
+    at_most,
+    exactly,
+)
 from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
@@ -58,6 +71,7 @@ __all__ = [
     "Cascade",
     "CascadeError",
     "Change",
+    "Compound",
     "DataError",
     "DegreeError",
     "DomainError",
@@ -65,6 +79,7 @@ __all__ = [
     "Explanation",
     "Formula",
     "If",
+    "Iff",
     "InconsistentSystemError",
     "Inference",
     "Label",
@@ -96,12 +111,17 @@ __all__ = [
     "UnreachableError",
     "WhyNot",
     "all_different",
+    "all_of",
     "antipignistic",
     "antipignistic_inverse",
+    "any_of",
+    "at_least",
+    "at_most",
     "audit",
     "backpropagate",
     "conditions",
     "count_of",
+    "exactly",
     "explain",
     "function",
     "joint",

@@ -14,7 +14,7 @@ import oracles
 from golden import PAPER
 from minmax.minmax_oracle import Matrix, Vector, box
 from oracles import decimal
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from strategies import DEGREES, FloatArray, LearningProblem, learning_problems
 
 EXAMPLES = settings(max_examples=100, deadline=None)
@@ -179,11 +179,11 @@ def test_samples_of_the_cascade(name: str) -> None:
 A1, A2, C = (Attribute(name, (0, 1)) for name in ("a1", "a2", "c"))
 B = Attribute.product("b", A1, A2)
 PAIRS = RuleSet(
-    [If(A1.isin({d})).then(B.where(f"a1 == {d}")) for d in (0, 1)]
-    + [If(A2.isin({d})).then(B.where(f"a2 == {d}")) for d in (0, 1)]
+    [Iff(A1.isin({d})).then(B.where(f"a1 == {d}")) for d in (0, 1)]
+    + [Iff(A2.isin({d})).then(B.where(f"a2 == {d}")) for d in (0, 1)]
 )
 SAME = RuleSet(
-    [If(B.where("a1 == a2")).then(C.isin({1})), If(B.where("a1 != a2")).then(C.isin({0}))]
+    [Iff(B.where("a1 == a2")).then(C.isin({1})), Iff(B.where("a1 != a2")).then(C.isin({0}))]
 )
 SAMPLES = [{a: decimals(sample[a]) for a in ("a1", "a2")} for sample in LEARNING["samples"]]
 TARGETS: dict[str, list[Any]] = {
@@ -221,7 +221,7 @@ def known_pairs() -> list[dict[str, oracles.Distribution]]:
 
 def test_only_reliable_samples_count() -> None:
     """The second sample alone would ask for r; its distance is 0.1."""
-    rules = [If(A1.isin({0})).then(C.isin({0}))]
+    rules = [Iff(A1.isin({0})).then(C.isin({0}))]
     known: list[oracles.Known] = [{"a1": dict(enumerate(decimals(pi)))} for pi in ([0, 1], [1, 0])]
     targets = decimals([[0.3, 1], [0.9, 1]])
     kept = oracles.learn_rules(rules, known, targets, Fraction(1, 10))

@@ -17,22 +17,22 @@ product pair = left * right
 attribute total in {0..6}
 attribute size in {small, "rather large"}
 
-if left in {0} then pair where left == 0
-if left in {1} then pair where left == 1
-if left in {2} then pair where left == 2
-if left in {3} then pair where left == 3
-if right in {0} then pair where right == 0
-if right in {1} then pair where right == 1
-if right in {2} then pair where right == 2
-if right in {3} then pair where right == 3
-if pair where left + right == 0 then total in {0}
-if pair where left + right == 1 then total in {1}
-if pair where left + right == 2 then total in {2} [s=0.1, r=0]
-if pair where left + right == 3 then total in {3}
-if pair where left + right == 4 then total in {4}
-if pair where left + right == 5 then total in {5}
-if pair where left + right == 6 then total in {6}
-if pair where left + right <= 3 then size in {small}
+iff left in {0} then pair where left == 0
+iff left in {1} then pair where left == 1
+iff left in {2} then pair where left == 2
+iff left in {3} then pair where left == 3
+iff right in {0} then pair where right == 0
+iff right in {1} then pair where right == 1
+iff right in {2} then pair where right == 2
+iff right in {3} then pair where right == 3
+iff pair where left + right == 0 then total in {0}
+iff pair where left + right == 1 then total in {1}
+iff pair where left + right == 2 then total in {2} [s=0.1, r=0]
+iff pair where left + right == 3 then total in {3}
+iff pair where left + right == 4 then total in {4}
+iff pair where left + right == 5 then total in {5}
+iff pair where left + right == 6 then total in {6}
+iff pair where left + right <= 3 then size in {small}
 """
 
 

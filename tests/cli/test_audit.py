@@ -218,7 +218,7 @@ def test_names_are_not_taken_for_markup(pinesy: Run, tmp_path: Path) -> None:
     rules = tmp_path / "markup.rules"
     rules.write_text(
         'attribute a in {0, 1} attribute `[red]b[/red]` in {"[/]", ":smile:"}'
-        ' if a in {0} then `[red]b[/red]` in {"[/]"}'
+        ' iff a in {0} then `[red]b[/red]` in {"[/]"}'
     )
     data = tmp_path / "data.jsonl"
     data.write_text('{"a": 0, "[red]b[/red]": ":smile:"}\n')

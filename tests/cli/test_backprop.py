@@ -65,7 +65,7 @@ def test_the_file_s_targets(pinesy: Run, cascade: library.Cascade, inputs: Any) 
         {
             "attribute": "street",
             "rule": 1,
-            "text": "if rain in {light, heavy} then street in {wet}",
+            "text": "iff rain in {light, heavy} then street in {wet}",
         }
     ]
 
@@ -145,7 +145,7 @@ def test_the_table(pinesy: Run) -> None:
     assert "reproduced; the actual inputs" in words
     assert "any value" in words
     assert "line 9: rule 1 on 'street' needs the negation of its premise possible at 1" in shown
-    assert "  rule 1 on street: if rain in {light, heavy} then street in {wet}" in shown
+    assert "  rule 1 on street: iff rain in {light, heavy} then street in {wet}" in shown
 
 
 def test_actual_inputs_that_give_the_target_outside_the_bounds(pinesy: Run) -> None:
@@ -193,7 +193,7 @@ def test_long_rules_and_many_degrees_are_shortened(pinesy: Run, tmp_path: Path) 
     values = ", ".join(f"value_{i}" for i in range(40))
     path.write_text(
         f"attribute a in {{{values}}}\nattribute b in {{0, 1}}\n"
-        f"if a in {{{', '.join(f'value_{i}' for i in range(30))}}} then b in {{1}} [s=0.5, r=0]\n"
+        f"iff a in {{{', '.join(f'value_{i}' for i in range(30))}}} then b in {{1}} [s=0.5, r=0]\n"
     )
     line = '{"a": "value_1"}'
     [row] = lines(pinesy("backprop", path, "-", "--target", "b=0", input=line))
@@ -250,7 +250,7 @@ def test_names_and_values_may_hold_equals_signs(pinesy: Run, tmp_path: Path) -> 
     path = tmp_path / "signs.rules"
     path.write_text(
         'attribute a in {0, 1}\nattribute b in {0, 1}\nattribute `b=c` in {0, "x=y"}\n'
-        'if a in {0} then b in {1}\nif a in {1} then `b=c` in {"x=y"}\n'
+        'iff a in {0} then b in {1}\niff a in {1} then `b=c` in {"x=y"}\n'
     )
     [row] = lines(pinesy("backprop", path, "-", "--target", "b=c=x=y", input='{"a": 0}'))
     assert row["inputs"] == {"a": {"1": 1.0}}

@@ -28,7 +28,7 @@ def test_warnings_are_an_exit_code(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd.rules"
     path.write_text(
         "attribute a in {0, 1} attribute b in {0, 1} attribute spare in {0}"
-        " if a in {0} then b in {0} if a in {0} then b in {0}"
+        " iff a in {0} then b in {0} iff a in {0} then b in {0}"
     )
     result = pinesy("check", path)
     assert result.exit_code == 1

@@ -107,7 +107,7 @@ def test_limits_are_kept_and_what_is_left_out_is_counted(
 
 
 def test_all_the_text_goes_down_to_the_inputs(pinesy: Run, tmp_path: Path) -> None:
-    sets = "\n".join(f"if v_{i} in {{1}} then v_{i + 1} in {{1}}" for i in range(9))
+    sets = "\n".join(f"iff v_{i} in {{1}} then v_{i + 1} in {{1}}" for i in range(9))
     names = "\n".join(f"attribute v_{i} in {{0, 1}}" for i in range(10))
     path = tmp_path / "chain.rules"
     path.write_text(f"{names}\n{sets}")
@@ -189,7 +189,7 @@ def test_margins_in_words_and_in_json(pinesy: Run, rules: Path, tmp_path: Path) 
     shown = pinesy("explain", rules, "-", "--attribute", "total", input=tie).stdout
     assert "Margin: 0. Several values of total are most possible" in shown
     path = tmp_path / "fixed.rules"
-    path.write_text("attribute a in {0, 1}\nattribute b in {0}\nif a in {0} then b in {0} [s=1]")
+    path.write_text("attribute a in {0, 1}\nattribute b in {0}\niff a in {0} then b in {0} [s=1]")
     shown = pinesy("explain", path, "-", input='{"a": 0}').stdout
     assert "Margin: unlimited. No inputs make another value of b most possible." in shown
     found = json.loads(pinesy("explain", path, "-", "--format", "json", input='{"a": 0}').stdout)
@@ -200,7 +200,7 @@ def test_inputs_that_change_nothing_alone(pinesy: Run, tmp_path: Path) -> None:
     names = "\n".join(f"attribute a_{i} in {{0, 1}}" for i in range(5))
     some = " and ".join(f"a_{i} in {{1}}" for i in range(5))
     path = tmp_path / "five.rules"
-    path.write_text(f"{names}\nattribute all in {{0, 1}}\nif {some} then all in {{1}}")
+    path.write_text(f"{names}\nattribute all in {{0, 1}}\niff {some} then all in {{1}}")
     line = json.dumps({f"a_{i}": 0 for i in range(5)})
     shown = pinesy("explain", path, "-", input=line).stdout
     assert shown.endswith("No input alone can change it.\n")
@@ -213,7 +213,7 @@ def test_a_margin_that_is_a_bound_says_so(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.rules"
     path.write_text(
         "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute c in {0, 1}\n"
-        "if a in {1} then c in {1}\nif b in {1} then c in {0}"
+        "iff a in {1} then c in {1}\niff b in {1} then c in {0}"
     )
     line = '{"a": {"1": 1, "0": 0.25}, "b": {"0": 1, "1": 0.5}}'
     shown = pinesy("explain", path, "-", input=line).stdout

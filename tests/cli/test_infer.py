@@ -150,7 +150,7 @@ def test_inputs_that_an_output_does_not_need(pinesy: Run, tmp_path: Path) -> Non
     path = tmp_path / "two.rules"
     path.write_text(
         "attribute a in {0, 1} attribute b in {0, 1} attribute x in {0, 1} attribute y in {0, 1}"
-        " if a in {0} then x in {0} if b in {0} then y in {0}"
+        " iff a in {0} then x in {0} iff b in {0} then y in {0}"
     )
     found = pinesy("infer", path, "-", "--outputs", "x", input='{"a": 1}\n{"a": 0, "b": 1}')
     assert [json.loads(line)["x"]["best"] for line in found.stdout.splitlines()] == [1, 0]
@@ -166,7 +166,7 @@ def test_flags(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.rules"
     path.write_text(
         "attribute a in {0, 1} attribute b in {0, 1}"
-        " if a in {0} then b in {0} if a in {0} then b in {1}"
+        " iff a in {0} then b in {0} iff a in {0} then b in {1}"
     )
     result = pinesy("infer", path, "-", input='{"a": 0}')
     found = json.loads(result.stdout)["b"]

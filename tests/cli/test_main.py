@@ -135,7 +135,7 @@ def test_a_reader_that_goes_away_is_no_error(rules: Path, tmp_path: Path, form: 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
     path = tmp_path / "greek.rules"
     path.write_text(
-        "attribute α in {0, 1} attribute b in {0, 1} if α in {0} then b in {0}", "utf-8"
+        "attribute α in {0, 1} attribute b in {0, 1} iff α in {0} then b in {0}", "utf-8"
     )
     environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
     result = subprocess.run(
@@ -146,4 +146,4 @@ def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
         check=False,
     )
     assert (result.returncode, without_notices(result.stderr)) == (0, "")
-    assert r"if \u03b1 in {0} then b in {0}" in result.stdout
+    assert r"iff \u03b1 in {0} then b in {0}" in result.stdout

@@ -36,7 +36,7 @@ def test_unused_attributes_and_lone_factors(pinesy: Run, tmp_path: Path) -> None
     path = tmp_path / "odd.rules"
     path.write_text(
         "attribute x in {0, 1} attribute y in {0, 1} product xy = x * y attribute spare in {0}"
-        " attribute c in {0, 1} if xy where x == y then c in {1}"
+        " attribute c in {0, 1} iff xy where x == y then c in {1}"
     )
     told = pinesy("show", path, "--attributes").stdout
     roles = dict(re.findall(r"^(\w+) +(input|intermediate|output|unused|factor)\b", told, re.M))
@@ -56,8 +56,8 @@ def test_the_paper_s_example_of_a_partition_and_matrix(pinesy: Run, tmp_path: Pa
     path = tmp_path / "bits.rules"
     path.write_text(
         "attribute u in {0, 1} attribute v in {0, 1} product b = u * v"
-        " if u in {0} then b where u == 0 if u in {1} then b where u == 1 [s=0.2, r=0.3]"
-        " if v in {0} then b where v == 0 if v in {1} then b where v == 1"
+        " iff u in {0} then b where u == 0 iff u in {1} then b where u == 1 [s=0.2, r=0.3]"
+        " iff v in {0} then b where v == 0 iff v in {1} then b where v == 1"
     )
     told = pinesy("show", path, "--partition", "--matrix").stdout
     cells = re.findall(r"\d +(\([-1-4, ]+\)) +\{(\(\d, \d\))\}", told)
@@ -71,7 +71,7 @@ def test_the_paper_s_example_of_a_partition_and_matrix(pinesy: Run, tmp_path: Pa
 
 def test_one_set_is_shown_whole(pinesy: Run, rules: Path) -> None:
     told = pinesy("show", rules, "--set", "size").stdout
-    assert "1  if pair where left + right <= 3 then size in {small}\n" in told
+    assert "1  iff pair where left + right <= 3 then size in {small}\n" in told
     assert "partition of size" in told
     assert "[s_1   1]\n[  1 r_1]\n" in told
 
@@ -95,7 +95,7 @@ def test_all_leaves_nothing_out(pinesy: Run, sums: Path) -> None:
     told = pinesy("show", sums, "--rules", "--matrix", "--set", "c_1", "--all").stdout
     assert "more" not in told
     rule_set = library.load(sums)["c_1"]
-    assert [line.split("  ")[-1] for line in told.splitlines() if " if " in line] == list(
+    assert [line.split("  ")[-1] for line in told.splitlines() if " iff " in line] == list(
         map(str, rule_set.rules)
     )
     matrix = [line.strip("[]").split() for line in told.splitlines() if line.startswith("[")]
@@ -115,8 +115,8 @@ def test_names_are_not_taken_for_markup(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "markup.rules"
     path.write_text(
         'attribute `[red]a[/red]` in {"[/]", ":smile:"} attribute b in {0, 1}'
-        ' if `[red]a[/red]` in {"[/]"} then b in {0}'
+        ' iff `[red]a[/red]` in {"[/]"} then b in {0}'
     )
     told = pinesy("show", path).stdout
     assert re.search(r'\[red\]a\[/red\] +input +2 +\{"\[/\]", ":smile:"\}', told)
-    assert '1  if `[red]a[/red]` in {"[/]"} then b in {0}\n' in told
+    assert '1  iff `[red]a[/red]` in {"[/]"} then b in {0}\n' in told

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from pinesy import Attribute, Cascade, If, Possibility, Proposition, RuleSet, Trace
+from pinesy import Attribute, Cascade, Iff, Possibility, Proposition, RuleSet, Trace
 from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.problems import addition
 from strategies import (
@@ -128,9 +128,9 @@ def test_one_rule_set_is_the_definition(data: st.DataObject) -> None:
 def test_the_order_in_which_sets_are_given_does_not_matter() -> None:
     a, b, c, d = (Attribute(name, range(3)) for name in "abcd")
     sets = [
-        RuleSet([If(a.isin({0})).then(b.isin({1}), 0.2, 0.1)]),
-        RuleSet([If(b.isin({1})).then(c.isin({2}), 0, 0.3)]),
-        RuleSet([If(c.isin({2}), b.isin({0, 1})).then(d.isin({0}), 0.4, 0)]),
+        RuleSet([Iff(a.isin({0})).then(b.isin({1}), 0.2, 0.1)]),
+        RuleSet([Iff(b.isin({1})).then(c.isin({2}), 0, 0.3)]),
+        RuleSet([Iff(c.isin({2}), b.isin({0, 1})).then(d.isin({0}), 0.4, 0)]),
     ]
     evidence = {"a": [0.7, 1.0, 0.4]}
     expected = exact(Cascade(*sets), evidence).distributions["d"]
@@ -175,10 +175,10 @@ def test_pairwise_independent_rules_that_are_no_product(
         lambda _, y: y == 0,
     ]
     rules = [
-        If(a.isin({j})).then(b.where(q), *parameters[2 * j : 2 * j + 2])
+        Iff(a.isin({j})).then(b.where(q), *parameters[2 * j : 2 * j + 2])
         for j, q in enumerate(subsets[: 4 if with_block else 3])
     ]
-    last = RuleSet([If(b.where("four + two >= 3")).then(Attribute("c", (0, 1)).isin({1}))])
+    last = RuleSet([Iff(b.where("four + two >= 3")).then(Attribute("c", (0, 1)).isin({1}))])
     cascade = Cascade(RuleSet(rules), last)
     evidence = {"a": pi}
     assert_exact(cascade.trace(evidence), exact(cascade, evidence))
@@ -192,12 +192,12 @@ def test_parameters_all_zero_or_all_one(parameter: float, full: bool) -> None:
     total = Attribute("total", range(5))
     digits = range(3 if full else 2)
     pairs = [
-        If(a.isin({d})).then(pair.where(f"{a.name} == {d}"), parameter, parameter)
+        Iff(a.isin({d})).then(pair.where(f"{a.name} == {d}"), parameter, parameter)
         for a in (x, y)
         for d in digits
     ]
     sums = [
-        If(pair.where(f"x + y == {t}")).then(total.isin({t}), parameter, parameter)
+        Iff(pair.where(f"x + y == {t}")).then(total.isin({t}), parameter, parameter)
         for t in total.domain
     ]
     cascade = Cascade(RuleSet(pairs), RuleSet(sums))
@@ -224,8 +224,8 @@ def test_other_parameters_on_the_same_rules(case: Case, data: st.DataObject) -> 
 
 def test_incoherence_travels_to_later_attributes() -> None:
     a, b, c = Attribute("a", range(2)), Attribute("b", range(3)), Attribute("c", range(2))
-    clash = RuleSet([If(a.isin({0})).then(b.isin({0})), If(a.isin({0})).then(b.isin({1}))])
-    later = RuleSet([If(b.isin({2})).then(c.isin({1}), s=1, r=1)])
+    clash = RuleSet([Iff(a.isin({0})).then(b.isin({0})), Iff(a.isin({0})).then(b.isin({1}))])
+    later = RuleSet([Iff(b.isin({2})).then(c.isin({1}), s=1, r=1)])
     cascade = Cascade(clash, later)
     batch = cascade.infer({"a": np.array([[1, 0], [0.4, 1.0], [1.0, 1.0]])}, ["b", "c"])
     assert batch["b"].degrees.max(axis=1).tolist() == [0.0, 1.0, 1.0]
@@ -358,7 +358,7 @@ def test_whole_numbers_are_degrees(dtype: npt.DTypeLike) -> None:
 
 def test_minus_zero_never_comes_out() -> None:
     a, b = Attribute("a", range(2)), Attribute("b", range(2))
-    rule_set = RuleSet([If(a.isin({0})).then(b.isin({0}), s=-0.0, r=-0.0)])
+    rule_set = RuleSet([Iff(a.isin({0})).then(b.isin({0}), s=-0.0, r=-0.0)])
     assert not np.signbit(rule_set.s).any()
     assert not np.signbit(rule_set.r).any()
     pi = np.array([-0.0, 1.0])
@@ -438,7 +438,7 @@ def test_a_result_is_a_mapping_by_name_or_attribute() -> None:
 @pytest.mark.parametrize("n", [1, 2, 200])
 def test_inputs_may_be_read_only(n: int) -> None:
     a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
-    rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+    rules = RuleSet([Iff(a.isin({0})).then(b.isin({0}))])
     x = np.tile([1.0, 0.25], (n, 1))
     x.setflags(write=False)
     assert rules.infer({"a": x}).degrees.tolist() == x.tolist()
@@ -466,7 +466,7 @@ def test_inputs_that_lie_column_by_column(case: BatchCase) -> None:
 @pytest.mark.parametrize("n", [2, 127, 300])
 def test_wrong_inputs_that_lie_column_by_column(n: int) -> None:
     a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
-    rules = Cascade(RuleSet([If(a.isin({0})).then(b.isin({0}))]))
+    rules = Cascade(RuleSet([Iff(a.isin({0})).then(b.isin({0}))]))
     for wrong in ([0.5, 0.9], [1.0, -0.1], [1.0, np.nan], [1.5, 1.0]):
         rows = np.ones((n, 2))
         rows[n - 1] = wrong
@@ -495,7 +495,7 @@ def test_possibilities_of_propositions_are_maxima(case: Case, data: st.DataObjec
 
 def test_propositions_beside_distributions_and_in_batches() -> None:
     left, right, total = (Attribute(name, range(4)) for name in ("left", "right", "total"))
-    rules = Cascade(RuleSet([If(left.isin({0}), right.isin({0})).then(total.isin({0}))]))
+    rules = Cascade(RuleSet([Iff(left.isin({0}), right.isin({0})).then(total.isin({0}))]))
     batch = {"left": np.eye(4), "right": np.eye(4)[::-1]}
     small = total.isin({0, 1})
     result = rules.infer(batch, [total, small])

@@ -7,10 +7,10 @@ import pytest
 
 from messages import raises_saying
 from named_columns import Table
-from pinesy import Attribute, DataError, If, RuleSet, learn
+from pinesy import Attribute, DataError, Iff, RuleSet, learn
 
 SKY, RAIN = Attribute("sky", ["clear", "dark"]), Attribute("rain", ["no", "yes"])
-RULES = RuleSet([If(SKY.isin({"dark"})).then(RAIN.isin({"yes"}))])
+RULES = RuleSet([Iff(SKY.isin({"dark"})).then(RAIN.isin({"yes"}))])
 DARK = [[0.25, 1.0], [0.5, 1.0]]
 TURNED = np.array(DARK)[:, ::-1]
 
@@ -31,7 +31,7 @@ def test_inference(evidence: Any) -> None:
 
 def test_numbers_as_values() -> None:
     digit, even = Attribute("digit", [2, 1, 0]), Attribute("even", [False, True])
-    rules = RuleSet([If(digit.isin({0, 2})).then(even.isin({True}))])
+    rules = RuleSet([Iff(digit.isin({0, 2})).then(even.isin({True}))])
     table = Table([0, 1, 2], [[1.0, 0.0, 0.5]])
     assert rules.infer({"digit": table}).degrees.tolist() == [[0.0, 1.0]]
     two_or_one = Table([2, 1, 0], [[0.5, 1.0, 0.0]])

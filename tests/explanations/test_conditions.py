@@ -17,7 +17,7 @@ from pinesy import (
     CascadeError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     RuleSet,
     UnknownAttributeError,
     antipignistic,
@@ -69,14 +69,14 @@ def small_cascade() -> Cascade:
     c, d = Attribute("c", (0, 1)), Attribute("d", (0, 1, 2))
     first = RuleSet(
         [
-            If(a.isin({0}), b.isin({0, 1})).then(c.isin({0}), 0.3, 0.0),
-            If(b.isin({2})).then(c.isin({1})),
+            Iff(a.isin({0}), b.isin({0, 1})).then(c.isin({0}), 0.3, 0.0),
+            Iff(b.isin({2})).then(c.isin({1})),
         ]
     )
     second = RuleSet(
         [
-            If(c.isin({1}), a.isin({1})).then(d.isin({0, 1}), 0.0, 0.6),
-            If(c.isin({0})).then(d.isin({1}), 0.6, 0.3),
+            Iff(c.isin({1}), a.isin({1})).then(d.isin({0, 1}), 0.0, 0.6),
+            Iff(c.isin({0})).then(d.isin({1}), 0.6, 0.3),
         ]
     )
     return Cascade(first, second)
@@ -142,10 +142,10 @@ def test_a_long_chain_is_no_problem() -> None:
 # --- texts and data ----------------------------------------------------------------------------
 
 A, B = Attribute("a", range(12)), Attribute("b", ("no", "yes"))
-ONE = RuleSet([If(A.isin({3})).then(B.isin({"yes"}), s=0.3)])
+ONE = RuleSet([Iff(A.isin({3})).then(B.isin({"yes"}), s=0.3)])
 MANY = RuleSet(
     [
-        If(A.isin({i}), Attribute(f"x_{i}", (0, 1)).isin({0})).then(B.isin({"yes"}))
+        Iff(A.isin({i}), Attribute(f"x_{i}", (0, 1)).isin({0})).then(B.isin({"yes"}))
         for i in range(12)
     ]
 )

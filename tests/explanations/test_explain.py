@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracles
 import strategies as make
 from explanations import explaining_oracle as oracle
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.explanations import Explanation, ExplanationNode, TripletProposition, explain
 from pinesy.problems import addition
 
@@ -146,7 +146,7 @@ def small_rule_sets(draw: st.DrawFn) -> RuleSet:
     for _ in range(draw(st.integers(1, 4))):
         premise = draw(make.premises(inputs))
         conclusion = draw(make.propositions(output, empty=False))
-        made.append(If(premise).then(conclusion, draw(degrees), draw(degrees)))
+        made.append(Iff(premise).then(conclusion, draw(degrees), draw(degrees)))
     return RuleSet(made)
 
 
@@ -197,7 +197,7 @@ def test_each_triplet_of_a_cascade_suffices(case: make.BatchCase, data: st.DataO
 def test_a_degree_between_premises_is_not_a_reason() -> None:
     """The test above can fail: another rule's premise, held, does not keep the value down."""
     a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
-    rules = RuleSet([If(a.isin({0})).then(c.isin({0})), If(a.isin({0, 1})).then(c.isin({0}))])
+    rules = RuleSet([Iff(a.isin({0})).then(c.isin({0})), Iff(a.isin({0, 1})).then(c.isin({0}))])
     [node] = explain(rules, {"a": [0.3, 1.0]}, c.isin({0})).values
     assert node.justification is not None
     assert [t.number for t in node.justification.triplets] == [1]
@@ -207,7 +207,7 @@ def test_a_parameter_that_a_premise_outdoes_sets_nothing() -> None:
     """Both parameters equal the degree, but the second rule's premise leaves its bound at 1."""
     a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
     rules = RuleSet(
-        [If(a.isin({0})).then(c.isin({0}), s=0.5), If(a.isin({1})).then(c.isin({0}), s=0.5)]
+        [Iff(a.isin({0})).then(c.isin({0}), s=0.5), Iff(a.isin({1})).then(c.isin({0}), s=0.5)]
     )
     [node] = explain(rules, {"a": {1: 1.0}}, c.isin({0})).values
     assert node.justification is not None
@@ -218,7 +218,7 @@ def test_a_parameter_that_a_premise_outdoes_sets_nothing() -> None:
 def test_decimal_thresholds_do_not_flip() -> None:
     """``1 - rho`` is rounded, yet counts as reaching eta if it does in decimals."""
     a, c = Attribute("a", (0, 1)), Attribute("c", (0, 1))
-    rules = RuleSet([If(a.isin({0})).then(c.isin({0}))])
+    rules = RuleSet([Iff(a.isin({0})).then(c.isin({0}))])
     for i in range(1, 100):
         evidence, other = {"a": {0: 1.0, 1: i / 100}}, c.isin({1})
         for eta, reached in (((100 - i) / 100, True), (min(1.0, (101 - i) / 100), i == 0)):
@@ -275,7 +275,7 @@ def test_an_enormous_tree_is_not_built() -> None:
     """Sixty levels with two values each at the top: 2^60 paths, 120 nodes."""
     chain = [Attribute(f"a_{i}", (0, 1)) for i in range(61)]
     rules = [
-        RuleSet([If(a.isin({0})).then(b.isin({0})), If(a.isin({1})).then(b.isin({1}))])
+        RuleSet([Iff(a.isin({0})).then(b.isin({0})), Iff(a.isin({1})).then(b.isin({1}))])
         for a, b in itertools.pairwise(chain)
     ]
     found = explain(Cascade(*rules), {"a_0": [1.0, 1.0]})

@@ -13,7 +13,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     PinesyError,
     RuleSet,
     UnknownAttributeError,
@@ -21,7 +21,7 @@ from pinesy import (
 from pinesy.explanations import Label, explain
 
 A, B = Attribute("a", range(3)), Attribute("b", ("no", "yes"))
-RULES = RuleSet([If(A.isin({1})).then(B.isin({"yes"}))])
+RULES = RuleSet([Iff(A.isin({1})).then(B.isin({"yes"}))])
 GOOD = {"a": [0.0, 1.0, 0.2]}
 Y1 = ADDITION["y_1"].output
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import strategies as make
 from explanations.json_schema import problems
 from explanations.test_explain import ADDITION, SAMPLE
-from pinesy import Attribute, If, RuleSet
+from pinesy import Attribute, Iff, RuleSet
 from pinesy.explanations import explain, schema
 from pinesy.problems import sudoku
 
@@ -116,7 +116,7 @@ def test_what_decides_comes_first() -> None:
 def test_odd_values_have_a_form() -> None:
     a = Attribute("a", (None, True, 2, 1.5, "x", (1, (2,)), frozenset()))
     b = Attribute("b", (float("inf"), 0))
-    rules = RuleSet([If(a.isin({True, (1, (2,))})).then(b.isin({0}))])
+    rules = RuleSet([Iff(a.isin({True, (1, (2,))})).then(b.isin({0}))])
     content = explain(rules, {"a": [0.2, 1.0, 0.0, 0.1, 0.3, 1.0, 0.4]}).to_dict()
     check(content)
     assert content["distribution"][0]["value"] == "inf"

@@ -14,7 +14,7 @@ from explanations import attempts
 from explanations.test_smallest_change import functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
 from pinesy.explanations import input_margins, is_coherent, margin
 from pinesy.problems import addition, sudoku
@@ -177,17 +177,17 @@ def test_a_sudoku() -> None:
 def test_parameters_below_1_do_not_make_a_margin_smaller() -> None:
     """The second value is at 0.7 by a parameter, but only its premise can raise it to 1."""
     a, b = Attribute("a", range(2)), Attribute("b", range(2))
-    rules = Cascade(RuleSet([If(a.isin({1})).then(b.isin({1}), s=0.7, r=0.7)]))
+    rules = Cascade(RuleSet([Iff(a.isin({1})).then(b.isin({1}), s=0.7, r=0.7)]))
     assert rules.infer({"a": [1.0, 0.3]})["b"].to_dict() == {0: 1.0, 1: 0.7}
     assert margin(rules, {"a": [1.0, 0.3]}) == 0.7
 
 
 def test_a_decision_that_no_inputs_change() -> None:
     a, b = Attribute("a", range(2)), Attribute("b", range(2))
-    always = Cascade(RuleSet([If(a.isin({0, 1})).then(b.isin({1}))]))
+    always = Cascade(RuleSet([Iff(a.isin({0, 1})).then(b.isin({1}))]))
     assert margin(always, {"a": [1.0, 0.0]}) == np.inf
     assert input_margins(always, {"a": [1.0, 0.0]}) == {"a": np.inf}
-    only = Cascade(RuleSet([If(a.isin({0})).then(Attribute("c", [0]).isin({0}))]))
+    only = Cascade(RuleSet([Iff(a.isin({0})).then(Attribute("c", [0]).isin({0}))]))
     assert margin(only, {"a": [0.5, 1.0]}) == np.inf
 
 

@@ -12,7 +12,7 @@ from explanations import attempts
 from explanations.test_smallest_change import MOST, functions, listed, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.exceptions import DomainError, UnreachableError
 from pinesy.explanations import is_coherent, smallest_change, why_not
 from pinesy.rules.syntax.writer import show_value
@@ -31,11 +31,11 @@ def obstacle(rules: Cascade, value: Any, clear: float = 0.1) -> str:
 
 def test_values_that_no_inputs_make_win() -> None:
     a, b = Attribute("a", range(2)), Attribute("b", range(3))
-    twins = Cascade(RuleSet([If(a.isin({0})).then(b.isin({0}))]))
+    twins = Cascade(RuleSet([Iff(a.isin({0})).then(b.isin({0}))]))
     with raises_saying(UnreachableError, "b = 2 the only winner: no rule tells it from 1"):
         smallest_change(twins, {"a": [1.0, 0.0]}, 2)
-    never = Cascade(RuleSet([If(a.isin({0, 1})).then(b.isin({0, 1}), r=0.3)]))
-    never = Cascade(RuleSet([*never.rule_sets[0].rules, If(a.isin({0})).then(b.isin({0}))]))
+    never = Cascade(RuleSet([Iff(a.isin({0, 1})).then(b.isin({0, 1}), r=0.3)]))
+    never = Cascade(RuleSet([*never.rule_sets[0].rules, Iff(a.isin({0})).then(b.isin({0}))]))
     with raises_saying(
         UnreachableError, "b = 2", "even if", "b = 2 is held at 0.3 by rule 1", "parameter r is 0.3"
     ):
@@ -44,7 +44,7 @@ def test_values_that_no_inputs_make_win() -> None:
 
 def test_rules_that_say_nothing_do_not_tell_values_apart() -> None:
     rules = parse(
-        TWO + "if a in {x} then b in {0} [s=0.2, r=0.1]\nif a in {y} then b in {1} [s=1, r=1]"
+        TWO + "iff a in {x} then b in {0} [s=0.2, r=0.1]\niff a in {y} then b in {1} [s=1, r=1]"
     )
     assert why_not(rules, SEES, 1).obstacle == (
         "no readings make b = 1 the only winner: no rule tells it from 2, which is always as "
@@ -53,17 +53,17 @@ def test_rules_that_say_nothing_do_not_tell_values_apart() -> None:
 
 
 def test_a_value_that_is_always_as_possible_is_named_with_the_rules_that_differ() -> None:
-    rules = parse(TWO + "if a in {x} then b in {0, 1}\nif a in {x} then b in {0}")
+    rules = parse(TWO + "iff a in {x} then b in {0, 1}\niff a in {x} then b in {0}")
     assert obstacle(rules, 1).endswith(
         ": 0 is always as possible; where a rule tells them apart, it does not hold 0 lower: "
-        "rule 2 (if a in {x} then b in {0})"
+        "rule 2 (iff a in {x} then b in {0})"
     )
 
 
 def test_where_no_value_is_seen_to_be_always_as_possible() -> None:
     rules = parse(
-        TWO + "if a in {x, y} then b in {0, 1, 2}\nif a in {x} then b in {0}\n"
-        "if a in {y} then b in {2}"
+        TWO + "iff a in {x, y} then b in {0, 1, 2}\niff a in {x} then b in {0}\n"
+        "iff a in {y} then b in {2}"
     )
     assert is_coherent(rules)
     assert obstacle(rules, 1).endswith(
@@ -72,8 +72,10 @@ def test_where_no_value_is_seen_to_be_always_as_possible() -> None:
 
 
 NOT_COHERENT = parse(
-    THREE + "if a in {y} then b in {0} [s=0.3, r=0]\nif a in {y, z} then b in {1} [s=0.3, r=0.95]\n"
-    "if a in {x, z} then b in {0, 1} [s=0.5, r=0]"
+    THREE + "iff a in {y} then b in {0} [s=0.3, r=0]\n"
+    "iff a in {y, z} then b in {1} [s=0.3, r=0.95]\n"
+    + "iff a in {y} then b in {0} [s=0.3, r=0]\niff a in {y, z} then b in {1} [s=0.3, r=0.95]\n"
+    "iff a in {x, z} then b in {0, 1} [s=0.5, r=0]"
 )
 
 
@@ -89,7 +91,7 @@ def test_where_another_clearance_does_no_more_is_claimed() -> None:
 
 
 def test_a_clearance_that_is_lost_in_rounding_proves_nothing() -> None:
-    rules = parse("attribute a in {x, y}\nattribute b in {0, 1}\nif a in {x} then b in {0}")
+    rules = parse("attribute a in {x, y}\nattribute b in {0, 1}\niff a in {x} then b in {0}")
     with raises_saying(UnreachableError, "left at up to 1,", "another clearance may do"):
         smallest_change(rules, SEES, 1, clearance=1e-17)
     assert smallest_change(rules, SEES, 1).readings == {"a": "y"}
@@ -132,9 +134,9 @@ def check(
 
 
 def test_no_more_than_some_of_many_rules_are_named() -> None:
-    lines = [f"if a in {{x}} then b in {{0}} [s=0.{i}]" for i in range(1, 8)]
+    lines = [f"iff a in {{x}} then b in {{0}} [s=0.{i}]" for i in range(1, 8)]
     only = TWO.replace(", 2", "")
-    rules = parse(only + "if a in {x} then b in {0, 1}\n" + "\n".join(lines))
+    rules = parse(only + "iff a in {x} then b in {0, 1}\n" + "\n".join(lines))
     found = obstacle(rules, 1)
     assert "rule 6 (" in found
     assert found.endswith(" and 2 more rules")

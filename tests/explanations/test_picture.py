@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explanations.svg_reading import SVG, overflowing, shown, texts
-from pinesy import Attribute, DataError, DomainError, If, RuleSet, antipignistic, parse
+from pinesy import Attribute, DataError, DomainError, Iff, RuleSet, antipignistic, parse
 from pinesy._common.png import png
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, Label, explain, picture
@@ -20,9 +20,9 @@ GLUCOSE = """
 attribute action in {breakfast, dinner, lunch, sport}
 attribute current in {low, medium, high}
 attribute future in {low, medium, high}
-if action in {lunch, dinner} and current in {medium, high} then future in {high} [s=1, r=0]
-if action in {sport} and current in {low, medium} then future in {low} [s=0.7, r=0]
-if action in {breakfast} and current in {low, medium} then future in {low, medium} [s=1, r=0]
+iff action in {lunch, dinner} and current in {medium, high} then future in {high} [s=1, r=0]
+iff action in {sport} and current in {low, medium} then future in {low} [s=0.7, r=0]
+iff action in {breakfast} and current in {low, medium} then future in {low, medium} [s=1, r=0]
 """
 SEEN = {"action": {"lunch": 1.0}, "current": {"low": 0.3, "medium": 1.0}}
 DIGITS = {
@@ -100,9 +100,9 @@ def test_labels_are_used() -> None:
 
 def test_ambiguous_and_contradictory_results_say_so() -> None:
     rain, wet = Attribute("rain", ["no", "yes"]), Attribute("wet", ["no", "yes"])
-    rules = RuleSet([If(rain.isin({"yes"})).then(wet.isin({"yes"}))])
+    rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({"yes"}))])
     assert "ambiguous" in texts(picture(explain(rules, {"rain": {"yes": 1.0, "no": 1.0}})))
-    rules = RuleSet([If(rain.isin({"yes"})).then(wet.isin({v})) for v in wet.domain])
+    rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({v})) for v in wet.domain])
     assert "the rules contradict" in texts(picture(explain(rules, {"rain": {"yes": 1.0}})))
 
 
@@ -188,8 +188,8 @@ def test_values_that_the_same_rules_justify_share_a_box_or_are_counted_each() ->
         attribute a in {0, 1}
         attribute m in {0..5}
         attribute out in {no, yes}
-        if a in {1} then m in {0..2}
-        if m in {0..2} then out in {yes}
+        iff a in {1} then m in {0..2}
+        iff m in {0..2} then out in {yes}
     """)
     explanation = explain(rules, {"a": {1: 1.0, 0: 0.2}})
     headings = [b.heading for b in shown(explanation)]

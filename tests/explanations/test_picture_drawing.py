@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.explanations import explain, picture
 from pinesy.explanations.picture import tidy
 from pinesy.explanations.svg import Box, escaped, shortened, sketch, text_width, wrapped
@@ -116,7 +116,7 @@ def test_any_text_can_be_escaped(text: str) -> None:
 def test_odd_names_and_values() -> None:
     odd = ["<b>&'\"", "\x00\x1b[31m", "日本語" * 30, math.inf, (1, "x" * 400)]
     sign, out = Attribute("<&>" * 20, odd), Attribute('"]]>', odd)
-    rules = RuleSet(If(sign.isin({v})).then(out.isin({v})) for v in odd)
+    rules = RuleSet(Iff(sign.isin({v})).then(out.isin({v})) for v in odd)
     svg = picture(explain(rules, {sign.name: dict.fromkeys(odd, 1.0)}))
     assert overflowing(svg) == []
     assert "<b>" not in svg

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import CascadeError
 from pinesy.explanations import (
     input_margins,
@@ -18,7 +18,7 @@ from pinesy.explanations import (
 from pinesy.inverse import posterior
 
 A, B = Attribute("a", ["x", "y"]), Attribute("b", range(2))
-RULES = RuleSet([If(A.isin({"x"})).then(B.isin({0})), If(A.isin({"y"})).then(B.isin({1}), s=0.2)])
+RULES = RuleSet([Iff(A.isin({"x"})).then(B.isin({0})), Iff(A.isin({"y"})).then(B.isin({1}), s=0.2)])
 SEES = {"a": {"x": 1.0, "y": 0.4}}
 ASKED: dict[str, Callable[[Any], Any]] = {
     "why_not": lambda rules: str(why_not(rules, SEES, 1)),

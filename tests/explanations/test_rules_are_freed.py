@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.explanations import (
     conditions,
     explain,
@@ -24,7 +24,7 @@ EVIDENCE = {"a": [1.0, 0.2]}
 
 def rule_set(one: Attribute, other: Attribute) -> RuleSet:
     """Return rules by which two attributes are equal."""
-    return RuleSet([If(one.isin({v})).then(other.isin({v})) for v in one.domain])
+    return RuleSet([Iff(one.isin({v})).then(other.isin({v})) for v in one.domain])
 
 
 def rules_of(kind: type) -> Any:

@@ -12,7 +12,7 @@ import oracles
 from explanations import attempts
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -118,7 +118,7 @@ def functions(draw: st.DrawFn) -> Cascade:
     pair = Attribute.product("pair", *inputs)
     parameter = st.sampled_from([0.0, 0.0, 0.2, 0.7])
     joining = [
-        If(a.isin({d})).then(pair.where(f"{a.name} == {d}"), draw(parameter), draw(parameter))
+        Iff(a.isin({d})).then(pair.where(f"{a.name} == {d}"), draw(parameter), draw(parameter))
         for a in inputs
         for d in a.domain
     ]
@@ -131,7 +131,7 @@ def functions(draw: st.DrawFn) -> Cascade:
         for value in output.domain:
             reached = [u for u, v in zip(source.domain, image, strict=True) if v == value]
             rules.append(
-                If(source.isin(reached)).then(
+                Iff(source.isin(reached)).then(
                     output.isin({value}), draw(parameter), draw(parameter)
                 )
             )
@@ -149,8 +149,8 @@ def test_no_smaller_change_wins_for_functions(question: Any, clear: float) -> No
 def test_rules_that_are_not_coherent() -> None:
     """Both inputs must be read as 1, though the first would do with the best of the second."""
     a, b, c = (Attribute(n, range(2)) for n in "abc")
-    both = If(a.isin({1}), b.isin({1})).then(c.isin({1}))
-    rules = Cascade(RuleSet([both, If(a.isin({0, 1})).then(c.isin({1}), r=0.5)]))
+    both = Iff(a.isin({1}), b.isin({1})).then(c.isin({1}))
+    rules = Cascade(RuleSet([both, Iff(a.isin({0, 1})).then(c.isin({1}), r=0.5)]))
     assert not is_coherent(rules)
     sees = {"a": [1.0, 0.2], "b": [1.0, 0.2]}
     change = smallest_change(rules, sees, 1)

@@ -12,7 +12,7 @@ from explanations.attempts import leaders
 from explanations.test_smallest_change import DIGITS, functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError
 from pinesy.explanations import why_not
 from pinesy.explanations.decision import MAX_RESTRAINTS, Restraint
@@ -94,9 +94,9 @@ def test_a_sum_of_two_digits() -> None:
     assert repr(found) == f"WhyNot(y_1 = 2: {len(found.restraints)} rules)"
     assert str(found) == (
         "y_1 = 2 has possibility 0.4; the highest is 1, of 7\n"
-        "  y_1 = 2 is held at 0.4 by rule 3 (if c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): "
+        "  y_1 = 2 is held at 0.4 by rule 3 (iff c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): "
         "its premise has possibility 0.4\n"
-        "  y_1 = 2 is held at 0.4 by rule 8 (if c_1 where (a_1 + a_2) % 10 == 7 then y_1 in {7}): "
+        "  y_1 = 2 is held at 0.4 by rule 8 (iff c_1 where (a_1 + a_2) % 10 == 7 then y_1 in {7}): "
         "the negation of its premise has possibility 0.4\n"
         "  a_1 = 8 has possibility 0.4\n"
         "if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2"
@@ -104,7 +104,7 @@ def test_a_sum_of_two_digits() -> None:
 
 
 def test_a_parameter_that_holds() -> None:
-    rules = Cascade(RuleSet([If(A.isin({0})).then(B.isin({0}), s=0.1, r=0.3)]))
+    rules = Cascade(RuleSet([Iff(A.isin({0})).then(B.isin({0}), s=0.1, r=0.3)]))
     found = why_not(rules, {"a": [1.0, 0.2]}, 1)
     assert [(h.number, h.by, h.degree, h.reasons) for h in found.rules] == [(1, "r", 0.3, ())]
     assert "b = 1 is held at 0.3 by rule 1" in str(found)
@@ -117,7 +117,7 @@ def test_a_parameter_that_holds() -> None:
 
 def test_only_the_lowest_propositions_are_reasons() -> None:
     two = Attribute("two", range(2))
-    rules = Cascade(RuleSet([If(A.isin({0, 1}), two.isin({1})).then(B.isin({1}))]))
+    rules = Cascade(RuleSet([Iff(A.isin({0, 1}), two.isin({1})).then(B.isin({1}))]))
     [hold] = why_not(rules, {"a": [1.0, 0.4], "two": [1.0, 0.4]}, 1).rules
     assert [(r.attribute.name, r.value) for r in hold.reasons] == [("two", 1)]
 
@@ -138,8 +138,8 @@ def test_degrees_that_differ_are_not_written_alike() -> None:
     assert "possibility 1 " not in found
     never = RuleSet(
         [
-            If(A.isin({0, 1})).then(B.isin({0}), r=0.50001),
-            If(A.isin({0, 1})).then(B.isin({1}), r=0.50002),
+            Iff(A.isin({0, 1})).then(B.isin({0}), r=0.50001),
+            Iff(A.isin({0, 1})).then(B.isin({1}), r=0.50002),
         ]
     )
     text = str(why_not(never, {"a": [1.0, 0.0]}, 1))
@@ -166,7 +166,7 @@ def test_what_is_left_out_of_a_long_rule_is_counted() -> None:
     [hold] = why_not(sudoku(9), nine_by_nine(), 0).rules
     assert " and 807 more propositions then c in {1}): the negation" in str(hold)
     long = Attribute("long", [f"value {i}" for i in range(100)])
-    rules = RuleSet([If(long.isin(long.domain[::2])).then(B.isin({0}))])
+    rules = RuleSet([Iff(long.isin(long.domain[::2])).then(B.isin({0}))])
     [hold] = why_not(rules, {"long": np.eye(100)[1]}, 0).rules
     more = len(" ".join(str(hold.rule).split())) - 160
     assert f"... and {more} more characters): its premise has possibility 0" in str(hold)

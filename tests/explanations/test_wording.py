@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.test_explain import ADDITION, SAMPLE
 from paper.test_blood_glucose import RULES
-from pinesy import Attribute, If, RuleSet
+from pinesy import Attribute, Iff, RuleSet
 from pinesy.explanations import Label, explain
 from pinesy.explanations.labels import Wording
 from pinesy.problems import sudoku
@@ -68,7 +68,7 @@ RAIN, GRASS = Attribute("rain", ("no", "yes")), Attribute("grass", ("dry", "wet"
 
 
 def rain(*rules: Any) -> RuleSet:
-    return RuleSet([If(p).then(q, s, r) for p, q, s, r in rules])
+    return RuleSet([Iff(p).then(q, s, r) for p, q, s, r in rules])
 
 
 YES, WET, DRY = RAIN.isin({"yes"}), GRASS.isin({"wet"}), GRASS.isin({"dry"})
@@ -116,7 +116,7 @@ def test_contradiction() -> None:
 
 def test_what_is_hardly_so_and_what_is_unexpected() -> None:
     other = Attribute("sun", ("no", "yes"))
-    rules = RuleSet([If(RAIN.isin({"yes"}), other.isin({"no"})).then(WET)])
+    rules = RuleSet([Iff(RAIN.isin({"yes"}), other.isin({"no"})).then(WET)])
     text = str(explain(rules, {"rain": [1.0, 0.05], "sun": [1.0, 0.3]}, WET))
     assert text.startswith(
         "It is possible at 0.05 that grass is wet, because it is possible at 0.05 only that rain "
@@ -169,7 +169,7 @@ def test_a_sudoku() -> None:
 
 def test_many_triplets_are_counted() -> None:
     a, b = Attribute("a", range(8)), Attribute("b", (0, 1))
-    rules = RuleSet([If(a.isin({0, i})).then(b.isin({1})) for i in range(1, 8)])
+    rules = RuleSet([Iff(a.isin({0, i})).then(b.isin({1})) for i in range(1, 8)])
     text = explain(rules, {"a": {0: 1.0}}).text(limit=2)
     assert "; and because the premises of 5 more rules say the same" in text
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracles
 from inverse import backpropagation_oracle as oracle
-from pinesy import Attribute, Cascade, If, Possibility, RuleSet
+from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet
 from pinesy.inverse import Backpropagation, backpropagate
 from pinesy.problems import addition, sudoku, sudoku_labels
 from strategies import BatchCase, Case, batches, cascades, cases, distributions
@@ -144,7 +144,7 @@ def test_sudoku_valid_and_invalid() -> None:
 def test_values_that_no_rule_tells_apart_are_out_of_reach() -> None:
     a, b, c = Attribute("a", (0, 1)), Attribute("b", (0, 1, 2)), Attribute("c", (0, 1))
     cascade = Cascade(
-        RuleSet([If(a.isin([0])).then(b.isin([0]))]), RuleSet([If(b.isin([1])).then(c.isin([1]))])
+        RuleSet([Iff(a.isin([0])).then(b.isin([0]))]), RuleSet([Iff(b.isin([1])).then(c.isin([1]))])
     )
     found = backpropagate(cascade, None, 1)
     assert not found.reproduced
@@ -159,7 +159,7 @@ def test_values_that_no_rule_tells_apart_are_out_of_reach() -> None:
 def test_targets_that_contradict_each_other() -> None:
     a, b, c = (Attribute(n, (0, 1)) for n in "abc")
     cascade = Cascade(
-        RuleSet([If(a.isin([0])).then(b.isin([0]))]), RuleSet([If(b.isin([0])).then(c.isin([0]))])
+        RuleSet([Iff(a.isin([0])).then(b.isin([0]))]), RuleSet([Iff(b.isin([0])).then(c.isin([0]))])
     )
     found = backpropagate(cascade, None, {"b": 0, "c": 1})
     assert not found.reproduced
@@ -172,7 +172,7 @@ def test_targets_that_contradict_each_other() -> None:
 def test_attributes_that_no_target_depends_on_are_free() -> None:
     a, b, c, d = (Attribute(n, (0, 1)) for n in "abcd")
     cascade = Cascade(
-        RuleSet([If(a.isin([0])).then(c.isin([0]))]), RuleSet([If(b.isin([0])).then(d.isin([0]))])
+        RuleSet([Iff(a.isin([0])).then(c.isin([0]))]), RuleSet([Iff(b.isin([0])).then(d.isin([0]))])
     )
     found = backpropagate(cascade, None, {"c": 1})
     assert found.inputs["a"].degrees.tolist() == [0.0, 1.0]
@@ -184,7 +184,7 @@ def test_attributes_that_no_target_depends_on_are_free() -> None:
 
 def test_choices_stay_near_the_actual_inputs() -> None:
     a, b, c = (Attribute(n, (0, 1)) for n in "abc")
-    rules = RuleSet([If(a.isin([1]), b.isin([1])).then(c.isin([1]))])
+    rules = RuleSet([Iff(a.isin([1]), b.isin([1])).then(c.isin([1]))])
     first = backpropagate(rules, None, 0)
     assert first.inputs["a"].degrees.tolist() == [1.0, 0.0]
     assert first.inputs["b"].degrees.tolist() == [1.0, 1.0]
@@ -208,7 +208,7 @@ def test_the_same_program_serves_again() -> None:
 def test_degrees_are_copied_not_computed() -> None:
     """A degree that no float arithmetic would give back comes out as it went in."""
     a, b = Attribute("a", (0, 1, 2)), Attribute("b", (0, 1, 2))
-    rules = RuleSet(If(a.isin([v])).then(b.isin([v])) for v in (0, 1, 2))
+    rules = RuleSet(Iff(a.isin([v])).then(b.isin([v])) for v in (0, 1, 2))
     target = [0.1 + 0.2, 1.0, 1 / 3]
     found = backpropagate(rules, None, target)
     assert found.inputs["a"].degrees.tolist() == target

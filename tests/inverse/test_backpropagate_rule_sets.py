@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from inverse import backpropagation_oracle as oracle
-from pinesy import Attribute, If, RuleSet
+from pinesy import Attribute, Iff, RuleSet
 from pinesy.inverse import Backpropagation, backpropagate, premise_equations
 from strategies import Draw, distributions, propositions
 
@@ -28,7 +28,7 @@ def small_sets(draw: Draw, conjunctions: bool) -> RuleSet:
         parts = draw(st.lists(st.sampled_from([A, B]), min_size=1, max_size=3))
         premise = [draw(propositions(a)) for a in (parts if conjunctions else parts[:1])]
         conclusion = draw(propositions(output, empty=False))
-        rules.append(If(*premise).then(conclusion, draw(FEW), draw(FEW)))
+        rules.append(Iff(*premise).then(conclusion, draw(FEW), draw(FEW)))
     return RuleSet(rules)
 
 
@@ -167,7 +167,7 @@ def test_inputs_are_often_found() -> None:
     rng = np.random.default_rng(0)
     solved = 0
     rules = RuleSet(
-        [If(A.isin([0]), B.isin(["x", "y"])).then(Attribute("out", (0, 1)).isin([0]), 0.3, 0.1)]
+        [Iff(A.isin([0]), B.isin(["x", "y"])).then(Attribute("out", (0, 1)).isin([0]), 0.3, 0.1)]
     )
     for _ in range(50):
         pi = rng.choice([0.3, 0.6, 1.0], 2)

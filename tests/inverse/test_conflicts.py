@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from pinesy import Attribute, Cascade, If, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.inverse import Conflict, backpropagate
 from pinesy.problems import addition, sudoku
 
 A, B = Attribute("a", ("x", "y", "z")), Attribute("b", (0, 1, 2))
 #: `a = x` infers 0 exactly, though rule 2 alone does not let x be possible then.
 NARROW = RuleSet(
-    [If(A.isin(["x"])).then(B.isin([0]), s=1), If(A.isin(["y"])).then(B.isin([0, 1]), s=1)]
+    [Iff(A.isin(["x"])).then(B.isin([0]), s=1), Iff(A.isin(["y"])).then(B.isin([0, 1]), s=1)]
 )
 ADDITION = addition(1)
 
@@ -37,7 +37,7 @@ def test_bounds_that_cannot_all_be_kept_are_no_contradiction() -> None:
 
 @pytest.mark.parametrize(("actual", "told"), [([1.0, 0, 0], True), ([0, 1.0, 0], False)])
 def test_whether_the_actual_inputs_give_the_target(actual: list[float], told: bool) -> None:
-    rules = RuleSet([If(A.isin(["x"])).then(B.isin([0]))])
+    rules = RuleSet([Iff(A.isin(["x"])).then(B.isin([0]))])
     found = backpropagate(rules, {"a": actual}, [1.0, 0.0, 0.0])
     assert found.reproduced
     assert ("the actual inputs give the target" in repr(found)) is told
@@ -46,8 +46,8 @@ def test_whether_the_actual_inputs_give_the_target(actual: list[float], told: bo
 
 def test_rules_that_say_nothing_do_not_block() -> None:
     """Degrees up to a parameter do no harm; F^up itself stays as the paper has it."""
-    says = RuleSet([If(A.isin(["x"])).then(B.isin([0]))])
-    nothing = If(A.isin(["x"])).then(B.isin([1, 2]), s=1, r=1)
+    says = RuleSet([Iff(A.isin(["x"])).then(B.isin([0]))])
+    nothing = Iff(A.isin(["x"])).then(B.isin([1, 2]), s=1, r=1)
     both = RuleSet([*says.rules, nothing])
     found = backpropagate(both, None, 0)
     assert found.reproduced
@@ -56,7 +56,7 @@ def test_rules_that_say_nothing_do_not_block() -> None:
         == backpropagate(says, None, 0).inputs["a"].degrees.tolist()
     )
     assert found.premises["b"].greatest_solution.tolist() == [1.0, 0.0, 0.0, 1.0]
-    conjunction = If(A.isin(["y"]), A.isin(["y", "z"])).then(B.isin([0]), s=1, r=1)
+    conjunction = Iff(A.isin(["y"]), A.isin(["y", "z"])).then(B.isin([0]), s=1, r=1)
     again = backpropagate(RuleSet([*says.rules, conjunction]), None, 0)
     assert again.reproduced
     assert again.inputs["a"].best == "x"
@@ -65,8 +65,8 @@ def test_rules_that_say_nothing_do_not_block() -> None:
 def test_parameters_widen_the_bounds() -> None:
     """Rule 2 alone would not let x be possible at all, its parameter lets it up to 0.4."""
     first, second = (
-        If(A.isin(["x"])).then(B.isin([0])),
-        If(A.isin(["y"])).then(B.isin([0, 1]), r=0.4),
+        Iff(A.isin(["x"])).then(B.isin([0])),
+        Iff(A.isin(["y"])).then(B.isin([0, 1]), r=0.4),
     )
     found = backpropagate(RuleSet([first, second]), None, 0)
     assert found.premises["b"].greatest_solution.tolist() == [1.0, 0.0, 1.0, 0.0]
@@ -76,20 +76,20 @@ def test_parameters_widen_the_bounds() -> None:
 
 
 def test_rules_that_say_nothing_are_not_blamed() -> None:
-    idle = [If(A.isin([v])).then(B.isin(q), s=1, r=1) for v, q in (("z", [0]), ("x", [1, 2]))]
-    clash = [If(A.isin(["x"])).then(B.isin([0])), If(A.isin(["y"])).then(B.isin([0, 1]))]
+    idle = [Iff(A.isin([v])).then(B.isin(q), s=1, r=1) for v, q in (("z", [0]), ("x", [1, 2]))]
+    clash = [Iff(A.isin(["x"])).then(B.isin([0])), Iff(A.isin(["y"])).then(B.isin([0, 1]))]
     (height,) = backpropagate(RuleSet([*idle, *clash]), None, 0).conflicts
     assert (height.kind, numbers(height)) == ("height", [("b", 4), ("b", 3)])
-    low = [If(A.isin(["x"])).then(B.isin([0])), If(A.isin(["x", "y"])).then(B.isin([1]))]
-    both = If(A.isin(["z"]), A.isin(["y", "z"])).then(B.isin([1]), s=1, r=1)
+    low = [Iff(A.isin(["x"])).then(B.isin([0])), Iff(A.isin(["x", "y"])).then(B.isin([1]))]
+    both = Iff(A.isin(["z"]), A.isin(["y", "z"])).then(B.isin([1]), s=1, r=1)
     found = backpropagate(RuleSet([*low, both]), None, [0.5, 0.25, 1.0])
     assert {c.kind for c in found.conflicts} == {"lower"}
 
 
 def test_conjunctions_are_lowered_no_further_than_their_parameters() -> None:
     a, b, c, d, e = (Attribute(name, (0, 1)) for name in "abcde")
-    first = If(a.isin([1]), b.isin([1])).then(e.isin([1]))
-    second = If(c.isin([1]), d.isin([1]))
+    first = Iff(a.isin([1]), b.isin([1])).then(e.isin([1]))
+    second = Iff(c.isin([1]), d.isin([1]))
     found = backpropagate(RuleSet([first, second.then(e.isin([1]), s=0.25)]), None, 0)
     assert found.reproduced
     assert [found.inputs[n].degrees.tolist() for n in "ac"] == [[1.0, 0.0], [1.0, 0.25]]
@@ -118,7 +118,7 @@ def test_only_what_cannot_give_its_target_is_said_not_to() -> None:
 def test_a_target_that_leaves_too_little_is_named() -> None:
     chain = parse(
         "attribute a in {x, y}\nattribute b in {0, 1}\nattribute d in {p, q}\n"
-        "if a in {x} then b in {0}\nif b in {0} then d in {p}"
+        "iff a in {x} then b in {0}\niff b in {0} then d in {p}"
     )
     (conflict,) = backpropagate(chain, None, {"b": 0, "d": {"p": 1.0, "q": 0.25}}).conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("targets", "d", 0.25)
@@ -132,9 +132,9 @@ def test_a_target_that_leaves_too_little_is_named() -> None:
 def test_a_target_and_other_rules_that_leave_too_little() -> None:
     a, b, c, d = (Attribute(n, (0, 1)) for n in "abcd")
     cascade = Cascade(
-        RuleSet([If(a.isin([0])).then(b.isin([0]))]),
-        RuleSet([If(b.isin([0]), c.isin([0])).then(d.isin([0]))]),
-        RuleSet([If(c.isin([0])).then(Attribute("e", (0, 1)).isin([0]))]),
+        RuleSet([Iff(a.isin([0])).then(b.isin([0]))]),
+        RuleSet([Iff(b.isin([0]), c.isin([0])).then(d.isin([0]))]),
+        RuleSet([Iff(c.isin([0])).then(Attribute("e", (0, 1)).isin([0]))]),
     )
     found = backpropagate(cascade, None, {"b": 0, "d": [1.0, 0.5], "e": 0})
     conflict = next(k for k in found.conflicts if k.attribute == "d")
@@ -144,7 +144,7 @@ def test_a_target_and_other_rules_that_leave_too_little() -> None:
 
 
 def test_nothing_is_said_of_other_rules_where_there_are_none() -> None:
-    always = RuleSet([If(A.isin(["x", "y", "z"])).then(B.isin([0]))])
+    always = RuleSet([Iff(A.isin(["x", "y", "z"])).then(B.isin([0]))])
     (conflict,) = backpropagate(always, None, [1.0, 0.5, 0.5]).conflicts
     assert conflict.message == (
         "rule 1 on 'b' needs the negation of its premise possible at 0.5; the target inputs leave 0"
@@ -155,9 +155,9 @@ def test_the_rules_whose_parameters_exceed_the_target_are_named() -> None:
     """Rule 1 leaves 0 of b as low as the others, but its parameter does not keep it there."""
     rules = RuleSet(
         [
-            If(A.isin(["x"])).then(B.isin([0, 1])),
-            If(A.isin(["y"])).then(B.isin([0]), s=1.0),
-            If(A.isin(["z"])).then(B.isin([1, 2]), r=1.0),
+            Iff(A.isin(["x"])).then(B.isin([0, 1])),
+            Iff(A.isin(["y"])).then(B.isin([0]), s=1.0),
+            Iff(A.isin(["z"])).then(B.isin([1, 2]), r=1.0),
         ]
     )
     conflict = backpropagate(rules, None, 1).conflicts[0]
@@ -168,7 +168,7 @@ def test_the_rules_whose_parameters_exceed_the_target_are_named() -> None:
 
 def test_where_no_parameter_is_to_blame_the_nearest_rules_are_named() -> None:
     rules = RuleSet(
-        [If(A.isin(["x"])).then(B.isin([0, 1])), If(A.isin(["y"])).then(B.isin([1, 2]))]
+        [Iff(A.isin(["x"])).then(B.isin([0, 1])), Iff(A.isin(["y"])).then(B.isin([1, 2]))]
     )
     conflict = backpropagate(rules, None, [1.0, 0.25, 1.0]).conflicts[0]
     assert (conflict.kind, conflict.attribute) == ("target", "b")

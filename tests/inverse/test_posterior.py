@@ -13,7 +13,7 @@ import oracles
 from inverse.conditioning_problems import Problem, problems, trees
 from inverse.joint_oracle import attributes_of, joint, projections
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, Possibility, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet, antipignistic
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.inverse import Posterior, posterior
 from pinesy.inverse.factor_graph import factor_graph
@@ -63,8 +63,8 @@ def test_any_shape_gives_an_upper_bound(problem: Problem) -> None:
 def test_a_loop_is_seen_and_its_bound_is_above() -> None:
     """Two copies of a bit are never different, but each alone allows both values."""
     bit, one, two, same = (Attribute(n, range(2)) for n in ("bit", "one", "two", "same"))
-    copies = [RuleSet([If(bit.isin({1})).then(a.isin({1}))]) for a in (one, two)]
-    equal = [If(one.isin({v}), two.isin({v})).then(same.isin({1}), s=1.0) for v in range(2)]
+    copies = [RuleSet([Iff(bit.isin({1})).then(a.isin({1}))]) for a in (one, two)]
+    equal = [Iff(one.isin({v}), two.isin({v})).then(same.isin({1}), s=1.0) for v in range(2)]
     loop = Cascade(*copies, RuleSet(equal))
     found = posterior(loop, {"bit": [1.0, 1.0]}, {"same": 0})
     assert not found.exact
@@ -107,7 +107,7 @@ def test_a_conjunction_of_many_attributes_in_closed_form(data: st.DataObject) ->
     premise = [a.isin(s) for a, s in zip(inputs, subsets, strict=True)]
     s, r = data.draw(st.sampled_from([(0.0, 0.0), (0.3, 0.6), (1.0, 0.2)]))
     conclusion = data.draw(st.sampled_from([[0], [1, 2], [0, 1, 2]]))
-    rule = If(*premise, inputs[0].isin([0, 1])).then(output.isin(conclusion), s, r)
+    rule = Iff(*premise, inputs[0].isin([0, 1])).then(output.isin(conclusion), s, r)
     problem = data.draw(problems(st.just(Cascade(RuleSet([rule])))))
     expected = projections(problem.cascade, joint(*problem))
     found = all_of(problem)

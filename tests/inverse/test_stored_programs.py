@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.inverse import backpropagate, posterior
 
 SEES = {"a": [1.0, 0.5], "c": [0.5, 1.0]}
@@ -16,16 +16,16 @@ SEES = {"a": [1.0, 0.5], "c": [0.5, 1.0]}
 def rule_set() -> RuleSet:
     """A conjunction, so that the search for a choice of conjuncts runs too."""
     a, b, c = (Attribute(name, (0, 1)) for name in "abc")
-    return RuleSet([If(a.isin([1]), c.isin([1])).then(b.isin([1]), s=0.2)])
+    return RuleSet([Iff(a.isin([1]), c.isin([1])).then(b.isin([1]), s=0.2)])
 
 
 def looped() -> Cascade:
     """Two ways from one attribute to another, which are swept again and again."""
     a, b, c, d = (Attribute(name, (0, 1)) for name in "abcd")
-    copies = [RuleSet([If(x.isin([1])).then(y.isin([1]))]) for x, y in ((a, b), (c, d))]
+    copies = [RuleSet([Iff(x.isin([1])).then(y.isin([1]))]) for x, y in ((a, b), (c, d))]
     e = Attribute("e", (0, 1))
-    both = [If(b.isin([v]), d.isin([v])).then(e.isin([1]), s=1.0) for v in (0, 1)]
-    again = RuleSet([If(e.isin([1]), a.isin([1])).then(Attribute("f", (0, 1)).isin([1]))])
+    both = [Iff(b.isin([v]), d.isin([v])).then(e.isin([1]), s=1.0) for v in (0, 1)]
+    again = RuleSet([Iff(e.isin([1]), a.isin([1])).then(Attribute("f", (0, 1)).isin([1]))])
     return Cascade(*copies, RuleSet(both), again)
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import Attribute, Cascade, If, Possibility, RuleSet
+from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet
 from pinesy.inverse import backpropagate
 from pinesy.rulebase.targets import Target
 
 A, B, C = Attribute("a", (0, 1, 2)), Attribute("b", (0, 1)), Attribute("c", (0, 1))
-SAME = RuleSet([If(A.isin([v])).then(B.isin([v])) for v in (0, 1)])
-CHAIN = Cascade(SAME, RuleSet([If(B.isin([0])).then(C.isin([0]), s=0.1, r=0.2)]))
+SAME = RuleSet([Iff(A.isin([v])).then(B.isin([v])) for v in (0, 1)])
+CHAIN = Cascade(SAME, RuleSet([Iff(B.isin([0])).then(C.isin([0]), s=0.1, r=0.2)]))
 
 ONE: list[Any] = [
     0, {0: 1.0}, [1.0, 0.0], np.array([1.0, 0.0]), {"b": 0}, {B: 0}, {"b": {0: 1.0}},
@@ -43,7 +43,7 @@ def test_forms_of_a_batch(target: Any) -> None:
 
 def test_degrees_of_a_product_that_are_whole_numbers() -> None:
     pair = Attribute.product("pair", B, C)
-    rules = RuleSet([If(B.isin([0])).then(pair.where("b == 0"))])
+    rules = RuleSet([Iff(B.isin([0])).then(pair.where("b == 0"))])
     assert not backpropagate(rules, None, [0, 0, 1, 0]).is_batch
     assert backpropagate(rules, None, [(0, 0), (0, 1)]).is_batch
 
@@ -87,20 +87,20 @@ def test_lowest_approximations_need_not_be_normalised() -> None:
 
 
 def test_rules_that_leave_no_value_are_named() -> None:
-    rules = RuleSet([If(A.isin([0])).then(B.isin([0])), If(A.isin([1, 2])).then(B.isin([0]))])
+    rules = RuleSet([Iff(A.isin([0])).then(B.isin([0])), Iff(A.isin([1, 2])).then(B.isin([0]))])
     found = backpropagate(rules, None, 1)
     (conflict,) = found.conflicts
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("height", "a", 1.0)
     assert [(output, number) for output, number, _ in conflict.rules] == [("b", 1), ("b", 2)]
     assert "the rules leave no value of 'a' possible at 1 (at most 0)" in str(found)
-    assert "rule 2 on b: if a in {1, 2} then b in {0}" in str(found)
+    assert "rule 2 on b: iff a in {1, 2} then b in {0}" in str(found)
     assert "not normalised" in repr(found)
 
 
 def test_lower_bounds_that_fail_are_named() -> None:
     """Rule 1 needs its premise at 0.5, rule 2 does not let it be above 0.2."""
     out = Attribute("out", (0, 1, 2))
-    rules = RuleSet([If(A.isin([0])).then(out.isin([0])), If(A.isin([0, 1])).then(out.isin([1]))])
+    rules = RuleSet([Iff(A.isin([0])).then(out.isin([0])), Iff(A.isin([0, 1])).then(out.isin([1]))])
     found = backpropagate(rules, None, [0.5, 0.2, 1.0])
     assert found.normalised
     assert not found.solved
@@ -114,7 +114,7 @@ def test_lower_bounds_that_fail_are_named() -> None:
 
 
 def test_conflicts_of_a_batch_tell_the_row() -> None:
-    rules = RuleSet([If(A.isin([0])).then(B.isin([0])), If(A.isin([1, 2])).then(B.isin([0]))])
+    rules = RuleSet([Iff(A.isin([0])).then(B.isin([0])), Iff(A.isin([1, 2])).then(B.isin([0]))])
     found = backpropagate(rules, None, [[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
     assert [c.row for c in found.conflicts] == [0, 2]
     assert str(found.conflicts[1]).startswith("row 2: the rules leave no value of 'a'")
@@ -132,7 +132,7 @@ def test_intervals_of_premise_degrees_on_the_way() -> None:
 
 
 def test_most_specific_keeps_what_the_actual_inputs_find_possible() -> None:
-    rules = RuleSet([If(A.isin([0, 1])).then(B.isin([0]))])
+    rules = RuleSet([Iff(A.isin([0, 1])).then(B.isin([0]))])
     free = backpropagate(rules, None, 0)
     assert free.inputs["a"].to_dict() == {0: 1.0, 1: 1.0, 2: 0.0}
     assert free.most_specific()["a"].to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import oracles
-from pinesy import Attribute, Cascade, EquationSystem, If, MinMaxSystem, RuleSet, Target
+from pinesy import Attribute, Cascade, EquationSystem, Iff, MinMaxSystem, RuleSet, Target
 from pinesy.learning import LearningResult, SetResult
 from pinesy.rules.partition import Partition
 from strategies import LearningProblem, random_batch
@@ -92,15 +92,15 @@ A, B, C, D, E, Z = map(bit, "abcdez")
 
 def copies(source: Attribute, target: Attribute, s: float = 0.0, r: float = 0.0) -> RuleSet:
     """Rules that say that an attribute has the value of another."""
-    return RuleSet([If(source.isin({v})).then(target.isin({v}), s, r) for v in (0, 1)])
+    return RuleSet([Iff(source.isin({v})).then(target.isin({v}), s, r) for v in (0, 1)])
 
 
 def both(one: Attribute, two: Attribute, target: Attribute) -> RuleSet:
     """Rules of conjunctions, for which other parameters than 0 are found."""
     return RuleSet(
         [
-            If(one.isin({1}), two.isin({1})).then(target.isin({1})),
-            If(one.isin({0})).then(target.isin({0}), s=0.25, r=0.125),
+            Iff(one.isin({1}), two.isin({1})).then(target.isin({1})),
+            Iff(one.isin({0})).then(target.isin({0}), s=0.25, r=0.125),
         ]
     )
 
@@ -109,7 +109,7 @@ def both(one: Attribute, two: Attribute, target: Attribute) -> RuleSet:
 SKIP = Cascade(copies(A, Z, 0.25, 0.5), both(A, Z, B), both(B, Z, C), copies(C, D), both(D, Z, E))
 DIAMOND = Cascade(copies(A, B), both(A, D, C), both(B, C, E))
 #: Whatever `a` is, one of the rules is broken: `z` is never normalised.
-BROKEN = RuleSet([If(A.isin({0, 1})).then(Z.isin({v})) for v in (0, 1)])
+BROKEN = RuleSet([Iff(A.isin({0, 1})).then(Z.isin({v})) for v in (0, 1)])
 #: Four stages; `z` is inferred in the first and used in the last.
 BROKEN_SKIP = Cascade(BROKEN, both(A, Z, B), copies(B, C), copies(C, D), both(D, Z, E))
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import oracles
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, Possibility, RuleSet, learn
+from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.learning.blame import SetAudit
 from pinesy.learning.reliability import Audit, audit
@@ -30,8 +30,8 @@ MODULE = sys.modules["pinesy.learning.reliability"]
 RAIN = Attribute("rain", ["yes", "no"])
 GRASS = Attribute("grass", ["wet", "dry"])
 SHOES = Attribute("shoes", ["clean", "damp", "muddy"])
-LAWN = RuleSet([If(RAIN.isin({"yes"})).then(GRASS.isin({"wet"}))])
-WALK = Cascade(LAWN, RuleSet([If(GRASS.isin({"wet"})).then(SHOES.isin({"damp", "muddy"}))]))
+LAWN = RuleSet([Iff(RAIN.isin({"yes"})).then(GRASS.isin({"wet"}))])
+WALK = Cascade(LAWN, RuleSet([Iff(GRASS.isin({"wet"})).then(SHOES.isin({"damp", "muddy"}))]))
 
 
 # --- each sample against its equation system -----------------------------------------------------
@@ -196,7 +196,7 @@ def test_any_memory_order_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(MODULE, "MIN_CHUNK", 7)
     monkeypatch.setattr(MODULE, "CHUNK_BYTES", 1)
     rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     rows, targets = random_batch(np.random.default_rng(4), 100, 2), ["wet"] * 100
     by_row, by_column = (
         audit(rules, {"rain": given}, targets).worst for given in (rows, np.asfortranarray(rows))
@@ -221,13 +221,13 @@ def test_a_contradiction_is_found_explained_and_repaired() -> None:
     assert (blame.attribute, blame.values, blame.target) == (GRASS, ("dry",), 0.0)
     assert (blame.nabla, blame.rule, blame.side, blame.degree) == (0.3, 1, "complement", 0.3)
     assert str(blame) == (
-        "grass: {dry} has target 0, off by 0.3; nearest is rule 1, if rain in {yes} then grass in "
+        "grass: {dry} has target 0, off by 0.3; nearest is rule 1, iff rain in {yes} then grass in "
         "{wet} (negated premise possible to 0.3)"
     )
     assert (blame.limit, blame.limit_text) == (None, None)
     assert str(found.blame(1)[0]) == (
         "grass: {dry} has target 0, off by 1; what has target 1 is possible to 0.2 only, by rule "
-        "1, if rain in {yes} then grass in {wet}"
+        "1, iff rain in {yes} then grass in {wet}"
     )
 
 
@@ -260,8 +260,8 @@ def test_a_tie_is_a_tie_whatever_the_rounding(second: float, agrees: bool) -> No
     wind = Attribute("wind", ["yes", "no"])
     rules = RuleSet(
         [
-            If(RAIN.isin({"yes"})).then(GRASS.isin({"wet"})),
-            If(wind.isin({"yes"})).then(GRASS.isin({"dry"})),
+            Iff(RAIN.isin({"yes"})).then(GRASS.isin({"wet"})),
+            Iff(wind.isin({"yes"})).then(GRASS.isin({"dry"})),
         ]
     )
     found = audit(rules, {"rain": [[0.1, 1.0]], "wind": [[0.7, 1.0]]}, [[1.0, second]])
@@ -280,7 +280,7 @@ def test_later_sets_are_judged_with_the_parameters_of_earlier_ones() -> None:
 
 
 def test_the_worst_come_first_by_support_then_sum_then_index() -> None:
-    shoes = RuleSet([If(GRASS.isin({"wet"})).then(SHOES.isin({"muddy"}))])
+    shoes = RuleSet([Iff(GRASS.isin({"wet"})).then(SHOES.isin({"muddy"}))])
     rain = [[1.0, 0.2], [0.1, 1.0], [0.3, 1.0], [1.0, 0.2], [0.1, 1.0], [0.1, 1.0]]
     targets = {"grass": ["wet"] * 6, "shoes": [*["muddy"] * 4, "clean", "clean"]}
     found = audit(Cascade(LAWN, shoes), {"rain": rain}, targets)
@@ -325,11 +325,11 @@ def test_rows_are_plain_and_worst_first() -> None:
         "agrees": False,
         "values": "dry",
         "rule": 1,
-        "text": "if rain in {yes} then grass in {wet}",
+        "text": "iff rain in {yes} then grass in {wet}",
         "side": "complement",
         "degree": 1.0,
         "limit": 1,
-        "limit_text": "if rain in {yes} then grass in {wet}",
+        "limit_text": "iff rain in {yes} then grass in {wet}",
         "reason": small().blame(1)[0].reason,
     }
     assert rows[0]["values"] == "{damp, muddy}"

@@ -10,7 +10,7 @@ import pytest
 from pinesy import (
     Attribute,
     Cascade,
-    If,
+    Iff,
     LearningError,
     LearningResult,
     Proposition,
@@ -53,7 +53,7 @@ class Noisy:
     def _rule(self, known: Sequence[Attribute], conclusion: Proposition) -> Rule:
         premise = [self._some(a) for a in known if self.rng.random() < 0.6]
         s, r = (self.rng.integers(0, 6, 2) / 10).tolist()
-        return If(*premise or [self._some(known[0])]).then(conclusion, s, r)
+        return Iff(*premise or [self._some(known[0])]).then(conclusion, s, r)
 
     def _some(self, attribute: Attribute) -> Proposition:
         return attribute.isin(self.rng.permutation(4)[: self.rng.integers(1, 4)].tolist())

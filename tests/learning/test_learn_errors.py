@@ -16,7 +16,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     LearningError,
     PinesyError,
     RuleSet,
@@ -30,8 +30,8 @@ DIGIT = Attribute("digit", range(10))
 
 RULES = RuleSet(
     [
-        If(DIGIT.isin(range(3))).then(COLOR.isin({"red"})),
-        If(DIGIT.isin(range(3, 6))).then(COLOR.isin({"green", "blue"}), s=0.5),
+        Iff(DIGIT.isin(range(3))).then(COLOR.isin({"red"})),
+        Iff(DIGIT.isin(range(3, 6))).then(COLOR.isin({"green", "blue"}), s=0.5),
     ]
 )
 
@@ -108,7 +108,7 @@ def test_bad_initial_parameters(initial: Any) -> None:
 
 def test_initial_parameters_by_attribute() -> None:
     shade = Attribute("shade", ["light", "dark"])
-    later = RuleSet([If(COLOR.isin({"red"})).then(shade.isin({"light"}))])
+    later = RuleSet([Iff(COLOR.isin({"red"})).then(shade.isin({"light"}))])
     cascade = Cascade(RULES, later)
     found = learn(cascade, X, {"shade": ["light"] * 4}, initial={COLOR: ([0.5, 0.5], [0.5, 0.5])})
     assert found.cascade["color"].s.tolist() == [0.5, 0.5]

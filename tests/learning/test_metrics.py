@@ -5,18 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, DataError, If, Possibility, RuleSet
+from pinesy import Attribute, Cascade, DataError, Iff, Possibility, RuleSet
 from pinesy.learning.evaluations import accuracy
 from strategies import BatchCase, batches
 
 X, Y = Attribute("x", [0, 1]), Attribute("y", [0, 1])
 U, V = Attribute("u", [0, 1]), Attribute("v", [0, 1])
 PAIR = Cascade(
-    RuleSet([If(X.isin({0})).then(U.isin({0}))]), RuleSet([If(Y.isin({0})).then(V.isin({0}))])
+    RuleSet([Iff(X.isin({0})).then(U.isin({0}))]), RuleSet([Iff(Y.isin({0})).then(V.isin({0}))])
 )
 CHAIN = Cascade(
-    RuleSet([If(X.isin({0})).then(U.isin({0}))]),
-    RuleSet([If(U.isin({0})).then(V.isin({0}))]),
+    RuleSet([Iff(X.isin({0})).then(U.isin({0}))]),
+    RuleSet([Iff(U.isin({0})).then(V.isin({0}))]),
 )
 #: Certainly 0, probably 0, nobody knows, probably 1.
 XS = {"x": np.array([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.3, 1.0]])}

@@ -191,7 +191,7 @@ SET = ("learning", "sets", "b")
 CHANGES: list[tuple[tuple[Any, ...], list[str]]] = [
     (("learning", None), ['"learning", how the rules were learned, is not of version 1']),
     (("learning", "version", 2), ["not of version 1"]),
-    (("version", 2), ["format version 2", "update pinesy"]),
+    (("version", 3), ["format version 3", "update pinesy"]),
     (("format", "rules"), ["not a file of rules"]),
     (("rule_sets", 0, 0, "s", 0.123), ["parameters of 'b'", "the file was changed"]),
     (("rule_sets", 0, 0, "s", 2), ["rule_sets[0][0]", "parameter s", "is 2"]),

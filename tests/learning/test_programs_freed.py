@@ -16,8 +16,8 @@ TEXT = """
     attribute rain in {no, yes}
     attribute street in {dry, wet}
 
-    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
-    if rain in {yes} then street in {wet} [s=0.1]
+    iff sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+    iff rain in {yes} then street in {wet} [s=0.1]
 """
 SKIES = np.array([[1.0, 0.25], [0.5, 1.0], [0.0, 1.0]])
 RAINS = [[1.0, 0.5], [0.25, 1.0], [0.0, 1.0]]

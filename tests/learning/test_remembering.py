@@ -19,10 +19,10 @@ RULES = parse("""
     attribute street in {dry, wet}
     attribute walk in {no, yes}
 
-    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
-    if wind in {strong} then rain in {no}
-    if rain in {yes} then street in {wet} [s=0.1]
-    if street in {dry} and wind in {weak} then walk in {yes}
+    iff sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+    iff wind in {strong} then rain in {no}
+    iff rain in {yes} then street in {wet} [s=0.1]
+    iff street in {dry} and wind in {weak} then walk in {yes}
 """)
 #: Up, down, and the same again.
 THRESHOLDS = [(0.3, 0.4), (0.6, 0.4), (0.6, 0.9), (0.3, 0.4), (0.3, 0.4), (1.1, 1.1), (0.6, 0.9)]

@@ -1,12 +1,12 @@
 """Rounding in learned parameters must not flip what later sets learn."""
 
-from pinesy import Attribute, Cascade, If, RuleSet, learn
+from pinesy import Attribute, Cascade, Iff, RuleSet, learn
 
 
 def test_a_degree_that_was_rounded_is_not_below_the_target_it_equals() -> None:
     a, b, c = (Attribute(name, [0, 1]) for name in "abc")
     chain = Cascade(
-        RuleSet([If(a.isin({0})).then(b.isin({0}))]), RuleSet([If(b.isin({0})).then(c.isin({0}))])
+        RuleSet([Iff(a.isin({0})).then(b.isin({0}))]), RuleSet([Iff(b.isin({0})).then(c.isin({0}))])
     )
     targets = {"b": [[0.09, 1.0], [0.01, 1.0]], "c": [[0.05, 1.0], [0.05, 1.0]]}
     result = learn(chain, {"a": [[0.0, 1.0], [0.0, 1.0]]}, targets)

@@ -26,7 +26,7 @@ from learning.oracle_help import (
     random_samples,
 )
 from messages import raises_saying
-from pinesy import Attribute, If, LearningError, PinesyError, RuleSet, learn
+from pinesy import Attribute, Iff, LearningError, PinesyError, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.learning import LearningResult, learn_batches, sample_systems
 from pinesy.samples import SampleFile
@@ -105,7 +105,7 @@ def test_a_rule_set_takes_its_targets_alone() -> None:
 def test_a_data_file(domain: list[Any], tmp_path: Path) -> None:
     """The values of a file are those of the attribute, whatever their positions."""
     level = Attribute("level", domain)
-    rules = RuleSet([If(A.isin({1})).then(level.isin(domain[1:]))])
+    rules = RuleSet([Iff(A.isin({1})).then(level.isin(domain[1:]))])
     labels, path = [domain[0], domain[1], domain[2], domain[1]], tmp_path / "data.jsonl"
     rows = [[1.0, 0.25], [0.5, 1.0], [0.0, 1.0], [1.0, 1.0]]
     lines = [

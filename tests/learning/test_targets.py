@@ -13,7 +13,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     PinesyError,
     Possibility,
     RuleSet,
@@ -161,8 +161,8 @@ def test_targets_of_some_samples() -> None:
 
 RULES = RuleSet(
     [
-        If(DIGIT.isin(range(3))).then(COLOR.isin({"red"})),
-        If(DIGIT.isin(range(3, 6))).then(COLOR.isin({"green", "blue"}), s=0.5),
+        Iff(DIGIT.isin(range(3))).then(COLOR.isin({"red"})),
+        Iff(DIGIT.isin(range(3, 6))).then(COLOR.isin({"green", "blue"}), s=0.5),
     ]
 )
 

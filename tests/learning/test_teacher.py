@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from learning.oracle_help import Inputs, Targets
-from pinesy import Attribute, Cascade, If, LearningError, RuleSet, learn
+from pinesy import Attribute, Cascade, Iff, LearningError, RuleSet, learn
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.problems import addition
 from strategies import BatchCase, batches, random_batch
@@ -59,7 +59,7 @@ def test_one_rule_is_found_exactly() -> None:
     rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
     for s in (0.0, 0.3, 1.0):
         for r in (0.0, 0.1, 1.0):
-            teacher = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s, r)])
+            teacher = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s, r)])
             inputs = {"rain": np.eye(2)}
             taught = teacher.infer(inputs).degrees
             (rule,) = learn(teacher.with_parameters([1.0], [1.0]), inputs, taught).rule_set.rules

@@ -14,7 +14,7 @@ from pinesy import (
     CascadeError,
     DataError,
     DomainError,
-    If,
+    Iff,
     LearningError,
     PinesyError,
     RuleSet,
@@ -70,7 +70,7 @@ def test_bad_candidates(arguments: dict[str, Any], parts: list[str]) -> None:
 X, Y = Attribute("x", [0, 1]), Attribute("y", [0, 1])
 U, V = Attribute("u", [0, 1]), Attribute("v", [0, 1])
 PAIR = Cascade(
-    RuleSet([If(X.isin({0})).then(U.isin({0}))]), RuleSet([If(Y.isin({0})).then(V.isin({0}))])
+    RuleSet([Iff(X.isin({0})).then(U.isin({0}))]), RuleSet([Iff(Y.isin({0})).then(V.isin({0}))])
 )
 #: The system of the sample has distance 0.2 for u and 0.4 for v.
 SAMPLE = {"x": [[1.0, 0.2]], "y": [[1.0, 0.4]]}

@@ -25,7 +25,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     LearningError,
     PinesyError,
     RuleSet,
@@ -58,8 +58,8 @@ STREET = Attribute("street", ["wet", "dry"])
 WEATHER = Cascade(
     RuleSet(
         [
-            If(SKY.isin({"dark"})).then(STREET.isin({"wet"})),
-            If(WIND.isin({"storm"})).then(STREET.isin({"wet"})),
+            Iff(SKY.isin({"dark"})).then(STREET.isin({"wet"})),
+            Iff(WIND.isin({"storm"})).then(STREET.isin({"wet"})),
         ]
     )
 )
@@ -255,7 +255,7 @@ def test_columns_are_found_by_the_names_of_classes(
     values: list[Any], classes: list[Any], expected: list[float]
 ) -> None:
     sky = Attribute("sky", values)
-    rules = RuleSet([If(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
     named = Named(classes, [0.75, 0.25])
     for perception in (named, named.predict_proba):
         assert NeuroSymbolic(perception, rules).evidence([[0]]).tolist() == [expected]
@@ -270,7 +270,7 @@ def test_domains_in_several_orders_share_a_classifier() -> None:
 
     one = Attribute("one", ["good", "bad", "fair"])
     two = Attribute("two", ["bad", "fair", "good"])
-    rules = RuleSet([If(one.isin({"bad"}), two.isin({"bad"})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(one.isin({"bad"}), two.isin({"bad"})).then(STREET.isin({"wet"}))])
     data = SAMPLES[:, :2]
     first, second = (Moods().predict_proba(data[:, i]) for i in range(2))
     found = NeuroSymbolic(Moods(), rules, transform="minimum_specificity").evidence(data)
@@ -304,7 +304,7 @@ def test_classes_that_are_not_the_values(
     values: list[Any], classes: list[Any], said: list[str]
 ) -> None:
     sky = Attribute("sky", values)
-    rules = RuleSet([If(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(sky.isin({values[0]})).then(STREET.isin({"wet"}))])
     model = NeuroSymbolic(Named(classes, [0.75, 0.25][: len(classes)]), rules)
     with raises_saying(DataError, *said):
         model.evidence([[0]])
@@ -316,7 +316,7 @@ def test_scikit_learn() -> None:
     data = np.array([np.searchsorted(sorted(map(str, WIND.domain)), values)]).T + 0.1 * rng.normal(
         size=(90, 1)
     )
-    rules = RuleSet([If(WIND.isin({"storm"})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(WIND.isin({"storm"})).then(STREET.isin({"wet"}))])
     known = linear.LogisticRegression(C=100.0).fit(data, values)
     model = NeuroSymbolic(known, rules)
     best = np.array(WIND.domain)[model.evidence(data[:, None]).argmax(axis=1)]
@@ -483,7 +483,7 @@ def test_training_then_learning() -> None:
     rng = np.random.default_rng(2)
     is_clear = rng.integers(0, 2, 80)
     data = is_clear + 0.1 * rng.normal(size=80)
-    rules = RuleSet([If(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
     model = NeuroSymbolic(Means(), rules)
     skies, streets = np.array(SKY.domain)[is_clear], np.array(STREET.domain)[is_clear]
     model.fit(data[:, None], streets, skies[:, None])
@@ -554,8 +554,8 @@ def test_tables_are_matched_by_the_names_of_their_columns() -> None:
 def test_necessity_where_values_tie_and_where_there_is_one_value() -> None:
     only, sky = Attribute("only", ["x"]), Attribute("sky", ["dark", "grey", "clear"])
     rules = Cascade(
-        RuleSet([If(sky.isin({"dark"})).then(only.isin({"x"}))]),
-        RuleSet([If(sky.isin({v})).then(STREET_OF[str(v)]) for v in sky.domain]),
+        RuleSet([Iff(sky.isin({"dark"})).then(only.isin({"x"}))]),
+        RuleSet([Iff(sky.isin({v})).then(STREET_OF[str(v)]) for v in sky.domain]),
     )
     model = NeuroSymbolic(lambda p: p, rules)
     data = np.array([[[0.5, 0.5, 0.0]], [[1.0, 0.0, 0.0]], [[0.2, 0.2, 0.6]]])

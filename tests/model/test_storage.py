@@ -30,7 +30,7 @@ from model.test_neurosymbolic import (
 )
 from pinesy import (
     DataError,
-    If,
+    Iff,
     NeuroSymbolic,
     PinesyError,
     RuleSet,
@@ -173,7 +173,7 @@ def test_but_they_name_no_directories(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_one_perception_is_one_again(tmp_path: Path) -> None:
-    rules = RuleSet([If(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
+    rules = RuleSet([Iff(SKY.isin({"dark"})).then(STREET.isin({"wet"}))])
     save(NeuroSymbolic(Means(np.array([0.2, 0.7])), rules), tmp_path / "m.zip")
     fresh = Means()
     model = load(tmp_path / "m.zip", fresh)

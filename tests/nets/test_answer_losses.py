@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError, UnknownAttributeError
 from pinesy.transforms import antipignistic_inverse
 from strategies import random_batch
@@ -19,7 +19,7 @@ from pinesy.nets import answer_loss, soft_label_loss  # noqa: E402
 X = Attribute("x", [0, 1])
 #: Values are not their positions.
 A, B, C = Attribute("a", [7, 8, 9]), Attribute("b", [4, 3, 2, 1, 0]), Attribute("c", list("uvw"))
-RULES = Cascade(*(RuleSet([If(X.isin({0})).then(a.isin({a.domain[0]}))]) for a in (A, B, C)))
+RULES = Cascade(*(RuleSet([Iff(X.isin({0})).then(a.isin({a.domain[0]}))]) for a in (A, B, C)))
 
 
 def test_the_loss_of_answers_is_the_sum_over_attributes() -> None:

@@ -19,7 +19,7 @@ from messages import raises_saying  # noqa: E402
 from nets.conftest import bars  # noqa: E402
 from pinesy import (  # noqa: E402
     Attribute,
-    If,
+    Iff,
     NeuroSymbolic,
     RuleSet,
     antipignistic,
@@ -45,7 +45,7 @@ IMAGES, PLACES = bars(24)
 SMALL = replace(DEEPSOFTLOG, batch=8, epochs=2)
 BAR = Attribute("bar", ["top", "upper", "lower", "bottom"])
 HALF = Attribute("half", ["first", "second"])
-RULES = RuleSet([If(BAR.isin({"top", "upper"})).then(HALF.isin({"first"}))])
+RULES = RuleSet([Iff(BAR.isin({"top", "upper"})).then(HALF.isin({"first"}))])
 HALVES = np.array(HALF.domain)[PLACES // 2]
 
 
@@ -188,7 +188,7 @@ def test_a_network_of_ones_own_takes_its_weights_again(tmp_path: Path) -> None:
 
 def test_two_networks_for_two_inputs(tmp_path: Path) -> None:
     other = Attribute("other", range(4))
-    rules = RuleSet([If(BAR.isin({"top"}), other.isin({0})).then(HALF.isin({"first"}))])
+    rules = RuleSet([Iff(BAR.isin({"top"}), other.isin({0})).then(HALF.isin({"first"}))])
     one, two = (NetworkPerception(DeepSoftLogCNN(4, seed=s)) for s in (1, 2))
     model = NeuroSymbolic({"bar": one, "other": two}, rules)
     save(model, tmp_path / "m.zip")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.exceptions import (
     CascadeError,
     DegreeError,
@@ -32,9 +32,9 @@ WEATHER = parse("""
     attribute wind in {weak, strong}
     attribute rain in {no, yes}
     attribute walk in {no, yes}
-    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
-    if sky in {clear} and wind in {weak} then rain in {no} [s=0.15]
-    if rain in {no} and wind in {weak} then walk in {yes} [r=0.1]
+    iff sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+    iff sky in {clear} and wind in {weak} then rain in {no} [s=0.15]
+    iff rain in {no} and wind in {weak} then walk in {yes} [r=0.1]
 """)
 
 
@@ -147,7 +147,7 @@ def test_scores_of_a_network_have_the_right_gradients(make: Any, transform: str)
 @pytest.mark.parametrize("make", [PossibilisticLayer, step_by_step])
 def test_ties_share_the_gradient(make: Any) -> None:
     a, b = Attribute("a", range(4)), Attribute("b", [0, 1])
-    layer = make(Cascade(RuleSet([If(a.isin({0, 1, 2})).then(b.isin({1}))])))
+    layer = make(Cascade(RuleSet([Iff(a.isin({0, 1, 2})).then(b.isin({1}))])))
     x = torch.tensor([[0.5, 0.5, 0.2, 1.0]], dtype=torch.float64, requires_grad=True)
     layer({"a": x})["b"][0, 1].backward()
     assert x.grad.tolist() == [[0.5, 0.5, 0.0, 0.0]]

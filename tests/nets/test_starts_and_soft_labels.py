@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import DataError, DomainError
 
 torch = pytest.importorskip("torch")
@@ -128,11 +128,11 @@ def sums(truth: list[int]) -> Answered:
         both, total = Attribute.product(f"both{i}", x, y), Attribute(f"total{i}", range(5))
         rule_sets += [
             RuleSet(
-                If(one.isin({v})).then(both.where(f"{one.name} == {v}"))
+                Iff(one.isin({v})).then(both.where(f"{one.name} == {v}"))
                 for one in (x, y)
                 for v in range(3)
             ),
-            RuleSet(If(both.where(f"x{i} + y{i} == {t}")).then(total.isin({t})) for t in range(5)),
+            RuleSet(Iff(both.where(f"x{i} + y{i} == {t}")).then(total.isin({t})) for t in range(5)),
         ]
         inputs += [x.name, y.name]
         answers[total.name] = [truth[2 * i] + truth[2 * i + 1]]
@@ -178,7 +178,7 @@ def test_how_specific_a_label_is() -> None:
 def test_answers_that_nothing_gives() -> None:
     x = Attribute("x", [0, 1, 2])
     seen = Attribute("seen", ["no", "yes"])
-    rules = Cascade(RuleSet([If(x.isin({0, 1, 2})).then(seen.isin({"yes"}))]))
+    rules = Cascade(RuleSet([Iff(x.isin({0, 1, 2})).then(seen.isin({"yes"}))]))
     images = np.zeros((2, 1, 28, 28), np.uint8)
     data = Answered(rules, ["x"], images, {"seen": ["yes", "no"]})
     with raises_saying(DataError, "sample 1: no reading gives its answers", "seen = 'no'"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttributeError
 
 torch = pytest.importorskip("torch")
@@ -22,9 +22,9 @@ BOTH = Attribute.product("both", X, Y)
 TOTAL = Attribute("total", range(5))
 RULES = Cascade(
     RuleSet(
-        [If(a.isin({v})).then(BOTH.where(f"{a.name} == {v}")) for a in (X, Y) for v in range(3)]
+        [Iff(a.isin({v})).then(BOTH.where(f"{a.name} == {v}")) for a in (X, Y) for v in range(3)]
     ),
-    RuleSet(If(BOTH.where(f"x + y == {t}")).then(TOTAL.isin({t})) for t in range(5)),
+    RuleSet(Iff(BOTH.where(f"x + y == {t}")).then(TOTAL.isin({t})) for t in range(5)),
 )
 
 
@@ -74,7 +74,7 @@ def test_one_loss_is_enough_too(loss: str) -> None:
 def test_a_few_labels_name_the_values_where_answers_do_not(loss: str) -> None:
     # The rules ask whether two images show the same: any naming of the values will do.
     same = Attribute("same", ["no", "yes"])
-    alike = RuleSet([If(BOTH.where("x == y")).then(same.isin({"yes"}))])
+    alike = RuleSet([Iff(BOTH.where("x == y")).then(same.isin({"yes"}))])
     images, labels = drawn(160, 0)
     pairs = labels.reshape(80, 2)
     answers = {"same": np.where(pairs[:, 0] == pairs[:, 1], "yes", "no").tolist()}
@@ -200,7 +200,7 @@ def test_labels_that_are_no_values(label: Any) -> None:
 def test_labels_are_values_and_not_positions() -> None:
     x, y = Attribute("x", ["low", "high"]), Attribute("y", ["high", "low"])
     same = Attribute("same", ["no", "yes"])
-    rules = RuleSet([If(x.isin({"low"}), y.isin({"low"})).then(same.isin({"yes"}))])
+    rules = RuleSet([Iff(x.isin({"low"}), y.isin({"low"})).then(same.isin({"yes"}))])
     images = np.zeros((3, 2, 28, 28), np.uint8)
     known = [["low", "low"], [None, "high"], [None, None]]
     data = Answered(rules, [x, "y"], images, {same: ["yes", "no", "no"]}, known)
@@ -216,7 +216,7 @@ def test_inputs_that_the_rules_have_not() -> None:
 
 def test_inputs_of_several_sizes() -> None:
     z = Attribute("z", [0, 1])
-    rules = RuleSet([If(X.isin({0}), z.isin({1})).then(TOTAL.isin({0}))])
+    rules = RuleSet([Iff(X.isin({0}), z.isin({1})).then(TOTAL.isin({0}))])
     with raises_saying(DataError, "'x' has 3 values and 'z' has 2", "one network"):
         Answered(Cascade(rules), ["x", "z"], samples().images, {"total": [0] * 60})
 
@@ -255,7 +255,7 @@ DIFFERENCE = Attribute("difference", range(-2, 5))
 CROOKED = Cascade(
     RULES["both"],
     RuleSet(
-        If(BOTH.where(f"2 * x - y == {d}")).then(DIFFERENCE.isin({d})) for d in DIFFERENCE.domain
+        Iff(BOTH.where(f"2 * x - y == {d}")).then(DIFFERENCE.isin({d})) for d in DIFFERENCE.domain
     ),
 )
 

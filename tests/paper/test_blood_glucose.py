@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from golden import PAPER
-from pinesy import Attribute, Cascade, If, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 
 EXAMPLE: dict[str, Any] = PAPER["blood_glucose"]
 ATTRIBUTES = {name: Attribute(name, domain) for name, domain in EXAMPLE["attributes"].items()}
 FUTURE = ATTRIBUTES["future-blood-glucose"]
 RULES = RuleSet(
-    If(*(ATTRIBUTES[a].isin(values) for a, values in rule["if"].items())).then(
+    Iff(*(ATTRIBUTES[a].isin(values) for a, values in rule["if"].items())).then(
         FUTURE.isin(rule["then"]), s=rule["s"], r=rule["r"]
     )
     for rule in EXAMPLE["rules"]

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from pinesy import Attribute, DegreeError, DomainError, EquationSystem, If, MinMaxSystem, RuleSet
+from pinesy import Attribute, DegreeError, DomainError, EquationSystem, Iff, MinMaxSystem, RuleSet
 from pinesy.rules.partition import Partition
 
 A1, A2 = Attribute("a1", [0, 1]), Attribute("a2", [0, 1])
 B, C = Attribute.product("b", A1, A2), Attribute("c", [0, 1])
 PAIRS = RuleSet(
-    [If(A1.isin({d})).then(B.where(f"a1 == {d}")) for d in (0, 1)]
-    + [If(A2.isin({d})).then(B.where(f"a2 == {d}")) for d in (0, 1)]
+    [Iff(A1.isin({d})).then(B.where(f"a1 == {d}")) for d in (0, 1)]
+    + [Iff(A2.isin({d})).then(B.where(f"a2 == {d}")) for d in (0, 1)]
 )
 SAME = RuleSet(
-    [If(B.where("a1 == a2")).then(C.isin({1})), If(B.where("a1 != a2")).then(C.isin({0}))]
+    [Iff(B.where("a1 == a2")).then(C.isin({1})), Iff(B.where("a1 != a2")).then(C.isin({0}))]
 )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from golden import PAPER
-from pinesy import Attribute, Cascade, If, RuleSet, learn
+from pinesy import Attribute, Cascade, Iff, RuleSet, learn
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.rules.partition import Partition
 
@@ -25,7 +25,7 @@ def values(attribute: Attribute, listed: list[Any]) -> list[Any]:
 def rule_set(rules: list[dict[str, Any]], output: str) -> RuleSet:
     target = ATTRIBUTES[output]
     return RuleSet(
-        If(*(ATTRIBUTES[a].isin(values(ATTRIBUTES[a], v)) for a, v in rule["if"].items())).then(
+        Iff(*(ATTRIBUTES[a].isin(values(ATTRIBUTES[a], v)) for a, v in rule["if"].items())).then(
             target.isin(values(target, rule[f"then_{output}"]))
         )
         for rule in rules
@@ -43,7 +43,7 @@ def free(rules: RuleSet) -> RuleSet:
     """The same conclusions, each rule with an input of its own: any premise degrees can be had."""
     inputs = [Attribute(f"p_{i}", [True, False]) for i in range(len(rules))]
     return RuleSet(
-        If(p.isin({True})).then(rule.conclusion)
+        Iff(p.isin({True})).then(rule.conclusion)
         for p, rule in zip(inputs, rules.rules, strict=True)
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from golden import PAPER
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]
 SAMPLES = pytest.mark.parametrize("sample", EXAMPLE["inference"])
@@ -23,7 +23,7 @@ BY_NAME = {a.name: a for a in (A1, A2, B, C)}
 
 def rule_set(rules: list[dict[str, Any]], output: str) -> RuleSet:
     return RuleSet(
-        If(*(BY_NAME[a].isin(tuples(values)) for a, values in rule["if"].items())).then(
+        Iff(*(BY_NAME[a].isin(tuples(values)) for a, values in rule["if"].items())).then(
             BY_NAME[output].isin(tuples(rule[f"then_{output}"]))
         )
         for rule in rules

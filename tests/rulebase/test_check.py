@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinesy import Attribute, Cascade, If, Rule, RuleSet
+from pinesy import Attribute, Cascade, Iff, Rule, RuleSet
 from pinesy.problems import addition
 from strategies import distributions, rule_sets
 
 A, B, C = Attribute("a", range(3)), Attribute("b", range(3)), Attribute("c", range(2))
-FINE = [If(A.isin({d})).then(B.isin({d}), r=0.1) for d in range(3)]
+FINE = [Iff(A.isin({d})).then(B.isin({d}), r=0.1) for d in range(3)]
 
 
 def findings(*rules: Rule, **unused: Attribute) -> list[str]:
@@ -30,34 +30,34 @@ def one_of(found: list[str], *parts: str) -> bool:
     [
         ([*FINE, FINE[0]], ["warning: duplicate", "rules 1 and 4 are the same"]),
         (
-            [*FINE, If(A.isin({0})).then(B.isin({0}), s=0.5)],
+            [*FINE, Iff(A.isin({0})).then(B.isin({0}), s=0.5)],
             ["warning: duplicate", "the same up to parameters"],
         ),
         (FINE[:2], ["note: unconcluded", "{2}"]),
         (FINE[:1], ["note: one cell", "{1, 2}"]),
         (
-            [*FINE, If(C.isin({0})).then(B.isin({1}))],
+            [*FINE, Iff(C.isin({0})).then(B.isin({1}))],
             ["warning: conflict", "rules 1 and 4 can hold together"],
         ),
         (
-            [*FINE, If(C.isin([])).then(B.isin({1}))],
+            [*FINE, Iff(C.isin([])).then(B.isin({1}))],
             ["warning: trivial premise", "rule 4", "never holds"],
         ),
         (
-            [*FINE, If(C.isin({0, 1})).then(B.isin({1}))],
+            [*FINE, Iff(C.isin({0, 1})).then(B.isin({1}))],
             ["warning: trivial premise", "rule 4", "always holds"],
         ),
-        ([*FINE, If(C.isin({0})).then(B.isin({1}), 1, 1)], ["warning: says nothing", "rule 4"]),
+        ([*FINE, Iff(C.isin({0})).then(B.isin({1}), 1, 1)], ["warning: says nothing", "rule 4"]),
         (
-            [If(A.isin([])).then(B.isin({1}), s=0.25)],
+            [Iff(A.isin([])).then(B.isin({1}), s=0.25)],
             ["warning: never possible", "value 1", "at most 0.25"],
         ),
         (
-            [If(A.isin({0})).then(B.isin({1}), r=1)],
+            [Iff(A.isin({0})).then(B.isin({1}), r=1)],
             ["warning: never impossible", "value 0", "always has degree 1"],
         ),
         (
-            [*FINE, If(A.isin({0, 1})).then(B.isin({0, 1}))],
+            [*FINE, Iff(A.isin({0, 1})).then(B.isin({0, 1}))],
             ["warning: redundant", "rule 4 changes nothing"],
         ),
     ],
@@ -75,7 +75,7 @@ def test_declared_attributes_that_no_rule_uses() -> None:
 
 def test_warnings_come_first_and_long_lists_are_cut() -> None:
     a, b = Attribute("a", range(30)), Attribute("b", range(30))
-    report = Cascade(RuleSet([If(a.isin([])).then(b.isin({0}), s=0.5)] * 9)).check()
+    report = Cascade(RuleSet([Iff(a.isin([])).then(b.isin({0}), s=0.5)] * 9)).check()
     levels = [f.level for f in report.findings]
     assert levels == sorted(levels, reverse=True)
     assert one_of(str(report).splitlines(), "and 4 more", "[trivial premise]")
@@ -116,7 +116,7 @@ def redundant(rule_set: RuleSet) -> list[int]:
 
 
 def test_a_rule_that_does_something_is_not_called_redundant() -> None:
-    both = [*FINE, If(A.isin({0, 1})).then(B.isin({0, 1})), If(C.isin({0})).then(B.isin({0}))]
+    both = [*FINE, Iff(A.isin({0, 1})).then(B.isin({0, 1})), Iff(C.isin({0})).then(B.isin({0}))]
     assert redundant(RuleSet(both)) == [3, 4]  # each beside the other, not both at once
     assert redundant(RuleSet(FINE)) == []
     assert redundant(RuleSet([*FINE, both[4]])) == []

@@ -15,7 +15,7 @@ from pinesy.rules.partition import partition_of
 TEXT = """
     attribute sky in {clear, cloudy, dark}
     attribute rain in {no, yes}
-    if sky in {dark} then rain in {yes} [s=0.3, r=0.2]
+    iff sky in {dark} then rain in {yes} [s=0.3, r=0.2]
 """
 EVIDENCE = {"sky": {"dark": 1.0, "cloudy": 0.4}}
 

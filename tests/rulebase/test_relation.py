@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from pinesy import Attribute, Cascade, If, RuleSet, minmax_product
+from pinesy import Attribute, Cascade, Iff, RuleSet, minmax_product
 from strategies import DEGREES, attributes, distributions, rule_sets
 
 EXAMPLES = settings(max_examples=100, deadline=None)
@@ -42,7 +42,7 @@ def test_the_matrix_and_its_symbols(data: st.DataObject) -> None:
 
 def test_the_printed_matrix_lines_up() -> None:
     a, b = Attribute("a", range(2)), Attribute("b", range(2))
-    relation = RuleSet([If(a.isin({0})).then(b.isin({0}), 0.3, 0.5)]).relation
+    relation = RuleSet([Iff(a.isin({0})).then(b.isin({0}), 0.3, 0.5)]).relation
     assert str(relation) == "[s_1   1]\n[  1 r_1]"
     assert repr(relation) == "MatrixRelation(M of shape (2, 2))"
 

@@ -16,7 +16,7 @@ from pinesy import (
     Cascade,
     DataError,
     DomainError,
-    If,
+    Iff,
     PinesyError,
     Proposition,
     RuleSet,
@@ -91,7 +91,7 @@ def test_a_cascade_read_back_infers_the_same(case: Case) -> None:
 @given(st.lists(VALUES, min_size=1, max_size=8, unique=True))
 def test_every_kind_of_value_comes_back_with_its_type(domain: list[Any]) -> None:
     attribute = Attribute("a", domain)
-    rule = If(attribute.isin([domain[0]])).then(Attribute("b", range(2)).isin({0}))
+    rule = Iff(attribute.isin([domain[0]])).then(Attribute("b", range(2)).isin({0}))
     cascade = Cascade(RuleSet([rule]))
     assert repr(parse(str(cascade)).attributes["a"].domain) == repr(tuple(domain))
 
@@ -122,12 +122,12 @@ def test_saving_replaces_the_file(tmp_path: Path) -> None:
 def test_the_json_form_is_the_documented_one(tmp_path: Path) -> None:
     left, right = Attribute("left", (0, 1)), Attribute("right", ("u", (1, None)))
     pair = Attribute.product("pair", left, right)
-    rule = If(left.isin({0})).then(pair.where("left==0"), s=0.1)
+    rule = Iff(left.isin({0})).then(pair.where("left==0"), s=0.1)
     path = tmp_path / "x.json"
     save(Cascade(RuleSet([rule])), path)
     assert json.loads(path.read_text()) == {
         "format": "pinesy cascade",
-        "version": 1,
+        "version": 2,
         "attributes": [
             {"name": "left", "domain": [0, 1]},
             {"name": "right", "domain": ["u", [1, None]]},
@@ -146,17 +146,17 @@ def test_text_by_hand() -> None:
         attribute left in {0..9}   attribute right in {0..9,}
         attribute total in { 0 .. 17, 18 } # the sum
         product pair = left*right
-        if left in {3}
+        iff left in {3}
         then pair where left==3
-        if right not in {0, 2..9} then pair where (not right != 1)
-        if pair where left + right == 7 and left in {0..9} then total in {7} [r=0.25, s=0.5]
-        if pair where (left + right == 8 or left - right == 8) then total not in {0..7,9..18} [s=1]
+        iff right not in {0, 2..9} then pair where (not right != 1)
+        iff pair where left + right == 7 and left in {0..9} then total in {7} [r=0.25, s=0.5]
+        iff pair where (left + right == 8 or left - right == 8) then total not in {0..7,9..18} [s=1]
         """
     )
     left, right, pair = (cascade.attributes[n] for n in ("left", "right", "pair"))
     pairs, totals = cascade["pair"].rules, cascade["total"].rules
-    assert pairs[0] == If(left.isin({3})).then(pair.where(lambda u, _: u == 3))
-    assert pairs[1] == If(right.isin({1})).then(pair.where(lambda _, v: v == 1))
+    assert pairs[0] == Iff(left.isin({3})).then(pair.where(lambda u, _: u == 3))
+    assert pairs[1] == Iff(right.isin({1})).then(pair.where(lambda _, v: v == 1))
     assert totals[0].premise.propositions[1] == left.isin(range(10))
     assert (totals[0].s, totals[0].r) == (0.5, 0.25)
     assert totals[1].conclusion.values == (8,)
@@ -215,7 +215,7 @@ def test_a_text_says_what_the_function_says(text: str, holds: Callable[..., bool
     assert by_text.condition is not None
     assert PAIR.where(by_text.condition) == by_text
     out = Attribute("out", (0, 1))
-    rule = If(by_text, X.isin({0})).then(out.isin({1}))
+    rule = Iff(by_text, X.isin({0})).then(out.isin({1}))
     again = parse_rule(str(rule), [PAIR, X, out])
     assert again == rule
     assert str(again) == str(rule)
@@ -393,7 +393,7 @@ def test_values_without_a_written_form_are_refused_on_save(
     value: Any, suffix: str, tmp_path: Path
 ) -> None:
     a, b = Attribute("a", [value, 0]), Attribute("b", range(2))
-    cascade = Cascade(RuleSet([If(a.isin([value])).then(b.isin({0}))]))
+    cascade = Cascade(RuleSet([Iff(a.isin([value])).then(b.isin({0}))]))
     assert repr(value) in str(cascade)  # printing works all the same
     with pytest.raises(DomainError, match="has no written form; files hold text, whole numbers"):
         save(cascade, tmp_path / f"x{suffix}")
@@ -405,7 +405,7 @@ def long_subset() -> Cascade:
     x, y = Attribute("x", range(240)), Attribute("y", range(240))
     pair, out = Attribute.product("pair", x, y), Attribute("out", range(2))
     some = pair.where(lambda u, v: (u * v) % 7 != 3)
-    return Cascade(RuleSet([If(some).then(out.isin({0}))]))
+    return Cascade(RuleSet([Iff(some).then(out.isin({0}))]))
 
 
 def nested(depth: int) -> Hashable:
@@ -414,7 +414,7 @@ def nested(depth: int) -> Hashable:
 
 def on_domain(domain: Iterable[Hashable]) -> Cascade:
     a, b = Attribute("a", domain), Attribute("b", range(2))
-    return Cascade(RuleSet([If(a.isin([a.domain[0]])).then(b.isin({0}))]))
+    return Cascade(RuleSet([Iff(a.isin([a.domain[0]])).then(b.isin({0}))]))
 
 
 @pytest.mark.parametrize("suffix", [".rules", ".json"])

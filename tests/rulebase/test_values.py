@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
-    If,
+    Iff,
     Premise,
     Proposition,
     Rule,
@@ -36,14 +37,14 @@ FEVER, AGE = Attribute("fever", range(3)), Attribute("age", ["young", "old"])
 RISK, ROUTE = Attribute("risk", ["low", "high"]), Attribute("route", ["home", "gp", "er"])
 RISKS = RuleSet(
     [
-        If(AGE.isin({"old"}), FEVER.isin({2})).then(RISK.isin({"high"}), s=0.3),
-        If(FEVER.isin({0})).then(RISK.isin({"low"}), r=0.2),
+        Iff(AGE.isin({"old"}), FEVER.isin({2})).then(RISK.isin({"high"}), s=0.3),
+        Iff(FEVER.isin({0})).then(RISK.isin({"low"}), r=0.2),
     ]
 )
 ROUTES = RuleSet(
     [
-        If(FEVER.isin({1})).then(ROUTE.isin({"gp"}), s=0.4),
-        If(RISK.isin({"high"})).then(ROUTE.isin({"er"}), s=0.1),
+        Iff(FEVER.isin({1})).then(ROUTE.isin({"gp"}), s=0.4),
+        Iff(RISK.isin({"high"})).then(ROUTE.isin({"er"}), s=0.1),
     ]
 )
 # The set given first uses the output of the second, so inputs are not met in one order.
@@ -101,7 +102,7 @@ def test_threads_that_compile_rules_of_one_kind_do_not_disturb_each_other() -> N
     code = """
 import random, sys, threading
 import numpy as np
-from pinesy import Attribute, Cascade, If, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.engine import kinds, templates
 
 A, B, Y, Z = (Attribute(n, range(k)) for n, k in (("a", 8), ("b", 8), ("y", 30), ("z", 4)))
@@ -109,9 +110,9 @@ A, B, Y, Z = (Attribute(n, range(k)) for n, k in (("a", 8), ("b", 8), ("y", 30),
 def cascade(seed, number):
     first, second = random.Random(seed), random.Random(1000 * seed + number)
     def some(rng, x, k): return x.isin(rng.sample(x.domain, k))
-    one = [If(some(first, A, 3), some(first, B, 3)).then(some(first, Y, 10), 0.1, 0.2)
+    one = [Iff(some(first, A, 3), some(first, B, 3)).then(some(first, Y, 10), 0.1, 0.2)
            for _ in range(15)]
-    two = [If(some(second, Y, 12)).then(some(second, Z, 1), 0.01, 0.02) for _ in range(6)]
+    two = [Iff(some(second, Y, 12)).then(some(second, Z, 1), 0.01, 0.02) for _ in range(6)]
     return Cascade(RuleSet(one), RuleSet(two))
 
 X = np.random.default_rng(0).integers(0, 11, (50, 16)) / 10
@@ -169,7 +170,7 @@ def test_inference_from_several_threads() -> None:
 
 def test_a_large_family_of_disjoint_rules_compiles_and_is_right() -> None:
     x, y = Attribute("x", range(200)), Attribute("y", range(200))
-    rules = RuleSet(If(x.isin({i})).then(y.isin({i})) for i in range(200))
+    rules = RuleSet(Iff(x.isin({i})).then(y.isin({i})) for i in range(200))
     degrees = np.linspace(0.0, 1.0, 200)
     assert rules.infer({"x": degrees}).degrees.tolist() == degrees.tolist()
 
@@ -202,8 +203,10 @@ def test_parts_of_rules_that_are_something_else() -> None:
         Premise(p)  # type: ignore[arg-type]
     with pytest.raises(RuleSetError, match="takes a list of rules"):
         RuleSet(RISKS.rules[0])  # type: ignore[arg-type]
-    with pytest.raises(RuleSetError, match="conjunctions"):
-        p | p
+    q: Any = p
+    for wrong in (lambda: q | 5, lambda: q & "x", lambda: 5 | q, lambda: q + q, lambda: q < q):
+        with pytest.raises(RuleSetError, match=r"propositions such as|& \(and\), \| \(or\)"):
+            wrong()  # type: ignore[no-untyped-call]
     with pytest.raises(DomainError, match="no attribute"):
         Attribute.product("p", "a", "b")  # type: ignore[arg-type]
     with pytest.raises(CascadeError, match="give a list"):

@@ -85,7 +85,7 @@ def test_printed_forms() -> None:
     assert pair.declaration == "product p = a * `long sleep`"
     assert a.declaration == "attribute a in {0..2, 4, 5, 7..10}"
     rule = If(a.isin({0}) & ~b.isin({"if"})).then(pair.where("a==4"), s=1, r=1e-7)
-    assert str(rule).endswith("then p where a == 4 [s=1, r=1e-07]")
+    assert str(rule).endswith("then p where a == 4 [certainty=0.9999999]")
     assert str(If(a.isin({0})).then(pair.where("a == 4"))).endswith("then p where a == 4")
 
 

@@ -29,12 +29,12 @@ attribute a_2 in {0, 1}
 attribute c in {same, different}
 product b = a_1 * a_2
 
-if a_1 in {0} then b where a_1 == 0
-if a_1 in {1} then b where a_1 == 1
-if a_2 in {0} then b where a_2 == 0
-if a_2 in {1} then b where a_2 == 1
-if b where a_1 == a_2 then c in {same}
-if b where a_1 != a_2 then c in {different}
+iff a_1 in {0} then b where a_1 == 0
+iff a_1 in {1} then b where a_1 == 1
+iff a_2 in {0} then b where a_2 == 0
+iff a_2 in {1} then b where a_2 == 1
+iff b where a_1 == a_2 then c in {same}
+iff b where a_1 != a_2 then c in {different}
 """
 
 #: What two networks might say of the images in the paper's example, and of four digits: the

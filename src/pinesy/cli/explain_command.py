@@ -231,14 +231,13 @@ class ExplanationReport:
 
     def _why_not_dict(self, answer: explanations.WhyNot) -> dict[str, Any]:
         restraints, bottlenecks = answer.restraints[: self.limit], answer.bottlenecks[: self.limit]
-        change, wording = answer.change, self.explanation.wording
+        change = answer.change
         return {
             "value": plain_value(answer.value),
             "possibility": answer.degree,
             "winners": [plain_value(v) for v in answer.winners],
             "holds": [
-                _degree(one)
-                | {"rule": one.number, "text": wording.rule(one.rule, self.limit), "by": one.by}
+                _degree(one) | {"rule": one.number, "text": one.rule.line(self.limit), "by": one.by}
                 for one in restraints
             ],
             "holds_omitted": len(answer.restraints) - len(restraints),

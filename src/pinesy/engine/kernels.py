@@ -83,7 +83,7 @@ def fold(work, target, lanes, op, args, begin, end):
 
 @numba.njit(inline="always")
 def _checked(degree):
-    """Return the degree, or 2 if it is none (NaN fails the comparison): then the maximum is 2."""
+    """Return the degree, or 2 iff it is none (NaN fails the comparison): then the maximum is 2."""
     return degree if (degree >= 0.0) & (degree <= 1.0) else 2.0
 
 

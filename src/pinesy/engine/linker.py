@@ -11,7 +11,8 @@ from pinesy.engine.circuit import MIN, ONE, Facet
 from pinesy.engine.code import Code, assemble
 from pinesy.engine.kinds import COMPILING, Kind, RuleUnit, circuit_of
 from pinesy.engine.templates import STORE, IntArray, Template, column_template, rule_template
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 
 
 def link(

@@ -17,8 +17,9 @@ from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
 from pinesy.exceptions import UnknownAttributeError
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
 KERNELS, GRADIENT_KERNELS = "pinesy.engine.kernels", "pinesy.engine.gradient_kernels"

@@ -13,13 +13,14 @@ from pinesy.engine.program import Program
 from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.justification import Triplet, attaining
-from pinesy.explanations.labels import Wording, number_text
+from pinesy.explanations.labels import number_text
 from pinesy.explanations.sample import Sample, SamplePlan, one_row, plan_for, table_of
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Premise
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, show_value
 
@@ -136,11 +137,11 @@ def first_few(texts: Sequence[str], what: str) -> list[str]:
 
 def _rule_text(rule: Rule) -> str:
     """Return a rule in one line; what is left out of a long one is counted."""
-    wording, number = Wording(), len(rule.premise.propositions)
+    number = len(rule.premise.propositions)
     limits = [None] * (number > SHOWN) + [*range(min(number, SHOWN), 0, -1)]
     text = ""
     for limit in limits:
-        text = wording.rule(rule, limit)
+        text = rule.line(limit)
         if len(text) <= LINE:
             return text
     return f"{text[:LINE]}... and {len(text) - LINE} more characters"

@@ -20,8 +20,9 @@ from pinesy.explanations.picture import picture
 from pinesy.explanations.sample import BoolArray, Sample, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Proposition
 
 
 def explain(
@@ -55,9 +56,9 @@ def explain(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> print(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
     It is possible that grass is wet, because it is possible that rain is yes (rule 1).
     It is certain at 0.8 that grass is wet: any other value is possible at 0.2 at most.

@@ -14,7 +14,8 @@ from pinesy.engine.evidence import Evidence, Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.sample import BoolArray
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 from pinesy.transforms import antipignistic
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
 from pinesy.explanations.outline import Omission, Outline
-from pinesy.rules.attributes import Proposition
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Proposition
 
 
 @cache
@@ -137,7 +137,7 @@ class _NodeRecorder:
             "parameters": [
                 {
                     "rule": p.number,
-                    "text": self.wording.rule(p.rule, self.limit),
+                    "text": p.rule.line(self.limit),
                     "name": p.name,
                     "degree": p.degree,
                 }
@@ -148,7 +148,7 @@ class _NodeRecorder:
     def _triplet(self, node: ExplanationNode, triplet: Triplet) -> dict[str, Any]:
         return {
             "rule": triplet.number,
-            "text": self.wording.rule(triplet.rule, self.limit),
+            "text": triplet.rule.line(self.limit),
             "semantics": triplet.semantics,
             "degree": triplet.degree,
             "holds": triplet.holds,

@@ -15,8 +15,9 @@ import numpy as np
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.sample import IntArray, RuleTable, Sample
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 Semantics = Literal["P", "C"]
@@ -327,10 +328,8 @@ class ExplanationNode:
         return tuple(found), hidden
 
     def __repr__(self) -> str:
-        return (
-            f"ExplanationNode({self.attribute.name} = {self.value}, possible at "
-            f"{self.possibility:.4g}, certain at {self.certainty:.4g})"
-        )
+        degrees = f"possible at {self.possibility:.4g}, certain at {self.certainty:.4g}"
+        return f"ExplanationNode({self.attribute.name} = {self.value}, {degrees})"
 
 
 class ExplanationGraph:
@@ -345,6 +344,6 @@ class ExplanationGraph:
         """Return the node of ``domain[position]``."""
         key = (attribute.name, position)
         if key not in self._nodes:
-            perceived = attribute.name in self.sample.plan.slices
-            self._nodes[key] = ExplanationNode(attribute, position, perceived, self)
+            is_input = attribute.name in self.sample.plan.slices
+            self._nodes[key] = ExplanationNode(attribute, position, is_input, self)
         return self._nodes[key]

@@ -6,8 +6,8 @@ from typing import Any
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, UnknownAttributeError
-from pinesy.rules.attributes import Attribute, Premise, Proposition
-from pinesy.rules.rule import Rule
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
 
@@ -205,16 +205,6 @@ class Wording:
             for run in runs[:limit]
         ]
         return texts, sum(map(len, runs[limit:]))
-
-    def rule(self, rule: Rule, limit: int | None) -> str:
-        """Return the text of a rule; of a long premise some propositions are shown."""
-        parts = rule.premise.propositions
-        if limit is None or len(parts) <= limit:
-            return " ".join(str(rule).split())
-        shown = " and ".join(str(p) for p in parts[:limit])
-        short = Rule(Premise(parts[:1]), rule.conclusion, rule.s, rule.r)
-        tail = str(short).removeprefix(f"if {parts[0]} ")
-        return f"if {shown} and {len(parts) - limit} more propositions {tail}"
 
 
 def _or(shown: list[str], left: int, one_of: str = "", last: str = "or") -> str:

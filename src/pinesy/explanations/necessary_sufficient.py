@@ -21,7 +21,8 @@ from pinesy.explanations.formulas import (
 )
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 
 #: Parts of a conjunction up to which each is compared with each.
@@ -66,9 +67,9 @@ def conditions(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
     >>> wet = conditions(rules, "wet", ">", 0.5)
     >>> print(wet)
     Pi(rain in {yes}) > 0.5

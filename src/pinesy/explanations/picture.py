@@ -57,10 +57,10 @@ def picture(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> from pinesy.explanations import explain
     >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> svg = picture(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
     >>> svg[:4], "rule 1 · C 0.8" in svg
     ('<svg', True)
@@ -172,7 +172,7 @@ class BoxMaker:
             case = "fails" if p.name == "s" else "holds"
             heading = f"rule {p.number}: {p.name} = {number_text(p.degree)}"
             text = f"leaves it possible even if its premise {case}"
-            yield Box("note", heading, (text,), self.wording.rule(p.rule, TOOLTIP))
+            yield Box("note", heading, (text,), p.rule.line(TOOLTIP))
         if left:
             yield _more(len(left), f"{len(left)} more parameters")
 
@@ -184,7 +184,7 @@ class BoxMaker:
             texts.append(f"{len(degrees) - len(parts)} more propositions")
         premise = listed(texts)
         heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
-        tooltip = f"{heading}: {premise}\n{self.wording.rule(triplet.rule, TOOLTIP)}"
+        tooltip = f"{heading}: {premise}\n{triplet.rule.line(TOOLTIP)}"
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
         box = Box(kind, heading, (premise,), tooltip)
         deciding = [p for p in parts if p.decides]

@@ -20,7 +20,8 @@ from pinesy.engine.program import Program, run
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 
 BoolArray = npt.NDArray[np.bool_]

@@ -317,9 +317,9 @@ def backpropagate(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
     >>> back = backpropagate(rules, None, {"wet": 0.3, "dry": 1.0})
     >>> back.inputs["rain"], back.reproduced
     (Possibility(rain, {no: 1, yes: 0.3}), True)

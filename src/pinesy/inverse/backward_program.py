@@ -19,8 +19,9 @@ from pinesy.engine.program import Inference, Program, Trace
 from pinesy.inverse.reversal import Arrays, Reversal, RuleKey
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray
+from pinesy.rules.propositions import Proposition
 
 #: For each rule whose premise is lowered, the place of the conjunct in `Reversal.conjuncts`.
 ConjunctChoice = dict[RuleKey, int]

@@ -17,7 +17,8 @@ from pinesy.engine.program import Trace
 from pinesy.inverse.backward_program import ConjunctChoice
 from pinesy.inverse.reversal import Bound, Reversal, RuleKey
 from pinesy.rulebase.equations import PremiseSystem
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import show_value
 
@@ -44,13 +45,7 @@ class ConflictingRule:
     @cached_property
     def short(self) -> str:
         """The rule in one line; of a long premise its beginning, and how many more there are."""
-        parts = self.rule.premise.propositions
-        if len(parts) <= SHOWN:
-            return " ".join(self.text.split())
-        first = Rule(Premise(parts[:1]), self.rule.conclusion, self.rule.s, self.rule.r)
-        rest = " ".join(str(first).split()).removeprefix(f"if {parts[0]} ")
-        shown = " and ".join(map(str, parts[:SHOWN]))
-        return f"if {shown} and {len(parts) - SHOWN} more propositions {rest}"
+        return self.rule.line(SHOWN)
 
 
 @dataclass(frozen=True)

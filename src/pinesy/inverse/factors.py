@@ -204,62 +204,74 @@ def factors_of(rule_set: RuleSet) -> list[Factor]:
     >>> [factor.names for factor in factors_of(addition(2)["c_1"])]
     [('c_1', 'a_1'), ('c_1', 'a_3'), ('c_1', 'w_2')]
     """
+    attributes = {a.name: a for a in (*rule_set.inputs, rule_set.output)}
     factors: list[Factor] = []
     for rules in _tied(rule_set.rules):
-        inputs = dict.fromkeys(a for rule in rules for a in _inside(rule))
-        is_conjunction = len(rules) == 1 and len(inputs) > 1
-        table = None if is_conjunction else _table(rules, [rule_set.output, *inputs])
-        factors += map(_conjunction, rules) if table is None else [table]
+        premises = [_inside(rule) for rule in rules]
+        names = tuple(dict.fromkeys(name for masks in premises for name in masks))
+        parts = [rule_set.output, *(attributes[name] for name in names)]
+        if len(rules) == 1 and len(names) > 1:
+            factors.append(_conjunction(rules[0], parts))
+        elif (table := _table(rules, parts)) is not None:
+            factors.append(table)
+        else:
+            factors += [
+                _conjunction(rule, [parts[0], *(attributes[name] for name in masks)])
+                for rule, masks in zip(rules, premises, strict=True)
+            ]
     return factors
 
 
-def _inside(rule: Rule) -> dict[Attribute, int]:
+def _inside(rule: Rule) -> dict[str, int]:
     """Return the subset of each attribute that a premise names, as a mask."""
-    masks: dict[Attribute, int] = {}
+    masks: dict[str, int] = {}
     for p in rule.premise.propositions:
-        masks[p.attribute] = masks.get(p.attribute, -1) & p.mask
+        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
     return masks
 
 
 def _tied(rules: Sequence[Rule]) -> list[list[Rule]]:
     """Group the rules whose premises share attributes, directly or through others."""
-    leader: dict[Attribute, Attribute] = {}
+    leader: dict[str, str] = {}
 
-    def find(attribute: Attribute) -> Attribute:
-        while leader.setdefault(attribute, attribute) != attribute:
-            attribute = leader[attribute]
-        return attribute
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
 
     for rule in rules:
         first, *others = _inside(rule)
-        for attribute in others:
-            leader[find(attribute)] = find(first)
-    groups: dict[Attribute, list[Rule]] = {}
+        for name in others:
+            leader[find(name)] = find(first)
+    groups: dict[str, list[Rule]] = {}
     for rule in rules:
         groups.setdefault(find(next(iter(_inside(rule)))), []).append(rule)
     return list(groups.values())
 
 
-def _conjunction(rule: Rule) -> ConjunctionFactor:
-    masks = [(rule.conclusion.attribute, rule.conclusion.mask), *_inside(rule).items()]
+def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
+    masks = [rule.conclusion.mask, *_inside(rule).values()]
     classes = (
         ValueClasses(tuple(int(contains(mask, i)) for i in range(len(a.domain))), 2)
-        for a, mask in masks
+        for mask, a in zip(masks, parts, strict=True)
     )
-    return ConjunctionFactor(tuple(a.name for a, _ in masks), tuple(classes), rule.s, rule.r)
+    return ConjunctionFactor(tuple(a.name for a in parts), tuple(classes), rule.s, rule.r)
 
 
 def _table(rules: Sequence[Rule], parts: Sequence[Attribute]) -> TableFactor | None:
     """Return the table of some rules, or None where it would be too large."""
     premises = [_inside(rule) for rule in rules]
     masks = [tuple(rule.conclusion.mask for rule in rules)]
-    masks += [tuple(p.get(a, a.full) & a.full for p in premises) for a in parts[1:]]
+    for part in parts[1:]:
+        name, full = part.name, part.full
+        masks.append(tuple(p.get(name, full) & full for p in premises))
     pairs = [_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
-    classes = tuple(one for one, _ in pairs)
-    if prod(one.count for one in classes) > MAX_TABLE:
+    if prod(classes.count for classes, _ in pairs) > MAX_TABLE:
         return None
     entries = _entries(rules, [signs for _, signs in pairs])
-    return TableFactor(tuple(a.name for a in parts), classes, entries)
+    return TableFactor(
+        tuple(a.name for a in parts), tuple(classes for classes, _ in pairs), entries
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -26,8 +26,9 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 OFF, ON = "off", "on"
@@ -49,9 +50,9 @@ def premise_equations(rules: RuleSet | Cascade, targets: Any) -> PremiseSystem:
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
-    >>> system = premise_equations(RuleSet([If(a.isin({0})).then(b.isin({1}), s=0.2)]), [0.4, 1.0])
+    >>> system = premise_equations(RuleSet([Iff(a.isin({0})).then(b.isin({1}), s=0.2)]), [0.4, 1.0])
     >>> system.lowest_solution.tolist(), system.greatest_solution.tolist()
     ([1.0, 0.4], [1.0, 0.4])
     """

@@ -55,13 +55,13 @@ def learn_batches(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> monday = {"rain": [[1.0, 0.0]]}, [[1.0, 0.25]]
     >>> tuesday = {"rain": [[0.0, 1.0]]}, [[0.5, 1.0]]
     >>> print(learn_batches(rules, [monday, tuesday]).rule_set)
-    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    iff rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
     samples = Streamed(cascade, batches, progress)

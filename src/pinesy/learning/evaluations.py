@@ -266,9 +266,9 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> rains = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 1.0]]}  # nobody knows in the third sample
     >>> accuracy(rules, rains, ["wet", "wet", "wet"]) * 3
     1.0

@@ -53,9 +53,9 @@ def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> found = audit(rules, {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 0.3]]}, ["wet", "wet", "wet"])
     >>> found.order, found.worst
     (array([1, 2, 0]), array([0. , 1. , 0.3]))

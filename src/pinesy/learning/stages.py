@@ -196,13 +196,13 @@ def learn(
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet, learn
+    >>> from pinesy import Attribute, Iff, RuleSet, learn
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> rains = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
     >>> result = learn(rules, rains, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
     >>> print(result.rule_set)
-    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    iff rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
     batch = batch_of(cascade, evidence, targets)

@@ -81,9 +81,9 @@ class NeuroSymbolic:
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> sky, street = Attribute("sky", ["dark", "clear"]), Attribute("street", ["wet", "dry"])
-    >>> rules = RuleSet([If(sky.isin({"dark"})).then(street.isin({"wet"}))])
+    >>> rules = RuleSet([Iff(sky.isin({"dark"})).then(street.isin({"wet"}))])
     >>> def perception(light):
     ...     return np.stack([1 - light, light], axis=1)
     >>> model = NeuroSymbolic(perception, rules)

@@ -91,7 +91,7 @@ class PossibilisticLayer(nn.Module):
     >>> rules = parse('''
     ...     attribute sky in {clear, dark}
     ...     attribute rain in {no, yes}
-    ...     if sky in {dark} then rain in {yes} [s=0.5]
+    ...     iff sky in {dark} then rain in {yes} [s=0.5]
     ... ''')
     >>> layer = PossibilisticLayer(rules, transform="antipignistic")
     >>> layer({"sky": torch.tensor([[0.9, 0.1]])})["rain"]

@@ -153,7 +153,7 @@ def answer_loss(
     >>> rules = parse('''
     ...     attribute sky in {clear, dark}
     ...     attribute rain in {no, yes}
-    ...     if sky in {dark} then rain in {yes}
+    ...     iff sky in {dark} then rain in {yes}
     ... ''')
     >>> sure = {"rain": torch.tensor([[0.0, 1.0]])}
     >>> answer_loss(rules, sure, {"rain": ["yes"]})

@@ -10,8 +10,9 @@ from pinesy._common.validation import check_integer, check_integers, check_rng
 from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
-from pinesy.rules.rule import If
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
+from pinesy.rules.statements import Iff
 
 Indices = npt.NDArray[np.int64]
 
@@ -53,7 +54,7 @@ def addition(k: int, base: int = 10) -> Cascade:
         tuples, carry, digit = masks[len(carry_in)].rule_sets(c, w[i], y, base)
         chain += [tuples, carry]
         sums.insert(0, digit)
-    first = RuleSet([If(w[1].isin({0})).then(Attribute("y_0", bits).isin({0}))])
+    first = RuleSet([Iff(w[1].isin({0})).then(Attribute("y_0", bits).isin({0}))])
     return Cascade(*chain, *sums, first)
 
 
@@ -77,17 +78,17 @@ class _Masks:
     ) -> tuple[RuleSet, RuleSet, RuleSet]:
         """Return the rules of a place: for the tuple of its digits, the carry, and the digit."""
         tuples = [
-            If(a.isin({d})).then(Proposition(c, mask, f"{a.name} == {d}"))
+            Iff(a.isin({d})).then(Proposition(c, mask, f"{a.name} == {d}"))
             for a, masks in zip(c.factors, self.by_value, strict=True)
             for d, mask in enumerate(masks)
         ]
         total = " + ".join(f.name for f in c.factors)
         overflow = Proposition(c, self.overflow, f"{total} >= {base}")
         digit = [
-            If(Proposition(c, mask, f"({total}) % {base} == {d}")).then(y.isin({d}))
+            Iff(Proposition(c, mask, f"({total}) % {base} == {d}")).then(y.isin({d}))
             for d, mask in enumerate(self.sums)
         ]
-        return RuleSet(tuples), RuleSet([If(overflow).then(w.isin({1}))]), RuleSet(digit)
+        return RuleSet(tuples), RuleSet([Iff(overflow).then(w.isin({1}))]), RuleSet(digit)
 
 
 def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]:

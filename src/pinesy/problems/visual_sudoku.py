@@ -14,7 +14,8 @@ from pinesy._common.validation import check_integer, check_integers, check_rng
 from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 Indices = npt.NDArray[np.int64]
@@ -55,13 +56,13 @@ def sudoku(dim: int) -> Cascade:
     for one, two in pairs:
         b = Attribute.product(f"b_{one[0]}_{one[1]}_{two[0]}_{two[1]}", a[one], a[two])
         rules = [
-            Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"))
+            Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"), 0.0, 0.0)
             for d in digits
             for cell, masks in ((one, rows), (two, columns))
         ]
         rule_sets.append(RuleSet(rules))
         different.append(Proposition(b, unequal, f"{a[one].name} != {a[two].name}"))
-    valid = Rule(Premise(tuple(different)), Attribute("c", (0, 1)).isin({1}))
+    valid = Rule(Premise(tuple(different)), Attribute("c", (0, 1)).isin({1}), 0.0, 0.0)
     return Cascade(*rule_sets, RuleSet([valid]))
 
 

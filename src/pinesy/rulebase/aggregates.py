@@ -22,7 +22,8 @@ from pinesy.rulebase.function_steps import (
     text_of,
 )
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 
 #: Tuples up to which `all_different` goes through the sets of values that are used.
 MAX_USED = 20_000

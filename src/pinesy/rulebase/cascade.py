@@ -12,8 +12,10 @@ from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.check import Report, check
+from pinesy.rulebase.renaming import instances, renamed
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.propositions import Proposition
 
 #: What may be asked of a cascade: a distribution, or the possibility of a proposition.
 Output = str | Attribute | Proposition
@@ -24,38 +26,39 @@ class Cascade:
 
     Parameters
     ----------
-    *rule_sets : RuleSet
-        In any order; the attributes' names chain them.
+    *parts : RuleSet or Cascade
+        In any order; the attributes' names chain them. Equal rule sets count once.
     attributes : iterable of Attribute
         Attributes that are declared though no rule uses them.
 
     Examples
     --------
-    >>> from pinesy import Attribute, Cascade, If, RuleSet
+    >>> from pinesy import Attribute, Cascade, Iff, RuleSet
     >>> rain, grass, shoes = (Attribute(n, ["dry", "wet"]) for n in ("rain", "grass", "shoes"))
     >>> walk = Cascade(
-    ...     RuleSet([If(rain.isin({"wet"})).then(grass.isin({"wet"}))]),
-    ...     RuleSet([If(grass.isin({"wet"})).then(shoes.isin({"wet"}), r=0.5)]),
+    ...     RuleSet([Iff(rain.isin({"wet"})).then(grass.isin({"wet"}))]),
+    ...     RuleSet([Iff(grass.isin({"wet"})).then(shoes.isin({"wet"}), r=0.5)]),
     ... )
     >>> walk.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
     Possibility(shoes, {wet: 1, dry: 0.5})
     """
 
-    def __init__(self, *rule_sets: RuleSet, attributes: Iterable[Attribute] = ()) -> None:
-        self._rule_sets = tuple(rule_sets)
-        if not rule_sets:
+    def __init__(self, *parts: "RuleSet | Cascade", attributes: Iterable[Attribute] = ()) -> None:
+        if not parts:
             raise CascadeError("a cascade needs at least one rule set: there are no rules")
         sets: dict[str, RuleSet] = {}
-        for rule_set in rule_sets:
-            if not isinstance(rule_set, RuleSet):
-                raise CascadeError(f"a cascade is made of rule sets; got {rule_set!r}")
-            name = rule_set.output.name
-            if name in sets:
-                raise CascadeError(
-                    f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
-                )
-            sets[name] = rule_set
-        self._attributes = self._collect(attributes)
+        declared = list(attributes)
+        for part in parts:
+            declared += part.attributes.values() if isinstance(part, Cascade) else ()
+            for rule_set in part.rule_sets if isinstance(part, Cascade) else (part,):
+                if not isinstance(rule_set, RuleSet):
+                    raise CascadeError(
+                        f"a cascade is made of rule sets and cascades; got {rule_set!r}"
+                    )
+                for one in (*rule_set.definitions, rule_set):
+                    _add(sets, one)
+        self._rule_sets = tuple(sets.values())
+        self._attributes = self._collect(declared)
         #: The rule sets by the names of their outputs, in the order of inference.
         self.sets: Mapping[str, RuleSet] = _in_order_of_inference(sets)
 
@@ -77,6 +80,11 @@ class Cascade:
     def rule_sets(self) -> tuple[RuleSet, ...]:
         """The rule sets, in the order they were given."""
         return self._rule_sets
+
+    @property
+    def stated(self) -> tuple[RuleSet, ...]:
+        """The rule sets without those of inner attributes, which stand for formulas in premises."""
+        return tuple(s for s in self._rule_sets if s.output.formula is None)
 
     @property
     def order(self) -> tuple[RuleSet, ...]:
@@ -190,12 +198,51 @@ class Cascade:
                     f"the parameters of {self[name].output.name!r} are a pair (s, r) of sequences; "
                     f"got {pair!r:.60}"
                 )
-            self[name]  # raises where there is no such set
+            if self[name].output.formula is not None:  # and this raises where there is no set
+                raise CascadeError(f"the rules of the formula '{name}' have no parameters to set")
         changed = (
             s.with_parameters(*parameters[s.output.name]) if s.output.name in parameters else s
             for s in self._rule_sets
         )
         return Cascade(*changed, attributes=self._attributes.values())
+
+    def __add__(self, other: "RuleSet | Cascade") -> "Cascade":
+        """Return the rules of both."""
+        return Cascade(self, other)
+
+    def rename(self, names: Mapping[str, str]) -> "Cascade":
+        """Return the same rules on attributes of other names.
+
+        Examples
+        --------
+        >>> from pinesy import parse
+        >>> rules = parse("attribute a in {0, 1} attribute b in {0, 1} if a in {1} then b in {1}")
+        >>> print(rules.rename({"a": "left"}).rule_sets[0])
+        if left in {1} then b in {1}
+        """
+        for name in names:
+            if name not in self._attributes:
+                hint = suggestion(name, self._attributes)
+                raise UnknownAttributeError(f"no attribute is called {name!r}{hint}")
+        sets, attributes = renamed(self.stated, self._attributes, lambda n: names.get(n, n))
+        return Cascade(*sets, attributes=attributes)
+
+    def for_each(self, **indices: Iterable[object]) -> "Cascade":
+        """Return these rules once for each value of the indices that names hold in braces.
+
+        Attributes whose names hold none are shared, and rules on a shared one form one set.
+
+        Examples
+        --------
+        >>> from pinesy import Attribute, Cascade, If, RuleSet
+        >>> light, alarm = Attribute("light_{i}", ["on", "off"]), Attribute("alarm", ["on", "off"])
+        >>> rules = Cascade(RuleSet([If(light.isin({"on"})).then(alarm.isin({"on"}))]))
+        >>> print(rules.for_each(i=range(1, 3)).rule_sets[0])
+        if light_1 in {on} then alarm in {on}
+        if light_2 in {on} then alarm in {on}
+        """
+        sets, attributes = instances(self.stated, self._attributes, indices)
+        return Cascade(*sets, attributes=attributes)
 
     def check(self) -> Report:
         """Look for what is odd in the rules, and say what inference costs."""
@@ -214,13 +261,14 @@ class Cascade:
 
     def __str__(self) -> str:
         """Return the cascade as the text of a ``.rules`` file."""
-        blocks = ["\n".join(a.declaration for a in declaration_order(self._attributes))]
-        return "\n\n".join([*blocks, *map(str, self._rule_sets)]) + "\n"
+        stated = [a for a in declaration_order(self._attributes) if a.formula is None]
+        blocks = ["\n".join(a.declaration for a in stated)]
+        return "\n\n".join([*blocks, *map(str, self.stated)]) + "\n"
 
     def __repr__(self) -> str:
-        rules = sum(map(len, self._rule_sets))
+        stated = self.stated
         return (
-            f"Cascade({len(self._rule_sets)} rule sets, {rules} rules: "
+            f"Cascade({len(stated)} rule sets, {sum(map(len, stated))} rules: "
             f"{_names(self.inputs)} -> {_names(self.outputs)})"
         )
 
@@ -273,6 +321,14 @@ def as_cascade(rules: Cascade | RuleSet) -> Cascade:
     return rules
 
 
+def _add(sets: dict[str, RuleSet], rule_set: RuleSet) -> None:
+    name = rule_set.output.name
+    if sets.setdefault(name, rule_set) != rule_set:
+        raise CascadeError(
+            f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
+        )
+
+
 def evidence_rows(
     cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
 ) -> Rows:
@@ -291,17 +347,3 @@ def _inputs_and_outputs(cascade: Cascade) -> tuple[dict[str, Attribute], frozens
 
 def _names(attributes: Sequence[Attribute]) -> str:
     return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)
-
-
-def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
-    """Order attributes so that a product is declared after its factors."""
-    placed: dict[str, Attribute] = {}
-    waiting = list(attributes.values())[::-1]
-    while waiting:
-        attribute = waiting[-1]
-        missing = [f for f in attribute.factors if f.name not in placed]
-        if missing:
-            waiting.extend(missing)
-        else:
-            placed[waiting.pop().name] = attribute
-    return list(placed.values())

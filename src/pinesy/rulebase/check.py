@@ -200,7 +200,7 @@ def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
             other = rule_set.rules[first - 1]
             equal = (rule.s, rule.r) == (other.s, other.r)
             same = "the same" if equal else "the same up to parameters"
-            message = f"rules {first} and {number} are {same}: 'if {rule.premise} then ...'"
+            message = f"rules {first} and {number} are {same}: 'iff {rule.premise} then ...'"
             yield "warning", "duplicate", message
 
 

@@ -12,7 +12,8 @@ from pinesy.rulebase.aggregates import capped, check_numbers, full_sum, modular
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, equivalence
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 #: Propositions from which on a full count is made by sorting.

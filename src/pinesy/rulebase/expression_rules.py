@@ -18,7 +18,8 @@ from pinesy.rulebase.function_steps import (
     subsets,
 )
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.expression_text import expression_text
 from pinesy.rules.syntax.expressions import Expression, Membership, evaluator
 

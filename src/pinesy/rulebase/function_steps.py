@@ -17,7 +17,8 @@ import numpy as np
 from pinesy._common.masks import class_masks, positions
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import MAX_PRODUCT, Attribute, Premise, Proposition
+from pinesy.rules.attributes import MAX_PRODUCT, Attribute
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.expression_text import value_text
 from pinesy.rules.syntax.writer import format_name

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import PinesyError, RulesTextError
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import Token

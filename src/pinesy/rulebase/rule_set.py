@@ -1,7 +1,7 @@
 """Rule sets: the rules that conclude on one attribute."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, cast
 
@@ -14,6 +14,7 @@ from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import Defined
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
@@ -25,9 +26,9 @@ class RuleSet:
 
     Examples
     --------
-    >>> from pinesy import Attribute, If, RuleSet
+    >>> from pinesy import Attribute, Iff, RuleSet
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
     >>> rules.infer({"rain": {"yes": 0.2, "no": 1.0}})
     Possibility(grass, {dry: 1, wet: 0.3})
     """
@@ -104,8 +105,32 @@ class RuleSet:
         return RuleUnit(self.output, self.inputs, self.rules)
 
     @cached_property
+    def definitions(self) -> "tuple[RuleSet, ...]":
+        """The rule sets of the inner attributes of formulas, in an order of inference."""
+        order: dict[str, RuleSet] = {}
+        made: dict[str, RuleSet] = {}
+        waiting = list(self.inputs[::-1])
+        while waiting:
+            attribute = waiting[-1]
+            if not isinstance(attribute, Defined) or attribute.name in order:
+                waiting.pop()
+                continue
+            own = made.setdefault(attribute.name, RuleSet(attribute.rules))
+            before = [a for a in own.inputs if isinstance(a, Defined) and a.name not in order]
+            if before:
+                waiting += before
+            else:
+                order[attribute.name] = own
+        return tuple(order.values())
+
+    def _compiled(self, degrees: bool) -> Program:
+        sets = [*self.definitions, self]
+        known = {a.name: a for s in sets for a in s.inputs if not isinstance(a, Defined)}
+        return Program([s.unit for s in sets], [self.output], known, degrees=degrees)
+
+    @cached_property
     def _program(self) -> Program:
-        return Program([self.unit], [self.output], {a.name: a for a in self.inputs})
+        return self._compiled(degrees=False)
 
     def infer(self, evidence: Evidence) -> Possibility:
         """Infer the output distribution ``pi*`` for one sample or a batch.
@@ -126,9 +151,9 @@ class RuleSet:
 
         Examples
         --------
-        >>> from pinesy import Attribute, If, RuleSet
+        >>> from pinesy import Attribute, Iff, RuleSet
         >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
-        >>> rules = RuleSet([If(a.isin({0})).then(b.isin({0}))])
+        >>> rules = RuleSet([Iff(a.isin({0})).then(b.isin({0}))])
         >>> rules.equations({"a": [1.0, 0.2]}, targets=0)
         EquationSystem(2 equations, 2 unknowns, distance 0.2)
         """
@@ -142,8 +167,7 @@ class RuleSet:
 
     @cached_property
     def _tracer(self) -> Program:
-        known = {a.name: a for a in self.inputs}
-        return Program([self.unit], [self.output], known, degrees=True)
+        return self._compiled(degrees=True)
 
     def with_parameters(
         self, s: Sequence[float] | FloatArray, r: Sequence[float] | FloatArray
@@ -158,8 +182,7 @@ class RuleSet:
                 )
         s, r = (z.tolist() if isinstance(z, np.ndarray) else z for z in (s, r))
         return type(self)(
-            Rule(rule.premise, rule.conclusion, si, ri)
-            for rule, si, ri in zip(self.rules, s, r, strict=True)
+            replace(rule, s=si, r=ri) for rule, si, ri in zip(self.rules, s, r, strict=True)
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """Cascades in files: ``.rules`` text or versioned JSON; `pinesy.save` and `pinesy.load` use it.
 
-JSON, version 1::
+JSON, version 2::
 
-    {"format": "pinesy cascade", "version": 1,
+    {"format": "pinesy cascade", "version": 2,
      "attributes": [{"name": "left", "domain": [0, 1]}, ...,
                     {"name": "pair", "product": ["left", "right"]}],
      "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
-was given by one. Arrays among domain values stand for tuples. A model file holds besides, under
-``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
+was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
+of its parts hold. Version 1, which had no formulas, is read as well. Arrays among domain values
+stand for tuples. A model file holds besides, under ``"learning"``, how its parameters were learned;
+see `pinesy.learning.model_file`.
 """
 
 import json
@@ -20,20 +22,23 @@ from typing import Any, TypeVar
 
 from pinesy._common.files import read_text, writing
 from pinesy._common.masks import mask_of, positions
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
-from pinesy.rulebase.cascade import Cascade, declaration_order
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import VERSION as TEXT_VERSION
 from pinesy.rulebase.rules_text import parse_file
-from pinesy.rules.attributes import Attribute, Proposition
-from pinesy.rules.rule import If, Rule
+from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.definitions import Defined
+from pinesy.rules.propositions import Compound, Proposition, Statement
+from pinesy.rules.rule import Rule
+from pinesy.rules.statements import If
 from pinesy.rules.syntax.lexer import MAX_DEPTH
 from pinesy.rules.syntax.writer import format_value
 
 T = TypeVar("T")
 
-FORMAT, VERSION = "pinesy cascade", 1
+FORMAT, VERSION = "pinesy cascade", 2
 
 # A text can be cut off and still be one; these lines tell.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
@@ -77,8 +82,10 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "attributes": [_attribute(a) for a in declaration_order(cascade.attributes)],
-        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.rule_sets],
+        "attributes": [
+            _attribute(a) for a in declaration_order(cascade.attributes) if a.formula is None
+        ],
+        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.stated],
     }
 
 
@@ -89,8 +96,20 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    premise = [_proposition(p) for p in rule.premise.propositions]
+    premise = [_statement(p) for p in rule.premise.propositions]
     return {"if": premise, "then": _proposition(rule.conclusion), "s": rule.s, "r": rule.r}
+
+
+def _statement(statement: Statement) -> Any:
+    if isinstance(statement, Compound):
+        parts = [_statement(part) for part in statement.parts]
+        return {"least": statement.least, "most": statement.most, "of": parts}
+    assert isinstance(statement, Proposition)
+    if not isinstance(statement.attribute, Defined):
+        return _proposition(statement)
+    holds = statement.attribute.isin({True}) == statement
+    content = statement.attribute.content
+    return _statement(content if holds else Compound((content,), 0, 0))
 
 
 def _proposition(proposition: Proposition) -> list[Any]:
@@ -112,10 +131,12 @@ def read_content(text: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
     version = content.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         newer = type(version) is int and version > VERSION
         cure = "; update pinesy to read it" if newer else ""
-        raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
+        raise DataError(
+            f"format version {version!r}; this pinesy reads versions 1 to {VERSION}{cure}"
+        )
     return content
 
 
@@ -181,8 +202,17 @@ class _Content:
         for key in ("s", "r"):
             if type(entry[key]) not in (int, float):
                 raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
-        premise = map(self._proposition, entry["if"])
+        premise = map(self._statement, _list(entry["if"], "if"))
         return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
+
+    def _statement(self, entry: Any) -> Proposition | Compound:
+        if not isinstance(entry, dict):
+            return self._proposition(entry)
+        _check_keys(entry, {"least", "most", "of"})
+        parts = tuple(map(self._statement, _list(entry["of"], "of")))
+        for key in ("least", "most"):
+            check_integer(entry[key], key, error=DataError)
+        return Compound(parts, entry["least"], entry["most"])
 
     def _proposition(self, entry: list[Any]) -> Proposition:
         attribute = self._known(entry[0])

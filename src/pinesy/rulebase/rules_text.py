@@ -8,12 +8,11 @@
     attribute total in {0..18}
     product pair = left * right
 
-    if left in {3} then pair where left == 3
-    if pair where left + right == 7 then total in {7} [s=0.1, r=0]
+    iff left in {3} then pair where left == 3
+    iff pair where left + right == 7 then total in {7} [s=0.1, r=0]
 """
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +22,9 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_text import read_function, read_joint
 from pinesy.rulebase.proposition_text import PropositionReader
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, Premise
-from pinesy.rules.rule import Rule
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Premise
+from pinesy.rules.rule import Rule, from_certainty
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.template_reader import TemplateReader
@@ -50,7 +50,7 @@ def parse(text: str, directory: str | Path | None = None) -> Cascade:
 
     Examples
     --------
-    >>> parse('attribute a in {0, 1} attribute b in {low, high} if a in {1} then b in {high}')
+    >>> parse('attribute a in {0, 1} attribute b in {low, high} iff a in {1} then b in {high}')
     Cascade(1 rule sets, 1 rules: a -> b)
     """
     if not isinstance(text, str):
@@ -84,13 +84,13 @@ def parse_file(
 
 
 def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
-    """Return the rule that a text such as ``if a in {0} then b in {1} [s=0.1, r=0]`` writes.
+    """Return the rule that a text such as ``iff a in {0} then b in {1} [s=0.1, r=0]`` writes.
 
     Examples
     --------
     >>> a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
-    >>> parse_rule("if a in {0} then b in {1}", [a, b])
-    if a in {0} then b in {1}
+    >>> parse_rule("iff a in {0} then b in {1}", [a, b])
+    iff a in {0} then b in {1}
     """
     known = list(attributes)
     for attribute in known:
@@ -195,7 +195,10 @@ class _Statements(PropositionReader):
         return self.at(start, lambda: Rule(Premise(tuple(premise)), conclusion, s, r))
 
     def _parameters(self, word: str) -> tuple[float, float]:
-        """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there; what is not given is 0."""
+        """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there.
+
+        What is not given makes an implication after ``if``, an equivalence after ``iff``.
+        """
         given: dict[str, float] = {}
 
         def parameter() -> None:
@@ -216,8 +219,7 @@ class _Statements(PropositionReader):
         if self.reader.accept("["):
             self.reader.listing("]", parameter)
         if "certainty" in given:
-            given["r"] = float(1 - Decimal(repr(given["certainty"])))
+            given["r"] = from_certainty(given["certainty"])
         # Version 1 knew equivalences: what is not given is 0.
-        implication = word == "if" and self.version > 1 and "certainty" in given
-        s = 1.0 if implication else 0.0
+        s = 1.0 if word == "if" and self.version > 1 else 0.0
         return given.get("s", s), given.get("r", 0.0)

@@ -1,22 +1,22 @@
-"""Attributes, propositions on them, and premises: what rules speak about."""
+"""Attributes: what rules speak about."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
 from pinesy._common.masks import positions
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DomainError, RuleSetError
+from pinesy.exceptions import DomainError
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run
 
-#: Propositions after which a long premise goes on in a new line.
-LINE_PROPOSITIONS = 4
 #: Values of a product attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
 
@@ -44,6 +44,9 @@ class Attribute:
     #: The attributes that a product attribute is made of; empty for a plain one.
     factors: "tuple[Attribute, ...]"
     _index: dict[Hashable, int]
+
+    #: What an attribute that a formula defines stands for, as text; see `pinesy.rules.definitions`.
+    formula: ClassVar[str | None] = None
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
         if isinstance(domain, str | bytes | set | frozenset) or not isinstance(domain, Iterable):
@@ -96,11 +99,18 @@ class Attribute:
         attribute._fill(name, *_product_domain(domains, repr(domains)), factors)
         return attribute
 
-    def isin(self, values: Iterable[Hashable]) -> "Proposition":
+    def renamed(self, name: str, factors: "tuple[Attribute, ...]" = ()) -> "Attribute":
+        """Return the same attribute with another name, and other factors with the same domains."""
+        attribute = type(self).__new__(type(self))
+        attribute.__dict__.update(self.__dict__)
+        attribute._fill(name, self.domain, self._index, factors)
+        return attribute
+
+    def isin(self, values: Iterable[Hashable]) -> Proposition:
         """Return the proposition ``a in P`` for a subset `P` of the domain."""
         return Proposition(self, self.mask(values))
 
-    def where(self, condition: Callable[..., object] | str | Condition) -> "Proposition":
+    def where(self, condition: Callable[..., object] | str | Condition) -> Proposition:
         """Return the proposition of the values that meet a condition, evaluated at once.
 
         Parameters
@@ -132,7 +142,7 @@ class Attribute:
         """The names that a condition's text may use: the factors' and the attribute's own."""
         return [*(f.name for f in self.factors), self.name]
 
-    def mask(self, values: "Iterable[Hashable] | Proposition") -> int:
+    def mask(self, values: Iterable[Hashable] | Proposition) -> int:
         """Return the subset as an integer whose bit `i` tells whether ``domain[i]`` is in it."""
         if isinstance(values, Proposition):
             if values.attribute != self:
@@ -201,103 +211,6 @@ class Attribute:
         return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
 
 
-@dataclass(frozen=True, repr=False)
-class Proposition:
-    """The proposition ``a in P``; its negation is ``a in D_a minus P`` (`complement` or ``~``)."""
-
-    attribute: Attribute
-    #: The subset `P`: bit `i` tells whether ``domain[i]`` is in it.
-    mask: int
-    #: The text of the condition that gave the subset, kept for printing.
-    condition: str | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.attribute, Attribute) or not 0 <= self.mask <= self.attribute.full:
-            raise DomainError(
-                f"{self.attribute!r} has no subset of mask {self.mask!r}; use isin or where"
-            )
-
-    @cached_property
-    def values(self) -> tuple[Hashable, ...]:
-        """The subset `P`, in domain order."""
-        return self.attribute.subset(self.mask)
-
-    @property
-    def complement(self) -> "Proposition":
-        """The negation of this proposition."""
-        return Proposition(self.attribute, self.attribute.full & ~self.mask)
-
-    def __invert__(self) -> "Proposition":
-        return self.complement
-
-    def __and__(self, other: "Proposition | Premise") -> "Premise":
-        return Premise((self,)) & other
-
-    def __or__(self, other: object) -> "Premise":
-        raise RuleSetError(
-            "premises are conjunctions; for 'or' on one attribute use one set of values, else "
-            "write one rule for each case"
-        )
-
-    def __bool__(self) -> bool:
-        raise RuleSetError(
-            f"the proposition '{self}' is neither true nor false, so Python's `and`, `or`, `not` "
-            "and `if` cannot use it: write p & q (or If(p, q)) for a conjunction, ~p for a negation"
-        )
-
-    def __str__(self) -> str:
-        name = format_name(self.attribute.name)
-        if self.condition is not None:
-            return f"{name} where {self.condition}"
-        return f"{name} in {format_subset(self.values)}"
-
-    __repr__ = __str__
-
-
-@dataclass(frozen=True, repr=False)
-class Premise:
-    """A conjunction ``p_1 and ... and p_k`` of propositions; attributes may differ or repeat."""
-
-    propositions: tuple[Proposition, ...]
-
-    def __post_init__(self) -> None:
-        if isinstance(self.propositions, Proposition):
-            raise RuleSetError("a premise takes a tuple of propositions: Premise((p, ...))")
-        if not self.propositions:
-            raise RuleSetError(
-                "a premise needs at least one proposition: If(attribute.isin({...}))"
-            )
-        for part in self.propositions:
-            if not isinstance(part, Proposition):
-                raise RuleSetError(
-                    f"a premise is made of propositions such as attribute.isin({{...}}); "
-                    f"got {part!r}"
-                )
-
-    def __and__(self, other: "Proposition | Premise") -> "Premise":
-        return Premise(conjunction((self, other)))
-
-    def __bool__(self) -> bool:
-        return bool(self.propositions[0])  # raises, naming the cure
-
-    def __str__(self) -> str:
-        lines = [
-            " and ".join(map(str, self.propositions[i : i + LINE_PROPOSITIONS]))
-            for i in range(0, len(self.propositions), LINE_PROPOSITIONS)
-        ]
-        return "\n    and ".join(lines)
-
-    __repr__ = __str__
-
-
-def conjunction(parts: "Sequence[Proposition | Premise]") -> tuple[Proposition, ...]:
-    """Return the propositions of `parts`, premises taken apart."""
-    flat: list[Proposition] = []
-    for part in parts:
-        flat.extend(part.propositions if isinstance(part, Premise) else [part])
-    return tuple(flat)
-
-
 def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:
     if not domain:
         raise DomainError(f"attribute {name!r} has an empty domain; give at least one value")
@@ -326,3 +239,17 @@ def _product_domain(
     """Return the product of the domains and its index, shared by all equal products."""
     domain = tuple(product(*domains))
     return domain, {value: position for position, value in enumerate(domain)}
+
+
+def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
+    """Order attributes so that a product is declared after its factors."""
+    placed: dict[str, Attribute] = {}
+    waiting = list(attributes.values())[::-1]
+    while waiting:
+        attribute = waiting[-1]
+        missing = [f for f in attribute.factors if f.name not in placed]
+        if missing:
+            waiting.extend(missing)
+        else:
+            placed[waiting.pop().name] = attribute
+    return list(placed.values())

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError
-from pinesy.rules.attributes import Attribute, Proposition
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
 BoolArray = npt.NDArray[np.bool_]

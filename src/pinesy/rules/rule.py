@@ -1,10 +1,11 @@
 """Rules ``if p then b in Q`` with their uncertainty parameters (s, r)."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
-from pinesy.rules.attributes import Premise, Proposition, conjunction
+from pinesy.rules.propositions import Premise, Proposition
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,7 +18,8 @@ class Rule:
     conclusion : Proposition
     s, r : float in [0, 1]
         ``s = pi(q | not p)`` and ``r = pi(not q | p)``: the rule holds with certainty ``1 - r``,
-        its converse with certainty ``1 - s``. Both 0 make it an equivalence.
+        its converse with certainty ``1 - s``. With ``s = 1`` it is an implication, which says
+        nothing where `p` does not hold; with both 0 an equivalence, ``iff p then b in Q``.
 
     Examples
     --------
@@ -29,7 +31,7 @@ class Rule:
 
     premise: Premise
     conclusion: Proposition
-    s: float = 0.0
+    s: float = 1.0
     r: float = 0.0
 
     def __post_init__(self) -> None:
@@ -59,25 +61,40 @@ class Rule:
         return f"if {self.premise} then {self.conclusion}"
 
     def __str__(self) -> str:
+        return self._with_parameters(str(self.premise))
+
+    def line(self, most: int | None = None) -> str:
+        """Return the rule in one line; of a longer premise the first `most` propositions."""
+        parts = self.premise.propositions
+        if most is None or len(parts) <= most:
+            return " ".join(str(self).split())
+        shown = Premise(parts[:most])
+        text = self._with_parameters(f"{shown} and {len(parts) - most} more propositions")
+        return " ".join(text.split())
+
+    def _with_parameters(self, premise: str) -> str:
         if self.s == self.r == 0.0:
-            return self._text
-        return f"{self._text} [s={_short(self.s)}, r={_short(self.r)}]"
+            return f"iff {premise} then {self.conclusion}"
+        text = f"if {premise} then {self.conclusion}"
+        if (self.s, self.r) == (1.0, 0.0):
+            return text
+        certainty = from_certainty(self.r)  # the way back is the same
+        if self.s == 1.0 and from_certainty(certainty) == self.r:
+            return f"{text} [certainty={_short(certainty)}]"
+        return f"{text} [s={_short(self.s)}, r={_short(self.r)}]"
 
     __repr__ = __str__
 
 
-class If:
-    """The start of a rule: ``If(p, q, ...).then(conclusion, s=0.1, r=0)``."""
+def from_certainty(certainty: float) -> float:
+    """Return ``r = 1 - certainty`` as it is in decimals.
 
-    def __init__(self, *premise: Proposition | Premise) -> None:
-        self.premise = Premise(conjunction(premise))
-
-    def __repr__(self) -> str:
-        return f"If({self.premise}) without .then(...)"
-
-    def then(self, conclusion: Proposition, s: float = 0.0, r: float = 0.0) -> Rule:
-        """Return the rule with this premise."""
-        return Rule(self.premise, conclusion, s, r)
+    Examples
+    --------
+    >>> from_certainty(0.9), 1 - 0.9
+    (0.1, 0.09999999999999998)
+    """
+    return float(1 - Decimal(repr(certainty)))
 
 
 def _short(degree: float) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple, NoReturn
 from pinesy.exceptions import RulesTextError
 
 KEYWORDS = frozenset(
-    ["and", "attribute", "false", "if", "in", "none"]
+    ["and", "attribute", "false", "if", "iff", "in", "none"]
     + ["not", "or", "product", "then", "true", "where"]
 )
 

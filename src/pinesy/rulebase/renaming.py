@@ -1,0 +1,113 @@
+"""The same rules on attributes of other names, once or for each value of some indices."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from itertools import product
+from typing import Any
+
+from pinesy.exceptions import CascadeError
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import Defined, premise_of
+from pinesy.rules.propositions import Compound, Proposition, Statement
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.lexer import tokenize
+from pinesy.rules.syntax.reader import standard_text
+from pinesy.rules.syntax.writer import format_name
+
+#: Rule sets, and the attributes that are declared with them.
+Parts = tuple[list[RuleSet], list[Attribute]]
+
+
+def renamed(
+    sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], new_name: Callable[[str], str]
+) -> Parts:
+    """Return rule sets on attributes with new names."""
+    renaming = _Renaming(new_name)
+    declared = [renaming.attribute(a) for a in attributes.values() if a.formula is None]
+    if len({a.name for a in declared}) < len(declared):
+        raise CascadeError("two attributes would have one name after renaming; choose others")
+    return [RuleSet(map(renaming.rule, s.rules)) for s in sets], declared
+
+
+def instances(
+    sets: Sequence[RuleSet],
+    attributes: Mapping[str, Attribute],
+    indices: Mapping[str, Iterable[object]],
+) -> Parts:
+    """Return the rules of a template for all values of its indices; see `Cascade.for_each`."""
+    for name in indices:
+        if not any(f"{{{name}}}" in a for a in attributes):
+            raise CascadeError(f"no attribute's name holds {{{name}}}, such as 'digit_{{{name}}}'")
+    rules: dict[str, dict[Rule, None]] = {}
+    declared: dict[str, Attribute] = {}
+    for values in product(*map(tuple, indices.values())):
+        texts = {f"{{{name}}}": str(value) for name, value in zip(indices, values, strict=True)}
+        one, own = renamed(sets, attributes, lambda name, t=texts: _filled(name, t))  # type: ignore[misc]
+        declared |= {a.name: a for a in own}
+        for rule_set in one:
+            rules.setdefault(rule_set.output.name, {}).update(dict.fromkeys(rule_set.rules))
+    if not rules:
+        raise CascadeError("an index has no values, so there are no rules")
+    return list(map(RuleSet, rules.values())), list(declared.values())
+
+
+def _filled(name: str, texts: Mapping[str, str]) -> str:
+    return reduce(lambda filled, index: filled.replace(index, texts[index]), texts, name)
+
+
+class _Renaming:
+    """Makes attributes, propositions and rules anew, each attribute once."""
+
+    def __init__(self, new_name: Callable[[str], str]) -> None:
+        self.new_name = new_name
+        self.attributes: dict[str, Attribute] = {}
+
+    def attribute(self, attribute: Attribute) -> Attribute:
+        """Return the attribute with its new name; one whose name stays is left as it is."""
+        if attribute.name not in self.attributes:
+            name = self.new_name(attribute.name)
+            factors = [self.attribute(f) for f in attribute.factors]
+            same = name == attribute.name and all(map(_is, factors, attribute.factors))
+            self.attributes[attribute.name] = (
+                attribute if same else attribute.renamed(name, tuple(factors))
+            )
+        return self.attributes[attribute.name]
+
+    def rule(self, rule: Rule) -> Rule:
+        """Return a rule on the new attributes."""
+        premise = premise_of(*map(self._statement, rule.premise.propositions))
+        return Rule(premise, self._proposition(rule.conclusion), rule.s, rule.r)
+
+    def _statement(self, statement: Statement) -> Any:
+        if isinstance(statement, Compound):
+            parts = tuple(map(self._statement, statement.parts))
+            return Compound(parts, statement.least, statement.most)
+        assert isinstance(statement, Proposition)
+        if isinstance(statement.attribute, Defined):
+            content = self._statement(statement.attribute.content)
+            return content if statement.mask == statement.attribute.mask({True}) else ~content
+        return self._proposition(statement)
+
+    def _proposition(self, proposition: Proposition) -> Proposition:
+        attribute = self.attribute(proposition.attribute)
+        if attribute is proposition.attribute:
+            return proposition
+        condition = proposition.condition
+        return Proposition(
+            attribute, proposition.mask, None if condition is None else self._condition(condition)
+        )
+
+    def _condition(self, text: str) -> str:
+        """Return the text of a condition with the new names of attributes."""
+        tokens = []
+        for token in tokenize(text)[:-1]:
+            name = token.text.strip("`")
+            if token.kind in ("word", "name") and name in self.attributes:
+                token = type(token)(token.kind, format_name(self.attributes[name].name), 0)
+            tokens.append(token)
+        return standard_text(tokens)
+
+
+def _is(one: Attribute, other: Attribute) -> bool:
+    return one is other

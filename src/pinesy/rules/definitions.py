@@ -1,0 +1,307 @@
+"""Formulas in premises: what is more than a conjunction becomes an inner attribute.
+
+An inner attribute has the values false and true, is named by its formula, which the printed form
+puts in its place, and is defined by rules of its own (`Defined.rules`), so that the engine meets
+nothing but conjunctions. With ``lambda`` and ``rho`` for the possibilities that a part holds and
+does not hold,
+
+====================  ===========================================================================
+``p and q``           ``iff p and q then true``: min of lambdas; max of rhos
+``p or q``            ``iff not p and not q then false``: max of lambdas; min of rhos
+``at least k of n``   ``T(i, j) = T(i-1, j) or (T(i-1, j-1) and p_i)``: j of the first i hold
+``exactly k of n``    at least k, and at least n - k of the negations
+====================  ===========================================================================
+
+This is exact where the parts speak of different attributes, and where each attribute occurs in one
+proposition that is nowhere negated: a circuit of min and max computes a monotone function on every
+level cut. Elsewhere, as in ``(a == 1 and b == 1) or (a == 2 and c == 1)``, the attributes that
+occur in several ways are split into cases (up to `MAX_CASES`): in each the rest of the formula is
+free of them, and both lambda and rho are the max over the cases (docs/rules-format.md).
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+from itertools import product
+from math import prod
+from operator import and_, or_
+from typing import Any
+
+from pinesy.exceptions import RuleSetError
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Compound, Premise, Proposition, Statement, all_of
+from pinesy.rules.rule import Rule
+
+#: Cases up to which attributes that occur in several ways are told apart.
+MAX_CASES = 1_000
+#: Partial counts up to which ``at least k of n`` is written out.
+MAX_COUNTS = 1_000_000
+#: Characters up to which a formula is the name of its attribute.
+MAX_NAME = 120
+
+#: A formula in normal form: negations only before propositions and counts; or a truth value.
+Normal = Proposition | Compound | bool
+
+
+class Defined(Attribute):
+    """The truth of a formula as an attribute, which its own `rules` conclude on.
+
+    Attributes
+    ----------
+    content : the formula, in normal form
+    split : whether attributes that occur in several ways are still to be split into cases
+    """
+
+    content: Compound
+    split: bool
+
+    def __init__(self, content: Compound, name: str | None = None, split: bool = True) -> None:
+        super().__init__(name or _name(str(content)), (False, True))
+        self.__dict__.update(content=content, split=split, formula=str(content))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that define it."""
+        return tuple(_rules(self))
+
+
+def _name(text: str) -> str:
+    """Return the name of the attribute of a formula: its text, or a beginning that is its own."""
+    line = " ".join(text.replace("`", "'").split())
+    if len(line) <= MAX_NAME:
+        return line
+    return f"{line[:MAX_NAME]}... ({hashlib.sha256(text.encode()).hexdigest()[:12]})"
+
+
+def premise_of(*statements: Statement) -> Premise:
+    """Return statements that all hold as a premise, with inner attributes for formulas.
+
+    Examples
+    --------
+    >>> p, q, r = (Attribute(name, [0, 1]).isin({1}) for name in "pqr")
+    >>> premise_of(p, q | r)
+    p in {1} and (q in {1} or r in {1})
+    >>> [str(rule) for rule in premise_of(q | r).propositions[0].attribute.rules]
+    ['iff q in {0} and r in {0} then not (q in {1} or r in {1})']
+    """
+    whole = all_of(*statements)
+    if isinstance(whole, Premise):
+        return whole
+    form = normal_form(whole)
+    if isinstance(form, bool):  # said of any attribute, so that a check can name it
+        attribute = next(_propositions(whole)).attribute
+        return Premise((Proposition(attribute, attribute.full * form),))
+    if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
+        return Premise(tuple(map(_literal, form.parts)))
+    return Premise((_literal(form),))
+
+
+def _literal(form: Statement) -> Proposition:
+    """Return a formula in normal form as one proposition."""
+    if isinstance(form, Proposition):
+        return form
+    assert isinstance(form, Compound)
+    return ~_literal(form.parts[0]) if form.most == 0 else Defined(form).isin({True})
+
+
+def normal_form(
+    statement: Statement, holds: bool = True, given: Mapping[str, int] | None = None
+) -> Normal:
+    """Return what says that a statement holds, or does not, in normal form.
+
+    Negations are moved to the propositions, nested conjunctions and disjunctions are joined, and
+    so are their propositions on one attribute.
+
+    Parameters
+    ----------
+    given : the subset in which each of some attributes lies; it meets every subset that the
+        statement speaks of wholly or not at all
+    """
+    given = given or {}
+    if isinstance(statement, Proposition):
+        if statement.attribute.name in given:
+            return bool(statement.mask & given[statement.attribute.name]) == holds
+        proposition = statement if holds else ~statement
+        trivial = proposition.mask in (0, proposition.attribute.full)
+        return bool(proposition.mask) if trivial else proposition
+    if isinstance(statement, Premise):
+        parts: tuple[Statement, ...] = statement.propositions
+        least = most = len(parts)
+    else:
+        parts, least, most = statement.parts, statement.least, statement.most
+    if most < len(parts) and least > 0 and least <= most:
+        return _between(least, most, [normal_form(p, True, given) for p in parts], holds)
+    if most < len(parts):  # at most: so many do not hold
+        k, sign = len(parts) - most if least <= most else len(parts) + 1, False
+    else:
+        k, sign = least, True
+    if not holds:
+        k, sign = len(parts) - k + 1, not sign
+    return _at_least(k, [normal_form(p, sign, given) for p in parts])
+
+
+def _between(least: int, most: int, parts: Sequence[Normal], holds: bool) -> Normal:
+    """Return the normal form of: from `least` to `most` of the parts hold (or do not)."""
+    sure = parts.count(True)
+    left = tuple(part for part in parts if not isinstance(part, bool))
+    form = Compound(left, least - sure, most - sure) if left else None
+    if form is None or form.least <= 0 or form.most >= len(left):
+        return (least <= sure <= most) == holds if form is None else normal_form(form, holds)
+    return form if holds else Compound((form,), 0, 0)
+
+
+def _at_least(k: int, parts: Sequence[Normal]) -> Normal:
+    """Return the normal form of: `k` or more of the parts hold."""
+    k -= parts.count(True)
+    left = [part for part in parts if not isinstance(part, bool)]
+    if k <= 0 or k > len(left):
+        return k <= 0
+    if 1 < k < len(left):
+        return Compound(tuple(left), k, len(left))
+    return _joined(left, k == len(left) > 1)
+
+
+def _joined(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
+    """Return a conjunction or disjunction, with one proposition for each attribute."""
+    inners: dict[object, list[Any]] = {}
+    for part in parts:
+        is_inner = isinstance(part, Compound) and part.is_gate(is_conjunction)
+        for inner in part.parts if is_inner else [part]:  # type: ignore[union-attr]
+            key = inner.attribute.name if isinstance(inner, Proposition) else inner
+            inners.setdefault(key, []).append(inner)
+    joined: list[Any] = []
+    for same in inners.values():
+        if len(same) == 1 or isinstance(same[0], Compound):
+            joined.append(same[0])
+            continue
+        attribute = same[0].attribute
+        mask = reduce(and_ if is_conjunction else or_, (p.mask for p in same))
+        if mask == (0 if is_conjunction else attribute.full):
+            return not is_conjunction
+        joined.append(Proposition(attribute, mask))
+    if len(joined) == 1:
+        return joined[0]  # type: ignore[no-any-return]
+    return Compound(tuple(joined), len(joined) if is_conjunction else 1, len(joined))
+
+
+def _propositions(statement: Statement) -> Iterator[Proposition]:
+    """Yield the propositions of a formula; those under a count from both sides with both signs."""
+    if isinstance(statement, Proposition):
+        yield statement
+        return
+    parts = statement.propositions if isinstance(statement, Premise) else statement.parts
+    both = isinstance(statement, Compound) and 0 < statement.least <= statement.most < len(parts)
+    for part in parts:
+        for proposition in _propositions(part):
+            yield from (proposition, ~proposition) if both else (proposition,)
+
+
+def _conflicts(form: Compound) -> dict[str, set[int]]:
+    """Return the subsets of attributes that occur in several ways, so that min and max may err.
+
+    There are none where the parts speak of different attributes.
+    """
+    names = [{p.attribute.name for p in _propositions(part)} for part in form.parts]
+    if sum(map(len, names)) == len(set().union(*names)):
+        return {}
+    masks: dict[str, set[int]] = {}
+    for proposition in _propositions(form):
+        masks.setdefault(proposition.attribute.name, set()).add(proposition.mask)
+    return {name: several for name, several in masks.items() if len(several) > 1}
+
+
+def _rules(attribute: Defined) -> Iterator[Rule]:
+    """Yield the rules that define the attribute of a formula."""
+    form = attribute.content
+    n, true, false = len(form.parts), attribute.isin({True}), attribute.isin({False})
+    conflicts = _conflicts(form) if attribute.split else {}
+    cases = list(_cases(form, conflicts)) if conflicts else []
+    if cases:
+        # Possibly true, and possibly false: each the max over cases, in a rule of its own.
+        yield _excluded(cases, true, holds=True)
+        yield _excluded(cases, false, holds=False)
+    elif form.most < n:
+        most = _at_least(n - form.most, [normal_form(p, False) for p in form.parts])
+        least = _at_least(form.least, form.parts)  # type: ignore[arg-type]
+        yield Rule(Premise((_literal(least), _literal(most))), true, 0.0, 0.0)  # type: ignore[arg-type]
+    elif form.least == n:
+        yield Rule(Premise(tuple(map(_literal, form.parts))), true, 0.0, 0.0)
+    elif form.least == 1:
+        yield Rule(Premise(tuple(~_literal(p) for p in form.parts)), false, 0.0, 0.0)
+    else:
+        yield _counting(form, attribute)
+
+
+def _cases(
+    form: Compound, conflicts: Mapping[str, set[int]]
+) -> Iterator[tuple[list[Proposition], Normal]]:
+    """Yield the cases of attributes in conflict, each with the rest of the formula; or nothing."""
+    attributes = {p.attribute.name: p.attribute for p in _propositions(form)}
+    cells = {name: _cells(attributes[name], masks) for name, masks in conflicts.items()}
+    if prod(map(len, cells.values())) > MAX_CASES:
+        return  # an upper bound then, of which `Cascade.check` tells
+    for case in product(*cells.values()):
+        given = dict(zip(cells, case, strict=True))
+        propositions = [Proposition(attributes[name], mask) for name, mask in given.items()]
+        yield propositions, normal_form(form, True, given)
+
+
+def _cells(attribute: Attribute, masks: set[int]) -> list[int]:
+    """Return the cells of the partition of a domain by some subsets."""
+    cells = [attribute.full]
+    for mask in sorted(masks):
+        cells = [part for cell in cells for part in (cell & mask, cell & ~mask) if part]
+    return cells
+
+
+def _excluded(
+    cases: Sequence[tuple[list[Proposition], Normal]], bounded: Proposition, holds: bool
+) -> Rule:
+    """Return the rule: a truth value is no more possible than the cases where it is so."""
+    parts: list[Proposition] = []
+    for case, rest in cases:
+        rest = rest if holds or isinstance(rest, bool) else normal_form(rest, False)
+        if not isinstance(rest, bool):
+            parts.append(_joint([*case, _literal(rest)], len(case) + 1))
+        elif rest == holds:
+            parts.append(_joint(case, len(case)))
+    if not parts:  # in no case; a premise that always holds
+        attribute = cases[0][0][0].attribute
+        return Rule(Premise((Proposition(attribute, attribute.full),)), ~bounded, 1.0, 0.0)
+    return Rule(Premise((~_joint(parts, 1),)), ~bounded, 1.0, 0.0)
+
+
+def _joint(parts: Sequence[Proposition], least: int) -> Proposition:
+    """Return a disjunction of cases, or the conjunction that is one, as one proposition."""
+    if len(parts) == 1:
+        return parts[0]
+    form = Compound(tuple(parts), least, len(parts))
+    return Defined(form, _name(f"case: {form}"), split=False).isin({True})
+
+
+def _counting(form: Compound, attribute: Defined) -> Rule:
+    """Return the rule of ``at least k of n``, by the counts of the first parts."""
+    n, k = len(form.parts), form.least
+    parts = list(map(_literal, form.parts))
+    holds = 2 * k <= n + 1
+    if not holds:  # fewer counts: not so many of the negations
+        k, parts = n - k + 1, [~part for part in parts]
+    if n * k > MAX_COUNTS:
+        raise RuleSetError(
+            f"'{str(form)[:60]} ...' takes {n * k:,} partial counts, more than {MAX_COUNTS:,}; "
+            "use count_of(name, propositions)"
+        )
+
+    def step(one: Proposition, two: Proposition, least: int, what: str) -> Proposition:
+        name = f"{what} of {attribute.name}"
+        return Defined(Compound((one, two), least, 2), name, split=False).isin({True})
+
+    counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold
+    for i, part in enumerate(parts, 1):
+        more = [part, *(step(c, part, 2, f"{j} with part {i}") for j, c in enumerate(counts, 2))]
+        held = [
+            step(c, m, 1, f"{j} of {i}")
+            for j, (c, m) in enumerate(zip(counts, more, strict=False), 1)
+        ]
+        counts = [*held, *more[len(counts) :]][:k]
+    return Rule(Premise((counts[-1],)), attribute.isin({holds}), 0.0, 0.0)

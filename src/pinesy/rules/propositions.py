@@ -1,0 +1,242 @@
+"""Propositions on attributes, and what is made of them: premises and formulas."""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn, Union, overload
+
+from pinesy._common.validation import check_integer
+from pinesy.exceptions import DomainError, RuleSetError
+from pinesy.rules.syntax.lexer import MAX_DEPTH
+from pinesy.rules.syntax.writer import format_name, format_subset
+
+if TYPE_CHECKING:
+    from pinesy.rules.attributes import Attribute
+
+#: What may stand in a premise.
+Statement = Union["Proposition", "Premise", "Compound"]
+
+#: Propositions after which a long premise goes on in a new line.
+LINE_PROPOSITIONS = 4
+
+
+class Logical:
+    """What `&`, `|` and `~` combine."""
+
+    def __or__(self, other: Statement) -> "Compound":
+        return any_of(self, other)  # type: ignore[arg-type]
+
+    def __invert__(self) -> "Proposition | Compound":
+        return Compound((self,), 0, 0)  # type: ignore[arg-type]
+
+    def __bool__(self) -> NoReturn:
+        raise RuleSetError(
+            f"'{self}' is neither true nor false, so Python's `and`, `or`, `not` and `if` cannot "
+            "use it: write p & q for a conjunction, p | q for a disjunction, ~p for a negation"
+        )
+
+    # What has no meaning is refused by name, not by Python's TypeError.
+    def _refused(self, *_other: object) -> NoReturn:
+        raise RuleSetError(
+            f"'{self}' takes the operators & (and), | (or) and ~ (not), and no others"
+        )
+
+    __xor__ = __rxor__ = __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = _refused
+    __mul__ = __rmul__ = __lt__ = __le__ = __gt__ = __ge__ = __rand__ = __ror__ = _refused
+
+
+class Conjoinable(Logical):
+    """What is a conjunction of propositions, and stays one with others."""
+
+    @overload
+    def __and__(self, other: "Proposition | Premise") -> "Premise": ...
+    @overload
+    def __and__(self, other: "Compound") -> "Compound": ...
+    def __and__(self, other: Statement) -> "Premise | Compound":
+        return all_of(self, other)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, repr=False)
+class Proposition(Conjoinable):
+    """The proposition ``a in P``; its negation is ``a in D_a minus P`` (`complement` or ``~``)."""
+
+    attribute: "Attribute"
+    #: The subset `P`: bit `i` tells whether ``domain[i]`` is in it.
+    mask: int
+    #: The text of the condition that gave the subset, kept for printing.
+    condition: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mask <= getattr(self.attribute, "full", -1):
+            raise DomainError(
+                f"{self.attribute!r} has no subset of mask {self.mask!r}; use isin or where"
+            )
+
+    @cached_property
+    def values(self) -> tuple[Hashable, ...]:
+        """The subset `P`, in domain order."""
+        return self.attribute.subset(self.mask)
+
+    @property
+    def complement(self) -> "Proposition":
+        """The negation of this proposition."""
+        return Proposition(self.attribute, self.attribute.full & ~self.mask)
+
+    def __invert__(self) -> "Proposition":
+        return self.complement
+
+    def __str__(self) -> str:
+        formula = self.attribute.formula
+        if formula is not None and self.mask in (1, 2):  # of the domain (false, true)
+            return formula if self.mask == 2 else f"not ({formula})"
+        name = format_name(self.attribute.name)
+        if self.condition is not None:
+            return f"{name} where {self.condition}"
+        return f"{name} in {format_subset(self.values)}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, repr=False)
+class Premise(Conjoinable):
+    """A conjunction ``p_1 and ... and p_k`` of propositions; attributes may differ or repeat."""
+
+    propositions: tuple[Proposition, ...]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.propositions, Proposition):
+            raise RuleSetError("a premise takes a tuple of propositions: Premise((p, ...))")
+        if not self.propositions:
+            raise RuleSetError(
+                "a premise needs at least one proposition: If(attribute.isin({...}))"
+            )
+        for part in self.propositions:
+            if not isinstance(part, Proposition):
+                raise RuleSetError(
+                    f"a premise is made of propositions such as attribute.isin({{...}}); "
+                    f"got {part!r}"
+                )
+
+    def __str__(self) -> str:
+        parts = [_bracketed(p, len(self.propositions)) for p in self.propositions]
+        lines = [
+            " and ".join(parts[i : i + LINE_PROPOSITIONS])
+            for i in range(0, len(parts), LINE_PROPOSITIONS)
+        ]
+        return "\n    and ".join(lines)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, repr=False)
+class Compound(Logical):
+    """From `least` to `most` of the parts hold.
+
+    All parts make a conjunction, one or more a disjunction, none (0 of 1) a negation.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute
+    >>> p, q, r = (Attribute(name, [0, 1]).isin({1}) for name in "pqr")
+    >>> ~(p & q) | r
+    not (p in {1} and q in {1}) or r in {1}
+    >>> at_least(2, p, q, r)
+    at least 2 of (p in {1}, q in {1}, r in {1})
+    """
+
+    parts: tuple[Statement, ...]
+    least: int
+    most: int
+    depth: int = field(init=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise RuleSetError("a formula needs at least one proposition: any_of(p, q)")
+        for part in self.parts:
+            if not isinstance(part, Logical):
+                raise RuleSetError(
+                    f"formulas are made of propositions such as attribute.isin({{...}}); got "
+                    f"{part!r:.60}"
+                )
+        depth = 1 + max(getattr(part, "depth", 0) for part in self.parts)
+        if depth > MAX_DEPTH:
+            raise RuleSetError(f"a formula nests more than {MAX_DEPTH} deep; name its parts")
+        object.__setattr__(self, "depth", depth)
+
+    def __and__(self, other: Statement) -> "Premise | Compound":
+        return all_of(self, other)
+
+    def is_gate(self, conjunction: bool) -> bool:
+        """Tell whether this is a conjunction, or a disjunction, of its parts."""
+        n = len(self.parts)
+        return self.most == n and self.least == (n if conjunction else 1)
+
+    def __str__(self) -> str:
+        n, least, most = len(self.parts), self.least, self.most
+        if (n, most) == (1, 0):
+            return f"not {_bracketed(self.parts[0], 0)}"
+        if self.is_gate(True) or self.is_gate(False):
+            return (" and " if least == n else " or ").join(_bracketed(p, n) for p in self.parts)
+        words = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
+        if least == most:
+            words = [f"exactly {least}"]
+        parts = ", ".join(map(str, self.parts))
+        return " and ".join(f"{word} of ({parts})" for word in words)
+
+    __repr__ = __str__
+
+
+def _bracketed(part: Statement, beside: int) -> str:
+    """Write a part of a formula, in brackets where it would fall apart among `beside` parts."""
+    is_atom = isinstance(part, Proposition) and part.attribute.formula is None
+    is_negation = isinstance(part, Compound) and part.most == 0
+    if beside == 1 or (beside and (is_atom or is_negation)):
+        return str(part)
+    return f"({part})"
+
+
+def _flat(parts: tuple[Statement, ...], conjunction: bool) -> Iterator[Statement]:
+    """Yield the parts of a conjunction or disjunction, with those of inner ones in their place."""
+    for part in parts:
+        if isinstance(part, Premise) and conjunction:
+            yield from part.propositions
+        elif isinstance(part, Compound) and part.is_gate(conjunction):
+            yield from _flat(part.parts, conjunction)
+        else:
+            yield part
+
+
+def all_of(*parts: Statement) -> Premise | Compound:
+    """Return ``p and q and ...``: a premise where all parts are propositions."""
+    flat = tuple(_flat(parts, conjunction=True))
+    if not any(isinstance(part, Compound) for part in flat):
+        return Premise(flat)  # type: ignore[arg-type]  # it says what is wrong with other things
+    return Compound(flat, len(flat), len(flat))
+
+
+def any_of(*parts: Statement) -> Compound:
+    """Return ``p or q or ...``.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute
+    >>> any_of(*(Attribute(f"light_{i}", ["on", "off"]).isin({"on"}) for i in (1, 2)))
+    light_1 in {on} or light_2 in {on}
+    """
+    flat = tuple(_flat(parts, conjunction=False))
+    return Compound(flat, 1, len(flat))
+
+
+def at_least(k: int, *parts: Statement) -> Compound:
+    """Return that `k` of the parts or more hold."""
+    return Compound(parts, check_integer(k, "the number of parts"), len(parts))
+
+
+def at_most(k: int, *parts: Statement) -> Compound:
+    """Return that `k` of the parts or fewer hold."""
+    return Compound(parts, 0, check_integer(k, "the number of parts"))
+
+
+def exactly(k: int, *parts: Statement) -> Compound:
+    """Return that `k` of the parts hold, and no more."""
+    return Compound(parts, check_integer(k, "the number of parts"), k)
