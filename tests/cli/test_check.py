@@ -64,3 +64,24 @@ def test_a_file_that_is_not_there(pinesy: Run, tmp_path: Path) -> None:
         result.stderr
         == f"error: {tmp_path}/none.rules: cannot be read: No such file or directory\n"
     )
+
+
+CLASH = """
+attribute fever in {yes, no} attribute rash in {yes, no} attribute measles in {yes, no}
+if fever in {yes} then measles in {yes} [s=0, r=0.5]
+if rash in {yes} then measles in {yes} [s=0, r=0.25]
+"""
+
+
+def test_rules_are_tried_on_data(pinesy: Run, tmp_path: Path) -> None:
+    path, data = tmp_path / "measles.rules", tmp_path / "people.csv"
+    path.write_text(CLASH)
+    data.write_text("fever,rash,measles\nno,no,no\nyes,no,yes\nyes,yes,yes\n")
+    result = pinesy("check", path, data)
+    assert result.exit_code == 1
+    assert "rules 1 and 2 clash on 1 of 3 samples, such as line 3: " in result.stdout
+    assert "measles: 1 contradictory, 0 ambiguous, 0 unknown, 2 right\n" in result.stdout
+    lines = '{"fever": "yes", "rash": "yes"}\n{"fever": [1, 1], "rash": [1, 1]}'
+    result = pinesy("check", path, "-", input=lines)
+    assert result.exit_code == 0
+    assert "data: 2 samples\n  measles: 0 contradictory, 0 ambiguous, 1 unknown\n" in result.stdout

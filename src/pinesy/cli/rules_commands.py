@@ -2,19 +2,22 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from pinesy.cli.options import All, RulesFile
+from pinesy.cli.options import All, RulesFile, TransformName, TransformOption, read_data
 from pinesy.cli.output import Screen, counted, degree_text, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.check import Report
 from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
+from pinesy.samples import Batch
 
 T = TypeVar("T")
 
@@ -22,6 +25,17 @@ T = TypeVar("T")
 #: characters of a rule or subset, values of a subset, numbers in a row.
 ROWS, SETS, RULES, TEXT, VALUES, NUMBERS = 20, 8, 12, 200, 8, 24
 
+#: Samples that are read at a time.
+READ = 10_000
+
+CheckedData = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .ndjson, .json, .csv or .parquet file; - for JSON Lines on stdin.",
+        show_default=False,
+    ),
+]
 Attributes = Annotated[bool, typer.Option("--attributes", help="Show the attributes.")]
 RuleTexts = Annotated[bool, typer.Option("--rules", help="Show the rules.")]
 Cells = Annotated[bool, typer.Option("--partition", help="Show the cells of the outputs' domains.")]
@@ -32,20 +46,40 @@ SetName = Annotated[
 ]
 
 
-def check(rules: RulesFile) -> None:
-    """Look for what is odd in a file of rules, and say what inference costs.
+def check(rules: RulesFile, data: CheckedData = None, transform: TransformOption = "none") -> None:
+    """Look for what is odd in a file of rules, say what inference costs, and try it on data.
 
     Warnings are likely mistakes (exit code 1), notes are not.
 
-    [bold]Example[/bold]
+    [bold]Data[/bold]
+    With a file of samples (as for pinesy infer) it counts for each output the
+    results that are
+      contradictory  no value is fully possible, here or on the way
+      ambiguous      several values are fully possible, but not all
+      unknown        every value is fully possible
+      right          if the file has targets (as for pinesy learn)
+    and names the rules that clash, with a line where they do (exit code 1).
+
+    [bold]Examples[/bold]
       pinesy check sum.rules
+      pinesy check sum.rules digits.csv
     """
-    findings = load_rules(rules).check()
+    cascade = load_rules(rules)
+    findings = cascade.check() if data is None else _checked(cascade, data, transform)
     typer.echo(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
     typer.echo(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)
+
+
+def _checked(cascade: Cascade, data: Path, transform: TransformName) -> Report:
+    """Return the report on rules with what they make of the samples of a file."""
+    outputs = [s.output for s in cascade.order]
+    batches = read_data(data, cascade, cascade.inputs, transform, READ, outputs)
+    samples = Batch.joined(list(batches))
+    targets = samples.targets or None
+    return cascade.check(samples.evidence, targets, lines=samples.lines)
 
 
 def show(

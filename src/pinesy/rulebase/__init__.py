@@ -4,6 +4,7 @@ from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
 from pinesy.rulebase.counting import count_of, parity_of
+from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
@@ -13,6 +14,7 @@ from pinesy.rulebase.targets import Target
 
 __all__ = [
     "Cascade",
+    "DataCheck",
     "EquationSystem",
     "MatrixRelation",
     "Report",

@@ -11,9 +11,12 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence, Rows
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
+from pinesy.rulebase.attribute_graph import in_order_of_inference
 from pinesy.rulebase.check import Report, check
+from pinesy.rulebase.data_check import check_data
 from pinesy.rulebase.renaming import instances, renamed
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.propositions import Proposition
 
@@ -60,7 +63,7 @@ class Cascade:
         self._rule_sets = tuple(sets.values())
         self._attributes = self._collect(declared)
         #: The rule sets by the names of their outputs, in the order of inference.
-        self.sets: Mapping[str, RuleSet] = _in_order_of_inference(sets)
+        self.sets: Mapping[str, RuleSet] = in_order_of_inference(sets)
 
     def _collect(self, declared: Iterable[Attribute]) -> dict[str, Attribute]:
         """Gather all attributes by name: used, factors of used ones, and declared."""
@@ -244,9 +247,30 @@ class Cascade:
         sets, attributes = instances(self.stated, self._attributes, indices)
         return Cascade(*sets, attributes=attributes)
 
-    def check(self) -> Report:
-        """Look for what is odd in the rules, and say what inference costs."""
-        return check(self.order, self._attributes, self.compile().code)
+    def check(
+        self, evidence: Evidence | None = None, targets: Any = None, *, lines: Any = None
+    ) -> Report:
+        """Look for what is odd in the rules, say what inference costs, and try them on samples.
+
+        Parameters
+        ----------
+        evidence : samples, as `infer` takes them: counts how many results of each output are
+            contradictory, ambiguous or unknown, and names the rules that clash most often
+        targets : for attributes that rules conclude on the right values (or distributions), to
+            count how many results are right
+        lines : what to call the samples, one number each; by default their rows from 0
+        """
+        report = check(self.order, self._attributes, self.compile().code)
+        if evidence is None:
+            return report
+        known = {s.output.name: s.output for s in self.order}
+        only = self.outputs[0] if len(self.outputs) == 1 else None
+        named = {} if targets is None else named_targets(targets, known, only)
+        program = self.compile(dict.fromkeys([*(a.name for a in self.outputs), *named]))
+        tracer = self.compile(known, trace=True)
+        rows = evidence_rows(self, evidence, program.inputs)
+        read = read_targets(named, known, rows.n, is_batch=rows.is_batch)
+        return report.on(check_data(self.order, rows, program, tracer, read), self.sets, lines)
 
     def __getstate__(self) -> dict[str, Any]:
         return without_cache(self)
@@ -271,30 +295,6 @@ class Cascade:
             f"Cascade({len(stated)} rule sets, {sum(map(len, stated))} rules: "
             f"{_names(self.inputs)} -> {_names(self.outputs)})"
         )
-
-
-def _in_order_of_inference(sets: Mapping[str, RuleSet]) -> dict[str, RuleSet]:
-    """Return the rule sets so that each comes after those it uses; raise on a cycle."""
-    order: dict[str, RuleSet] = {}
-    for start in sets:
-        path = dict.fromkeys([start])
-        while path:
-            name = next(reversed(path))
-            used = (a.name for a in sets[name].inputs if a.name in sets)
-            below = next((u for u in used if u not in order), None)
-            if below is None:
-                order.setdefault(name, sets[name])
-                path.popitem()
-            elif below in path:
-                names = list(path)
-                cycle = [*names[names.index(below) :], below]
-                raise CascadeError(
-                    f"cycle: {' -> '.join(reversed(cycle))}; rules may not lead back to an "
-                    "attribute that they come from"
-                )
-            else:
-                path[below] = None
-    return order
 
 
 @cached_on_owner

@@ -14,6 +14,8 @@ from pinesy._common.masks import contains
 from pinesy.engine.circuit import ONE
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, KindCircuit, circuit_of
+from pinesy.rulebase.clashes import numbered_rules
+from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
@@ -63,10 +65,27 @@ class Cost:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The findings on a rule base, warnings first, and its cost."""
+    """The findings on a rule base, warnings first, its cost, and what it makes of samples."""
 
     findings: tuple[Finding, ...]
     cost: Cost
+    data: DataCheck | None = None
+
+    def on(
+        self, data: DataCheck, sets: Mapping[str, RuleSet], lines: Sequence[int] | None = None
+    ) -> "Report":
+        """Return the report with what was seen on samples: rules that clash are warnings."""
+        findings = []
+        for clash in data.clashes:
+            where = f"row {clash.row}" if lines is None else f"line {lines[clash.row]}"
+            places = [number - 1 for number in clash.rules]
+            verb = "clash" if len(places) > 1 else "excludes every value"
+            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in places[:SHOWN])
+            of = f"{clash.count} of {data.samples} samples"
+            message = f"{numbered_rules(places)} {verb} on {of}, such as {where}: {texts}"
+            on = f"rules on {clash.name!r}"
+            findings.append(Finding("warning", "contradiction", on, message))
+        return Report((*findings, *self.findings), self.cost, data)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -88,7 +107,8 @@ class Report:
         return lines
 
     def __str__(self) -> str:
-        return "\n".join([*self.summary(), f"cost: {self.cost}"])
+        data = [] if self.data is None else [str(self.data)]
+        return "\n".join([*self.summary(), *data, f"cost: {self.cost}"])
 
     def __repr__(self) -> str:
         return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
