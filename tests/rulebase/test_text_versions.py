@@ -63,3 +63,13 @@ def test_cut_files_are_noticed(head: str, tmp_path: Path) -> None:
 def test_what_is_wrong_with_versions(text: str, parts: list[str]) -> None:
     with raises_saying(RulesTextError, *parts):
         parse(text)
+
+
+def test_older_files_are_not_included_in_newer_ones(tmp_path: Path) -> None:
+    (tmp_path / "x.rules").write_text(OLD_HEAD + DECLARED + "# end")
+    main = tmp_path / "main.rules"
+    main.write_text('include "x.rules" if a == 0 then b == 0')
+    with raises_saying(RulesTextError, "column 9: the file 'x.rules' is of an older version"):
+        load(main)
+    main.write_text("version 1 " + main.read_text())
+    assert load(main)["b"].rules[0].s == 0.0

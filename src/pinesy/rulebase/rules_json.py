@@ -26,8 +26,8 @@ from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_text import HEAD_1, parse_file
 from pinesy.rulebase.rules_text import VERSION as TEXT_VERSION
-from pinesy.rulebase.rules_text import parse_file
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.definitions import Defined
 from pinesy.rules.propositions import Compound, Proposition, Statement
@@ -42,8 +42,6 @@ FORMAT, VERSION = "pinesy cascade", 2
 
 # A text can be cut off and still be one; these lines tell.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
-#: What files of version 1 began with, which did not say so.
-HEAD_1 = "# written by pinesy; the last line says: end"
 
 
 def write_rules(cascade: Cascade, path: Path) -> None:

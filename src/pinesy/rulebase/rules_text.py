@@ -32,6 +32,8 @@ from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, r
 
 #: That of the language; files of older ones are read as they were meant.
 VERSION = 2
+#: What files of version 1 began with, which did not say so.
+HEAD_1 = "# written by pinesy; the last line says: end"
 
 
 def parse(text: str, directory: str | Path | None = None) -> Cascade:
@@ -72,7 +74,8 @@ def parse_file(
     statements.version = version
     if reader.token.text == "version" and reader.ahead().isdecimal():
         statements.version = _version(reader)
-    TemplateReader(reader, statements.statement, directory, file).read()
+    older = HEAD_1 if statements.version > 1 else ""
+    TemplateReader(reader, statements.statement, directory, file, older).read()
     if not statements.rules:
         reader.fail("there are no rules in this text")
     try:

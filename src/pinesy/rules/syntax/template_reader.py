@@ -74,12 +74,14 @@ class TemplateReader:
     statement : reads one statement that is no template
     file : that of the text, which the files that it includes are beside; None if it has none
     directory : the one that included files must be in
+    older_head : what files of an older version begin with, which are not included; if any
     """
 
     reader: Reader
     statement: Callable[[], None]
     directory: Path | None = None
     file: Path | None = None
+    older_head: str = ""
     macros: dict[str, _Macro] = field(default_factory=dict)
     _frames: list[_Frame] = field(default_factory=list)
     _included: set[Path] = field(default_factory=set)
@@ -245,11 +247,12 @@ class TemplateReader:
             return
         self._included.add(path)
         try:
-            source = TokenizedText(read_text(path), name)
+            text = read_text(path)
         except DataError as error:
-            if str(error).startswith(f"{name}: line"):
-                raise
-            reader.fail(f"the file {name!r} {error}", token)
+            reader.fail(f"the file {name!r} cannot be included: {error}", token)
+        if self.older_head and text.startswith(self.older_head):
+            reader.fail(f"the file {name!r} is of an older version; load and save it", token)
+        source = TokenizedText(text, name)
         body = _Body(source, 0, len(source.tokens) - 1, 0)
         back = (reader.source, reader.position)
         self._push(body, iter([reader.scope]), back=back, file=path)
