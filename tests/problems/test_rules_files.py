@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinesy import parse
-from pinesy.problems import addition
+from pinesy.problems import addition, sudoku
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -17,3 +17,12 @@ def test_addition(k: int) -> None:
     cascade = parse(text.replace("let k = 2\n", f"let k = {k}\n"))
     assert cascade == addition(k)
     assert len(text.splitlines()) < 30
+
+
+@pytest.mark.parametrize("side", [2, 3])
+def test_sudoku(side: int) -> None:
+    text = (EXAMPLES / "sudoku.rules").read_text()
+    assert "let side = 2\n" in text
+    cascade = parse(text.replace("let side = 2\n", f"let side = {side}\n"))
+    assert cascade == sudoku(side * side)
+    assert len(text.splitlines()) < 35

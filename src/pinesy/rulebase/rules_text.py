@@ -19,11 +19,11 @@ from pathlib import Path
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import DataError, DegreeError, PinesyError
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.formula_text import FormulaReader
 from pinesy.rulebase.function_text import read_function, read_joint
-from pinesy.rulebase.proposition_text import PropositionReader
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.propositions import Premise
+from pinesy.rules.definitions import premise_of
 from pinesy.rules.rule import Rule, from_certainty
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.reader import Reader
@@ -122,7 +122,7 @@ def _version(reader: Reader) -> int:
     return version
 
 
-class _Statements(PropositionReader):
+class _Statements(FormulaReader):
     """Reads declarations and rules one after the other; line ends mean nothing."""
 
     def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
@@ -187,15 +187,11 @@ class _Statements(PropositionReader):
         start = self.reader.tokens[self.reader.position - 1]
         if word == "iff" and self.version == 1:
             self.reader.fail("'iff' came with version 2; in version 1 'if' means that", start)
-        premise = [self.proposition()]
-        while self.reader.accept("and"):
-            premise.append(self.proposition())
-        if self.reader.token.text == "or":
-            self.reader.fail("premises are conjunctions; write one rule for each case of an 'or'")
+        premise = self.formula()
         self.reader.expect("then")
         conclusion = self.proposition()
         s, r = self._parameters(word)
-        return self.at(start, lambda: Rule(Premise(tuple(premise)), conclusion, s, r))
+        return self.at(start, lambda: Rule(premise_of(premise), conclusion, s, r))
 
     def _parameters(self, word: str) -> tuple[float, float]:
         """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there.
