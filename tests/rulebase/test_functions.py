@@ -258,7 +258,8 @@ def test_functions_are_ordinary_cascades(suffix: str, tmp_path: Path) -> None:
 def sums(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
     """An expression that is a number."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([f"`{n}`" for n in names]) | st.integers(0, 4).map(str))
+        known = st.sampled_from([f"`{n}`" for n in [*names, "flag"]])
+        return draw(known | st.integers(0, 4).map(str))
     if draw(st.integers(0, 9)) == 0:
         return f"- ({draw(sums(names, depth - 1))})"
     sign = draw(st.sampled_from(["+", "+", "-", "*", "//", "%"]))
@@ -271,14 +272,19 @@ def sums(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
 @st.composite
 def truths(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
     """An expression that is true or false."""
-    kind = draw(st.sampled_from(["compare", "constant", "constant", "in", "and", "or", "not"]))
-    if depth == 0 or kind in ("compare", "constant", "in"):
+    kinds = ["compare", "constant", "constant", "between", "flag", "in", "and", "or", "not"]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "flag":
+        return "`flag`"
+    if depth == 0 or kind in kinds[:6]:
         left, sign = draw(sums(names)), draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">="]))
         if kind == "compare":
             return f"{left} {sign} {draw(sums(names))}"
         if kind == "constant":
             number = draw(st.integers(-1, 12))
             return draw(st.sampled_from([f"{left} {sign} {number}", f"{number} {sign} {left}"]))
+        if kind == "between":
+            return f"{draw(st.integers(-1, 5))} {sign} {left} < {draw(st.integers(0, 12))}"
         inside = ", ".join(map(str, draw(st.lists(st.integers(-2, 9), max_size=3))))
         return f"{left} {draw(st.sampled_from(['in', 'not in']))} {{{inside}}}"
     if kind == "not":
@@ -290,7 +296,7 @@ def truths(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
 @given(data=st.data())
 @settings(deadline=None, max_examples=150)
 def test_an_expression_is_exact(data: st.DataObject) -> None:
-    attributes = data.draw(attribute_lists(INTEGERS))
+    attributes = [*data.draw(attribute_lists(INTEGERS)), Attribute("flag", [True, False])]
     names = [a.name for a in attributes]
     text = data.draw(sums(names) | truths(names))
     degrees = data.draw(evidence_on(attributes))
@@ -363,6 +369,14 @@ def test_a_long_expression_is_no_recursion() -> None:
     rules = function("t", many, "(" + " + ".join(b.name for b in many) + ") % 2")
     seen: dict[str, Any] = {b.name: {1: 1.0} for b in many}
     assert rules.infer({**seen, "b7": {1: 1.0, 0: 0.2}})["t"].to_dict() == {0: 1.0, 1: 0.2}
+
+
+def test_a_part_that_and_would_not_reach_may_fail() -> None:
+    rules = function("f", [LEFT, RIGHT], "left >= 0 or 6 // right > 2")
+    assert rules.infer({"left": {1: 1.0}, "right": {0: 1.0}})["f"].to_dict() == {False: 0, True: 1}
+    many = DIGITS[:6]
+    with raises_saying(DomainError, "'f' fails for d1 = 0", "ZeroDivisionError"):
+        function("f", many, "d0 >= 0 or 6 // d1 > 2 or d2 > d3 + d4")
 
 
 def test_messages_of_expressions() -> None:

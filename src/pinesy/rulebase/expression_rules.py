@@ -34,8 +34,8 @@ Limits = tuple[int, int]
 class ExpressionRules:
     """Collects the rules of an expression over attributes, whose numbers are its names'."""
 
-    def __init__(self, name: str, attributes: Sequence[Attribute], steps: FunctionSteps) -> None:
-        self.steps = steps
+    def __init__(self, name: str, attributes: Sequence[Attribute]) -> None:
+        self.steps = FunctionSteps()
         self.name = name
         #: The attributes given, and after them the inner ones.
         self.attributes = list(attributes)

@@ -1,6 +1,7 @@
 """Attributes that are functions of others."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import prod
 from typing import Any
 
 from pinesy._common.validation import listed
@@ -11,7 +12,10 @@ from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.conditions import parse_condition
-from pinesy.rules.syntax.expressions import evaluator
+from pinesy.rules.syntax.expressions import Expression, evaluator
+
+#: Values of a product on which an expression is tried as a whole if a part of it fails.
+MAX_TRIED = 100_000
 
 
 def function(
@@ -76,8 +80,7 @@ def _add_expression(
         raise DomainError(f"the function {name!r} is '{text:.60}', which uses no attribute")
     if domain is None and node.kind in TRUTHS:
         domain = (False, True)
-    if pair is None:
-        ExpressionRules(name, attributes, steps).add_all(node, domain)
+    if pair is None and _added_by_parts(steps, name, attributes, node, domain):
         return
     compute = evaluator(node)
     steps.apply(
@@ -87,6 +90,29 @@ def _add_expression(
         lambda value: value_condition(node, names, value),
         domain,
     )
+
+
+def _added_by_parts(
+    steps: FunctionSteps,
+    name: str,
+    attributes: Sequence[Attribute],
+    node: Expression,
+    domain: Sequence[Hashable] | None,
+) -> bool:
+    """Add the rules of an expression part by part, and tell whether that could be done.
+
+    A part may fail where `and` and `or` would not have come to it; then, and to name the
+    attributes' own values if it really fails, the whole is tried on their product, if it is small.
+    """
+    parts = ExpressionRules(name, attributes)
+    try:
+        parts.add_all(node, domain)
+    except DomainError:
+        if prod(len(a.domain) for a in attributes) > MAX_TRIED:
+            raise
+        return False
+    steps.rule_sets += parts.steps.rule_sets
+    return True
 
 
 def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
