@@ -1,0 +1,229 @@
+"""Ten tasks in a few lines each: what they print and infer, against plain enumeration."""
+
+import datetime
+import runpy
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinesy import Attribute, Cascade
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TASKS = [
+    "all_different",
+    "date_is_valid",
+    "decision_table",
+    "formula",
+    "last_digit",
+    "parity",
+    "sum_is_right",
+]
+Degrees = dict[Hashable, float]
+Function = Callable[..., Hashable]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tasks_are_short(task: str) -> None:
+    files = [path for path in EXAMPLES.glob(f"{task}.*") if path.suffix in (".py", ".rules")]
+    assert files
+    assert sum(len(path.read_text().splitlines()) for path in files) < 30
+
+
+class Example:
+    """What an example printed, and what it defined."""
+
+    def __init__(self, task: str, capsys: pytest.CaptureFixture[str]) -> None:
+        self.names = runpy.run_path(str(EXAMPLES / f"{task}.py"))
+        self.lines = capsys.readouterr().out.splitlines()
+        self.rules: Cascade = self.names["rules"]
+
+    @property
+    def seen(self) -> list[Degrees]:
+        """The degrees of the inputs of the example."""
+        return [distribution(a, given) for a, given in self.names["seen"].items()]
+
+
+def distribution(attribute: Attribute | str, given: Any) -> Degrees:
+    """Return the degrees of the values that are possible; a plain value is the only one."""
+    if given is None:
+        assert isinstance(attribute, Attribute)
+        return dict.fromkeys(attribute.domain, 1.0)
+    pairs = given.items() if isinstance(given, Mapping) else [(given, 1)]
+    return {value: float(degree) for value, degree in pairs}
+
+
+def project(fn: Function, inputs: Iterable[Degrees]) -> Degrees:
+    """Return the degrees of the results: the max over all inputs that give it of their min."""
+    results: Degrees = {}
+    for items in product(*(degrees.items() for degrees in inputs)):
+        result, degree = fn(*(value for value, _ in items)), min(degree for _, degree in items)
+        results[result] = max(results.get(result, 0.0), degree)
+    return {result: degree for result, degree in results.items() if degree > 0}
+
+
+def best(degrees: Degrees) -> Any:
+    (value,) = (value for value, degree in degrees.items() if degree == 1.0)
+    return value
+
+
+def certainty(degrees: Degrees) -> float:
+    return 1.0 - max((d for d in degrees.values() if d < 1.0), default=0.0)
+
+
+def check_rules(rules: Cascade, output: str, names: Sequence[str], fn: Function) -> None:
+    """Compare the rules with the function on random inputs, six of them of up to three values."""
+    rng = np.random.default_rng(0)
+    domains = {a.name: a.domain for a in rules.inputs}
+    assert sorted(domains) == sorted(names)
+    for _ in range(30):
+        seen = {}
+        doubtful = rng.permutation(names)[:6]
+        for name in names:
+            most = 4 if name in doubtful else 2
+            places = rng.permutation(len(domains[name]))[: rng.integers(1, most)]
+            degrees = [1.0, *(rng.integers(0, 11, 2) / 10)]
+            values = [domains[name][place] for place in places]
+            seen[name] = dict(zip(values, degrees, strict=False))
+        inferred = rules.infer(seen)[output].to_dict()
+        assert {v: d for v, d in inferred.items() if d > 0} == project(fn, seen.values())
+
+
+def test_all_different(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Example("all_different", capsys)
+
+    def different(*row: int) -> bool:
+        return len(set(row)) == len(row)
+
+    valid = project(different, example.seen)
+    first, second = example.lines
+    assert first == (
+        f"That no digit occurs twice is possible at {valid[True]}, that one does at {valid[False]}."
+    )
+    rows = project(lambda *row: row if different(*row) else None, example.seen)
+    del rows[None]
+    likely = max(rows, key=lambda row: rows[row])
+    assert isinstance(likely, tuple)
+    assert second == " ".join(map(str, ("If none does, the row is", *likely)))
+    check_rules(example.rules, "valid", [f"cell{i}" for i in range(1, 7)], different)
+
+
+def test_date_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Example("date_is_valid", capsys)
+    assert len(example.lines) > 3
+    for line in example.lines:
+        date, answer = line.split(": ")
+        day, month, year = (None if part == "?" else int(part) for part in date.split("."))
+        domains = {a.name: a for a in example.rules.inputs}
+        given = {"day": day, "month": month, "year": year}
+        valid = project(exists, (distribution(domains[name], v) for name, v in given.items()))
+        expected = {(True,): "yes", (False,): "no", (False, True): "it depends"}
+        assert answer == expected[tuple(sorted(map(bool, valid)))]
+    check_rules(example.rules, "valid", ["day", "month", "year"], exists)
+
+
+def exists(day: int, month: int, year: int) -> bool:
+    try:
+        datetime.date(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+def test_decision_table(capsys: pytest.CaptureFixture[str]) -> None:
+    def price(age: str, day: str, card: str) -> int:
+        if age == "child":
+            return 0
+        if card == "yes":
+            return 10
+        if age == "senior":
+            return 8 if day == "weekday" else 12
+        return 15
+
+    example = Example("decision_table", capsys)
+    attributes = [example.names[name] for name in ("age", "day", "card")]
+    assert len(example.lines) == 3
+    for line in example.lines:
+        case, prices = line.split(" -> ")
+        given = (None if value == "?" else value for value in case.split())
+        expected = project(price, map(distribution, attributes, given))
+        assert prices.split(" or ") == [str(p) for p in sorted(expected)]  # type: ignore[type-var]
+    check_rules(example.rules, "price", ["age", "day", "card"], price)
+
+
+def test_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    def value(*symbols: int | str) -> int:
+        return int(eval("".join(map(str, symbols))))
+
+    example = Example("formula", capsys)
+    expected = project(value, example.seen)
+    assert example.lines == [
+        f"The value is {best(expected)}, certain at {certainty(expected)}.",
+        *(
+            f"It may be {v}, possible at {expected[v]}."
+            for v in sorted(expected)  # type: ignore[type-var]
+            if expected[v] < 1
+        ),
+    ]
+    check_rules(example.rules, "value", ["a", "left", "b", "right", "c"], value)
+
+
+def test_last_digit(capsys: pytest.CaptureFixture[str]) -> None:
+    def last(a: int, b: int, c: int) -> int:
+        return int(str(a * b * c)[-1])
+
+    example = Example("last_digit", capsys)
+    expected = project(last, example.seen)
+    assert example.lines == [
+        f"The product ends in {best(expected)}, certain at {certainty(expected):.2f}.",
+        *(
+            f"{v} is possible at {expected[v]:.2f}."
+            for v in sorted(expected)  # type: ignore[type-var]
+            if expected[v] < 1
+        ),
+    ]
+    check_rules(example.rules, "last", ["a", "b", "c"], last)
+
+
+def test_parity(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Example("parity", capsys)
+    assert len(example.rules.inputs) == 100
+
+    def odd(*bits: int) -> int:
+        return sum(bits) & 1
+
+    expected = project(odd, example.seen)
+    first, second = example.lines
+    word = "odd" if best(expected) else "even"
+    assert first == f"The number of ones is {word}, certain at {certainty(expected)}."
+    # The cheapest way to the other answer changes the bit that is most in doubt, alone.
+    doubts = {bit: degrees for bit, degrees in example.names["seen"].items() if len(degrees) > 1}
+    bit = max(doubts, key=lambda bit: min(doubts[bit].values()))
+    (new, degree), (old, _) = sorted(doubts[bit].items(), key=lambda item: item[1])
+    assert second == (
+        f"But if {bit.name} were read as {new} rather than {old} (possibility {degree} -> 1), "
+        f"odd would be {1 - best(expected)}."
+    )
+    check_rules(example.rules, "odd", [bit.name for bit in example.names["bits"]], odd)
+
+
+def test_sum_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    def right(a: int, b: int, tens: int, units: int) -> bool:
+        return a + b == int(f"{tens}{units}")
+
+    example = Example("sum_is_right", capsys)
+    expected = project(right, example.seen)
+    readings = project(lambda *digits: digits if right(*digits) else None, example.seen)
+    del readings[None]
+    likely = max(readings, key=lambda digits: readings[digits])
+    assert isinstance(likely, tuple)
+    a, b, tens, units = likely
+    assert example.lines == [
+        f"That 7 + 5 = 13 is right is possible at {expected[True]}, "
+        f"that it is wrong at {expected[False]}.",
+        f"If it is right, it says {a} + {b} = {tens}{units}.",
+    ]
+    check_rules(example.rules, "right", ["a", "b", "tens", "units"], right)
