@@ -10,7 +10,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.cli import learn_command
+from pinesy.cli import learn_command, training_files
 from pinesy.learning import learn, learn_batches
 
 Run = Callable[..., Any]
@@ -110,7 +110,7 @@ def test_batches_and_memory_change_no_byte(
     pinesy("learn", weather.RULES, data, "-o", output, "--tolerance", 0.6)
     whole = output.read_bytes()
     output.unlink()
-    monkeypatch.setattr(learn_command, "HELD_BYTES", held)
+    monkeypatch.setattr(training_files, "HELD_BYTES", held)
     seen = []
 
     def spy(cascade: Any, batches: Any, **options: Any) -> Any:

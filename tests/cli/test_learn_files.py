@@ -13,7 +13,7 @@ import typer
 from cli import weather
 from pinesy._common import console
 from pinesy._common.console import Bar
-from pinesy.cli import learn_command
+from pinesy.cli import learn_command, training_files
 from pinesy.cli.app import app
 from pinesy.learning import learn_batches
 
@@ -138,7 +138,7 @@ def test_data_that_change_meanwhile_are_refused(
 ) -> None:
     data = tmp_path / "train.jsonl"
     data.write_bytes(weather.TRAIN.read_bytes())
-    monkeypatch.setattr(learn_command, "HELD_BYTES", 0)
+    monkeypatch.setattr(training_files, "HELD_BYTES", 0)
 
     def meanwhile(*given: Any, **options: Any) -> Any:
         with open(data, "a") as file:

@@ -9,7 +9,7 @@ import pytest
 
 import pinesy as library
 from cli import weather
-from pinesy.cli import learn_command
+from pinesy.cli import training_files
 from pinesy.learning import learn_batches
 
 Run = Callable[..., Any]
@@ -54,7 +54,7 @@ def test_step_by_step_is_as_good_as_at_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(learn_command, "HELD_BYTES", held)
+    monkeypatch.setattr(training_files, "HELD_BYTES", held)
     first, second, third, everything = parts
     whole = tmp_path / "whole.json"
     pinesy("learn", weather.RULES, everything, "-o", whole, "--tolerance", "0.7")

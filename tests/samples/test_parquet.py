@@ -189,19 +189,11 @@ ROW_ERRORS = {
     "word": ({"drink": with_17(["tea"] * 19, "tae")}, "attribute 'drink' has no value 'tae'; did"),
     "number": ({"left": with_17([1] * 19, 9)}, "attribute 'left' has no value 9; known: 0, 1, 2"),
     "decimal": ({"left": with_17(CALM, 0.3)}, "attribute 'left' has no value 0.3; known: 0, 1"),
-    "nan value": ({"left": with_17(CALM, np.nan)}, "attribute 'left' has no value NaN; known"),
     "boolean": ({"drink": with_17(["tea"] * 19, "true")}, "attribute 'drink' has no value 'true'"),
-    "null value": ({"left": with_17([1] * 19, None)}, "attribute 'left': " + NULL.format("left")),
-    "null text": ({"left": with_17(["1"] * 19, None)}, "attribute 'left': " + NULL.format("left")),
-    "null category": (
-        {"left": pa.array(with_17(["1"] * 19, None)).dictionary_encode()},
-        "attribute 'left': " + NULL.format("left"),
-    ),
     "null degree": (
         {"left=0": with_17(CALM, None)},
         "attribute 'left': " + NULL.format("left=0"),
     ),
-    "null list": ({"left": with_17(ONES, None)}, "attribute 'left': " + NULL.format("left")),
     "null in list": (
         {"left": with_17(ONES, [0, 0, 1, None])},
         "attribute 'left': " + NULL.format("left"),
@@ -236,6 +228,40 @@ def test_bad_rows(case: str, batch: int, role: str, tmp_path: Path) -> None:
     path = save(tmp_path, columns)
     with raises_saying(PinesyError, f"data.parquet, row 17: {told}"):
         list(read_samples(path, **given, batch=batch))
+
+
+UNKNOWN: dict[str, Any] = {
+    "nan": with_17([1.0] * 19, np.nan),
+    "null": with_17([1] * 19, None),
+    "null text": with_17(["1"] * 19, None),
+    "null category": pa.array(with_17(["1"] * 19, None)).dictionary_encode(),
+    "null list": with_17([[0.0, 1.0, 0.0, 0.0]] * 19, None),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_nothing_known(case: str, tmp_path: Path) -> None:
+    path = save(tmp_path, {"left": UNKNOWN[case]})
+    rows = next(iter(read_samples(path, [LEFT]))).evidence.tolist()
+    assert rows == with_17([[0, 1, 0, 0]] * 19, [1, 1, 1, 1])
+    with raises_saying(DataError, "row 17: attribute 'left': no target is given"):
+        list(read_samples(path, [], targets=[LEFT], batch=10))
+
+
+def test_a_column_of_nulls(tmp_path: Path) -> None:
+    path = save(tmp_path, {"left": [None, None]})
+    (batch,) = read_samples(path, [LEFT])
+    assert batch.evidence.tolist() == [[1.0] * 4] * 2
+
+
+def test_ids(tmp_path: Path) -> None:
+    days = pa.array([0, 1], pa.date32())
+    path = save(tmp_path, {"id": [7, 8], "day": days, "left": [1, 2]})
+    (batch,) = read_samples(path, [LEFT], ids=["day"])
+    assert batch.ids == {"id": [7, 8], "day": ["1970-01-01", "1970-01-02"]}
+    (batch,) = read_samples(path, [LEFT], ids=["left", "day"])
+    assert batch.ids["left"] == [1, 2]
+    assert batch.evidence.tolist() == [[0, 1, 0, 0], [0, 0, 1, 0]]
 
 
 def test_a_list_of_a_fixed_size_that_is_wrong(tmp_path: Path) -> None:
@@ -273,7 +299,6 @@ FILE_ERRORS = {
     ),
     "struct": ({"left": [{"3": 1.0}]}, "column 'left' is of type struct<3: double>; values are"),
     "list": ({"left": [["1"]]}, "column 'left' is of type list<"),
-    "nothing": ({"left": [None]}, "column 'left' is of type null; values are texts, numbers"),
 }
 
 

@@ -156,7 +156,7 @@ JSON_ERRORS = {
     ),
     '{"left": 1, "size": [1, 2]}': "line 2: attribute 'size': the possibility of 'large' is 2.0",
     '{"left": 1, "size": [1, -1]}': "line 2: attribute 'size': the possibility of 'large' is -1.0",
-    '{"left": 1, "size": null}': "line 2: attribute 'size' has no value null",
+    '{"left": 1, "size": null}': "line 2: attribute 'size': no target is given",
     '{"left": 1, "siez": "small"}': "line 2: there is no attribute 'siez'; did you mean 'size'?",
     '{"size": "small"}': "line 2: nothing is given for left",
 }
@@ -178,7 +178,7 @@ def test_a_target_that_comes_late_is_refused(tmp_path: Path) -> None:
 
 CSV_ERRORS = {
     "left,size\n1,large\n1,lage\n": "line 3: attribute 'size' has no value 'lage'; did you mean",
-    "left,size\n1,large\n1,\n": "line 3: attribute 'size' has no value ''; known: small, large",
+    "left,size\n1,large\n1,\n": "line 3: attribute 'size': no target is given",
     "left,size=large\n1,1\n1,0.5\n": "line 3: attribute 'size': the distribution is not norm",
     "left,size=lage\n1,1\n": "line 1: attribute 'size' has no value 'lage'; did you mean 'large'?",
     "left,siez\n1,1\n": (

@@ -1,7 +1,7 @@
 """The command ``pinesy audit``."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 import pinesy
 from pinesy.cli import options
-from pinesy.cli.learn_command import TrainingFiles, plain
+from pinesy.cli.learn_command import plain
 from pinesy.cli.output import (
     ResultRow,
     Screen,
@@ -22,8 +22,10 @@ from pinesy.cli.output import (
     write_json_lines,
     write_json_list,
 )
+from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit
 from pinesy.model.storage import load_rules
+from pinesy.samples import Batch
 
 WRITERS: dict[str, Writer] = {
     ".csv": write_csv,
@@ -42,6 +44,9 @@ def audit(
     target: options.TargetNames = None,
     transform: options.TransformOption = "none",
     batch: options.ReadSize = 10_000,
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
 ) -> None:
     """Rank the samples of a file by how badly they contradict the rules.
 
@@ -50,7 +55,7 @@ def audit(
     what the repaired target says. A wrong label is near the top.
 
     The worst samples are printed; -o writes all of them, worst first, to a .csv,
-    .json or .jsonl file.
+    .json or .jsonl file, with columns --id.
 
     [bold]Examples[/bold]
       pinesy audit sum.rules train.csv
@@ -58,20 +63,21 @@ def audit(
     """
     if output is not None:
         options.check_output(output, list(WRITERS), [rules, data])
-    files = TrainingFiles(load_rules(rules), target or (), transform, batch)
+    how = options.reading(ids, separator, decimal)
+    files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
     result = pinesy.audit(files.cascade, samples.evidence, samples.targets)
-    _print(result, samples.lines, worst)
+    _print(result, samples, worst)
     if output is not None:
         with open_output(output) as stream:
-            WRITERS[output.suffix](stream, _rows(result, samples.lines))
+            WRITERS[output.suffix](stream, _rows(result, samples))
 
 
-def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
+def _print(result: Audit, samples: Batch, worst: int) -> None:
     """Print the worst samples, with what they contradict."""
     screen = Screen()
     screen.print(Text(plain(repr(result))))
-    rows = [row for row in _rows(result, lines, worst) if row.content["reason"]]
+    rows = [row for row in _rows(result, samples, worst) if row.content["reason"]]
     if not rows:
         return
     TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
@@ -80,8 +86,11 @@ def _print(result: Audit, lines: Sequence[int], worst: int) -> None:
         screen.print(shortened_note(count - len(rows), "sample", f"--worst {count}"))
 
 
-def _rows(result: Audit, lines: Sequence[int], worst: int | None = None) -> Iterator["AuditRow"]:
-    return (AuditRow(lines[row["sample"]], row) for row in result.rows(worst))
+def _rows(result: Audit, samples: Batch, worst: int | None = None) -> Iterator["AuditRow"]:
+    for row in result.rows(worst):
+        place = row["sample"]
+        ids = {title: entries[place] for title, entries in samples.ids.items()}
+        yield AuditRow(samples.lines[place], ids | row)
 
 
 @dataclass(frozen=True)

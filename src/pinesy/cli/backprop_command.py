@@ -80,6 +80,9 @@ def backprop(
     output: options.OutputFile = None,
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
 ) -> None:
     """Find what the inputs should have been, from what should have been inferred.
 
@@ -122,7 +125,8 @@ def backprop(
     if form == "table":
         columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
-    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, in_file)
+    how = options.reading(ids, separator, decimal)
+    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, in_file, how)
     write_rows(batches, rows, write, data, output)
 
 

@@ -21,6 +21,7 @@ from pinesy.explanations.picture import LIMIT
 from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, value_texts
 
 ExplanationFormat = Literal["text", "json", "svg"]
@@ -76,6 +77,9 @@ def explain(
     form: Form = None,
     output: options.OutputFile = None,
     transform: options.TransformOption = "none",
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
 ) -> None:
     """Explain the result of one sample: why a value is as possible and as certain.
 
@@ -114,9 +118,12 @@ def explain(
     proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})
     rival = None if why_not is None else options.find_value(wanted, why_not)
     inputs = cascade.compile([wanted]).inputs
-    batches = options.read_data(data, cascade, inputs, transform, 1 if sample is None else 1000)
+    how = options.reading(ids, separator, decimal)
+    few = 1 if sample is None else 1000
+    batches = options.read_data(data, cascade, inputs, transform, few, how=how)
     line, row = _find_sample(batches, sample, data)
-    evidence = {name: row[part] for name, part in column_slices(inputs).items()}
+    slices = column_slices(inputs)
+    evidence = {a.name: Possibility(a, row[slices[a.name]]) for a in inputs}
     report = ExplanationReport(
         cascade,
         line,

@@ -49,6 +49,9 @@ def infer(
     outputs: Outputs = None,
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
 ) -> None:
     """Infer the outputs of rules for every sample of a data file.
 
@@ -62,12 +65,15 @@ def infer(
       left=3,left=8,right
       1.0,0.4,5
     Parquet (needs pyarrow) has the columns of CSV, or lists of degrees.
+    A numeric attribute takes numbers. Where a cell is blank, or null in JSON,
+    nothing is known: every value is possible.
     Degrees are possibilities, or with --transform probabilities.
 
     [bold]Results[/bold]
     jsonl  one object per sample; "possibility" leaves out values of degree 0
     csv    one row per sample: each output's best value, certainty, flags, degrees
     table  for reading: six digits, the first 20 samples (--all: all)
+    Columns --id, and one called id, come first in each.
     A result is ambiguous if several values are most possible; the best one is
     the first of them. If no value is fully possible, here or on the way, the
     rules contradict each other for that sample: there is no best value and no
@@ -77,6 +83,7 @@ def infer(
     [bold]Examples[/bold]
       pinesy infer sum.rules digits.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
+      pinesy infer triage.rules patients.csv --id patient --decimal ,
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
@@ -100,9 +107,11 @@ def infer(
     def rows(samples: Batch) -> Iterator[InferenceRow]:
         inference = program.infer(samples.evidence)
         parts = [_results(inference[a.name]) for a in program.outputs]
-        return map(InferenceRow, zip(*parts, strict=True), numbers)
+        return map(InferenceRow, zip(*parts, strict=True), numbers, options.ids_by_sample(samples))
 
-    batches = options.read_data(data, cascade, program.inputs, transform, batch)
+    options.check_ids(ids or (), program.outputs)
+    how = options.reading(ids, separator, decimal)
+    batches = options.read_data(data, cascade, program.inputs, transform, batch, how=how)
     write_rows(batches, rows, writers[chosen], data, output)
 
 
@@ -137,10 +146,11 @@ class InferenceRow(ResultRow):
 
     results: tuple[OutputResult, ...]
     number: int
+    ids: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outputs by name; degrees of 0 are left out."""
-        return {
+        """Return the ids and the outputs by name; degrees of 0 are left out."""
+        return self.ids | {
             one.attribute.name: {
                 "best": None if one.contradiction else _json_value(one.best),
                 "possibility": {
@@ -155,8 +165,8 @@ class InferenceRow(ResultRow):
         }
 
     def titles(self) -> list[str]:
-        """Return five titles and one for each value, of each output."""
-        titles = []
+        """Return those of the ids, then five and one for each value, of each output."""
+        titles = list(self.ids)
         for one in self.results:
             name = one.attribute.name
             words = ("certainty", "ambiguous", "normalised", "contradiction")
@@ -164,9 +174,9 @@ class InferenceRow(ResultRow):
             titles += [f"{name}={text}" for text in one.texts]
         return titles
 
-    def cells(self) -> list[str | float]:
-        """Return the best value, its certainty, flags and all degrees, of each output."""
-        cells: list[str | float] = []
+    def cells(self) -> list[Any]:
+        """Return the ids; the best value, its certainty, flags and all degrees, of each output."""
+        cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
         best: str
         certainty: str | float
         for one in self.results:
@@ -179,7 +189,7 @@ class InferenceRow(ResultRow):
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
-        number = f"{self.number:,}"
+        number = ", ".join(map(str, self.ids.values())) or f"{self.number:,}"
         for one in self.results:
             best, certainty = show_value(one.best), degree_text(one.certainty)
             flag = "ambiguous" if one.ambiguous else ""

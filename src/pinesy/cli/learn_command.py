@@ -1,11 +1,8 @@
 """The command ``pinesy learn``: files of training samples, and what is learned from them."""
 
-import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -14,16 +11,10 @@ import typer
 import pinesy
 from pinesy._common.validation import listed
 from pinesy.cli import options
-from pinesy.cli.output import watched
+from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, LearningResult, learn_batches, learn_more
-from pinesy.learning.batches import Batches
+from pinesy.learning import LearnedRules, learn_batches
 from pinesy.model.storage import load_rules
-from pinesy.rulebase.cascade import Cascade
-from pinesy.samples import Batch, SampleFile
-
-#: Samples that take up to this in memory are read once and held; more are read for every pass.
-HELD_BYTES = 1 << 28
 
 ModelFile = Annotated[
     Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
@@ -79,6 +70,9 @@ def learn(
     more: More = False,
     earlier: Earlier = None,
     batch: options.ReadSize = 10_000,
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
 ) -> None:
     """Learn the parameters of rules from a file of samples, and write a model.
 
@@ -104,7 +98,11 @@ def learn(
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
     files = TrainingFiles(
-        model.cascade if model else load_rules(rules), target or (), transform, batch
+        model.cascade if model else load_rules(rules),
+        target or (),
+        transform,
+        batch,
+        options.reading(ids, separator, decimal),
     )
     notes = provenance(rules, transform, model)
     new = files.fingerprint(data)
@@ -201,142 +199,6 @@ def _tolerance(number: str, text: str) -> float | None:
 
 def _refuse(text: str, why: str) -> NoReturn:
     raise typer.BadParameter(f"{text!r}: {why}", param_hint="--tolerance")
-
-
-class TrainingFiles:
-    """Files of training samples for some rules.
-
-    Parameters
-    ----------
-    names : the attributes whose targets count; all that a file has if there are none
-    transform, batch : as `read_samples` takes them
-    """
-
-    def __init__(
-        self, cascade: Cascade, names: Sequence[str], transform: options.TransformName, batch: int
-    ) -> None:
-        self.cascade = cascade
-        self.names = list(dict.fromkeys(names))
-        self.outputs = [s.output for s in cascade.order]
-        self.targets = [cascade[name].output for name in self.names] or self.outputs
-        self.transform = transform
-        self.batch = batch
-        self._files: dict[Path, SampleFile] = {}
-
-    def file(self, path: Path) -> SampleFile:
-        """Return a file of samples, to be read as often as needed.
-
-        It is always the same one: it watches that what is read last is what was read first.
-        """
-        if path not in self._files:
-            if str(path) == "-":
-                raise DataError(
-                    "samples are read several times, so they cannot come from standard input; "
-                    "give the name of a file"
-                )
-            self._files[path] = SampleFile(
-                path,
-                self.cascade.inputs,
-                targets=self.targets,
-                known=[*self.cascade.inputs, *self.outputs],
-                transform=options.transform_function(self.transform),
-                batch=self.batch,
-            )
-        return self._files[path]
-
-    def fingerprint(self, path: Path) -> dict[str, Any]:
-        """Return what identifies a file of samples, for a model's provenance."""
-        return _identity(path, self.file(path).fingerprint())
-
-    def batches(self, path: Path) -> Batches:
-        """Return the samples of a file, to be gone through several times: held, if they are few."""
-        batches = _held(self.file(path))
-        self._check_targets(path, next(iter(batches))[1])
-        return batches
-
-    def whole(self, path: Path) -> Batch:
-        """Return all samples of a file as one batch."""
-        file = self.file(path)
-        whole = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
-        self._check_targets(path, whole.targets)
-        return whole
-
-    def _check_targets(self, path: Path, given: Collection[str]) -> None:
-        missing = [name for name in self.names if name not in given]
-        if missing:
-            raise DataError(f"{path}: no targets for {listed(missing)} in it, as --target asks")
-        if not given:
-            some = listed([a.name for a in self.targets])
-            raise DataError(f"{path}: no targets in it; it needs some, for {some}")
-
-    def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
-        """Add samples to those that a model was learned from."""
-        before = model.provenance.get("transform", self.transform)
-        if before != self.transform:
-            raise DataError(
-                f"the model was learned with --transform {before}, so samples to add need the "
-                f"same; got {self.transform}"
-            )
-        self._check_earlier(model, earlier)
-        old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
-        try:
-            return learn_more(model.result, self.batches(data), earlier=old, progress=True)
-        except DataError as error:  # as the command line calls it
-            error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
-            raise
-
-    def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
-        """Raise unless the files are those of the provenance, each once, if it tells."""
-        noted = data_of(model)
-        known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
-        if not earlier or not noted or len(known) < len(noted):
-            return
-        given = sorted(self.fingerprint(path)["sha256"] for path in earlier)
-        if given != sorted(one["sha256"] for one in known):
-            files = listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
-            raise DataError(
-                f"--earlier takes what the model was learned from, unchanged and all of it: {files}"
-            )
-
-
-def _held(file: SampleFile) -> Batches:
-    """Return the batches in a list, or the file itself if they would take too much memory."""
-    held, size = [], 0
-    with closing(watched(file.batches(), file.path.name, file.n_bytes)) as batches:
-        for batch in batches:
-            size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
-            if size > HELD_BYTES:
-                return file
-            held.append((batch.evidence, batch.targets))
-    return held
-
-
-@dataclass(frozen=True)
-class ChainedBatches:
-    """Batches of several files, one file after the other, again and again."""
-
-    parts: Sequence[Batches]
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        return chain.from_iterable(self.parts)
-
-
-def _identity(path: Path, digest: str) -> dict[str, Any]:
-    return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
-
-
-def data_of(model: LearnedRules) -> list[Any]:
-    """Return what the provenance of a model notes of its data, a file each."""
-    noted = model.provenance.get("data", [])
-    return list(noted) if isinstance(noted, list) else [noted]
-
-
-def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
-    """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
-    if model is None:
-        noted = _identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
-        return {"rules": noted, "transform": transform, "data": []}
-    return {**model.provenance, "data": data_of(model)}
 
 
 def plain(result: object) -> str:

@@ -44,6 +44,20 @@ TransformOption = Annotated[
     TransformName,
     typer.Option("--transform", help="Make possibilities of the data's probabilities."),
 ]
+Ids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id",
+        metavar="NAME",
+        help="A column that tells samples apart and is carried through (repeatable); one called id "
+        "always is.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="What stands between the cells of CSV. By default as the header shows."),
+]
+Decimal = Annotated[str, typer.Option(help="The decimal point of numbers in CSV: . or ,")]
 TargetNames = Annotated[
     list[str] | None,
     typer.Option("--target", metavar="NAME", help="Only this attribute's targets (repeatable)."),
@@ -90,16 +104,41 @@ def read_data(
     transform: TransformName,
     batch: int,
     targets: Sequence[Attribute] = (),
+    how: Mapping[str, Any] | None = None,
 ) -> Iterator[Batch]:
-    """Read the samples of a file, which may hold any attribute of the rules, or of stdin."""
+    """Read the samples of a file, which may hold any attribute of the rules, or of stdin.
+
+    `how` to read it is told by `reading`.
+    """
     return read_samples(
         sys.stdin.buffer if str(data) == "-" else data,
         inputs,
         targets=targets,
-        known=[*cascade.inputs, *(s.output for s in cascade.order)],
+        known=cascade.attributes.values(),
         transform=transform_function(transform),
         batch=batch,
+        **(how or {}),
     )
+
+
+def reading(ids: Sequence[str] | None, separator: str | None, decimal: str) -> dict[str, Any]:
+    """Return how to read a data file, as `read_samples` takes it."""
+    return {"ids": tuple(ids or ()), "separator": separator, "decimal": decimal}
+
+
+def ids_by_sample(samples: Batch) -> Iterator[dict[str, Any]]:
+    """Yield, for each sample, the entries that tell it apart, by the titles of their columns."""
+    for row in range(len(samples)):
+        yield {title: entries[row] for title, entries in samples.ids.items()}
+
+
+def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
+    """Refuse a column that would stand in the results under the name of an output."""
+    for attribute in outputs:
+        if attribute.name in ids:
+            raise typer.BadParameter(
+                f"{attribute.name} is inferred, so it cannot tell samples apart", param_hint="--id"
+            )
 
 
 def find_value(attribute: Attribute, text: str) -> Hashable:

@@ -24,6 +24,7 @@ from pinesy.engine.plain_values import (
 )
 from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import is_number
 from pinesy.rules.possibility import Possibility
 
 #: For each input attribute, by name or as the attribute itself, one of these:
@@ -220,7 +221,7 @@ def _form(content: Any, attribute: Attribute) -> "npt.NDArray[Any] | _Values | _
         array[:] = content
     if array.ndim != 1:
         return _checked_degrees(array, attribute)
-    is_numbers = array.dtype.kind in "fiub"
+    is_numbers = array.dtype.kind in "fiub" and attribute.scale is None
     return _Values(array, is_numbers and len(array) == len(attribute.domain))
 
 
@@ -286,6 +287,8 @@ def target_degrees(target: object, attribute: Attribute) -> FloatArray:
         degrees[attribute.position(target)] = 1.0
         return degrees
     if is_scalar(target, attribute):
+        if attribute.scale is not None and is_number(target):
+            return degrees_of_value(target, attribute)
         attribute.position(target)  # raises: no such value
     degrees = _degrees(target, attribute).astype(np.float64)
     if degrees.ndim != 1:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import as_floats, is_number
 
 
 def is_missing(value: object) -> bool:
@@ -58,6 +59,10 @@ def degrees_of_value(value: Any, attribute: Attribute) -> FloatArray:
     """
     if value not in attribute and is_missing(value):
         return np.ones(len(attribute.domain))
+    if attribute.scale is not None and value not in attribute:
+        if not is_number(value):
+            raise attribute.scale.refuse(attribute.name, value)
+        return np.asarray(attribute.scale.degrees(as_floats([value]))[0])
     degrees = np.zeros(len(attribute.domain))
     degrees[attribute.position(value)] = 1.0
     return degrees
@@ -72,9 +77,18 @@ def degrees_of_values(values: npt.NDArray[Any] | Any, attribute: Attribute) -> F
     >>> degrees_of_values(np.array(["no", None], dtype=object), smoker).tolist()
     [[0.0, 1.0], [1.0, 1.0]]
     """
-    codes, different, first = _factorised(values, attribute)
+    array = np.asarray(values)
+    if attribute.scale is not None and array.dtype.kind in "fiu":
+        return attribute.scale.degrees(array)
+    codes, different, first = _factorised(array, attribute)
     rows = np.empty((len(different), len(attribute.domain)))
-    for code in np.argsort(first, kind="stable"):
+    order = np.argsort(first, kind="stable")
+    if attribute.scale is not None:
+        measured = np.array([is_number(value) for value in different], dtype=bool)
+        numbers = as_floats(value for value in different if is_number(value))
+        rows[measured] = attribute.scale.degrees(numbers)
+        order = order[~measured[order]]
+    for code in order:
         try:
             rows[code] = degrees_of_value(different[code], attribute)
         except PinesyError as error:
@@ -97,10 +111,9 @@ def _cure(values: Any, attribute: Attribute) -> str:
 
 
 def _factorised(
-    values: Any, attribute: Attribute
+    array: npt.NDArray[Any], attribute: Attribute
 ) -> tuple[npt.NDArray[np.intp], Sequence[Any], npt.NDArray[np.intp]]:
     """Return codes (n,), the value of each code, and the first row of each."""
-    array = np.asarray(values)
     if array.dtype.kind in "fiubUS":
         unique, first, codes = np.unique(array, return_index=True, return_inverse=True)
         return codes, unique.tolist(), first

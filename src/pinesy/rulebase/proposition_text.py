@@ -82,16 +82,4 @@ class PropositionReader:
         if sign in ("==", "!="):
             proposition = self.at(token, lambda: attribute.isin([value]))
             return proposition if sign == "==" else proposition.complement
-        numbers = [v for v in (*attribute.domain, value) if _is_number(v)]
-        if len(numbers) <= len(attribute.domain):
-            self.reader.fail(
-                f"{sign!r} compares numbers; attribute {attribute.name!r} and {value!r:.60} are "
-                "not all numbers: list the values after in",
-                token,
-            )
-        test = COMPARISONS[sign]
-        return attribute.isin([v for v in attribute.domain if test(v, value)])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return self.at(token, lambda: attribute.compared(sign, value))

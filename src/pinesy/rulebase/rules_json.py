@@ -4,7 +4,8 @@ JSON, version 2::
 
     {"format": "pinesy cascade", "version": 2,
      "attributes": [{"name": "left", "domain": [0, 1]}, ...,
-                    {"name": "pair", "product": ["left", "right"]}],
+                    {"name": "pair", "product": ["left", "right"]},
+                    {"name": "age", "cuts": [30.0, 65.0], "blur": 2.0}],
      "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
@@ -90,6 +91,9 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
 def _attribute(attribute: Attribute) -> dict[str, Any]:
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
+    if (scale := attribute.scale) is not None:
+        named = {"names": scale.names} if scale.names else {}
+        return {"name": attribute.name, "cuts": scale.cuts, **named, "blur": scale.blur}
     return {"name": attribute.name, "domain": attribute.domain}
 
 
@@ -181,6 +185,12 @@ class _Content:
             raise DataError(f"{place}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
+        if isinstance(entry, dict) and "cuts" in entry:
+            _check_keys(entry, {"name", "cuts", "blur"} | ({"names"} & set(entry)))
+            names = _list(entry["names"], "names") if "names" in entry else None
+            return Attribute.number(
+                entry["name"], _list(entry["cuts"], "cuts"), names, entry["blur"]
+            )
         is_product = isinstance(entry, dict) and "product" in entry
         _check_keys(entry, {"name", "product"} if is_product else {"name", "domain"})
         if is_product:

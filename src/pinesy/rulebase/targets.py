@@ -13,6 +13,7 @@ from pinesy._common.validation import FloatArray, check_distributions, in_order,
 from pinesy.engine.evidence import target_degrees
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import Scale
 from pinesy.rules.possibility import Possibility
 
 Positions = npt.NDArray[np.uint32]
@@ -94,11 +95,23 @@ class Target:
 
     @classmethod
     def _of_array(cls, array: npt.NDArray[Any], attribute: Attribute) -> "Target":
+        if attribute.scale is not None and array.ndim == 1 and array.dtype.kind in "fiu":
+            return cls._measured(array, attribute, attribute.scale)
         if array.ndim == 1:
             return cls.at(_positions(array, attribute), attribute)
         if array.ndim == 2 and array.dtype.kind in "iu" and attribute.factors:
             return cls.at(_joined(array, attribute), attribute)
         return cls._graded(array, attribute)
+
+    @classmethod
+    def _measured(cls, array: npt.NDArray[Any], attribute: Attribute, scale: Scale) -> "Target":
+        """Return targets that are numbers: their intervals, or how near each interval is."""
+        if np.isnan(array).any():
+            row = int(np.isnan(array).argmax())
+            raise DataError(f"the target of {attribute.name!r}, row {row} is missing; give all")
+        if scale.blur:
+            return cls._graded(scale.degrees(array), attribute)
+        return cls.at(scale.positions(array), attribute)
 
     @classmethod
     def at(cls, positions: npt.NDArray[Any], attribute: Attribute) -> "Target":

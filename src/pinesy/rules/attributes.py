@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pinesy._common.masks import positions
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
+from pinesy.rules.numbers import Scale, is_number, written
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
+from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
-from pinesy.rules.syntax.writer import format_name, format_subset, is_run
+from pinesy.rules.syntax.writer import format_name, format_subset, format_value, is_run
 
 #: Values of a product attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
@@ -47,6 +49,10 @@ class Attribute:
 
     #: What an attribute that a formula defines stands for, as text; see `pinesy.rules.definitions`.
     formula: ClassVar[str | None] = None
+    #: The intervals of a numeric attribute, which are its values; None for others.
+    scale: ClassVar[Scale | None] = None
+    #: NumPy's numbers leave comparisons to the attribute.
+    __array_ufunc__: ClassVar[None] = None
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
         if isinstance(domain, str | bytes | set | frozenset) or not isinstance(domain, Iterable):
@@ -99,6 +105,39 @@ class Attribute:
         attribute._fill(name, *_product_domain(domains, repr(domains)), factors)
         return attribute
 
+    @classmethod
+    def number(
+        cls,
+        name: str,
+        cuts: Iterable[float | str] = (),
+        names: Iterable[str] | None = None,
+        blur: float = 0.0,
+    ) -> "Attribute":
+        """Return a numeric attribute: its values are the intervals that cuts divide numbers into.
+
+        Evidence on it may be plain numbers. Its comparisons with numbers are propositions.
+
+        Parameters
+        ----------
+        cuts : increasing numbers; `c` divides those below `c` from those from `c` on, a text such
+            as ``"<=30"`` those up to 30 from those above
+        names : of the intervals, one more than cuts
+        blur : the imprecision of measurements: a number at distance `d` outside an interval has
+            possibility ``max(0, 1 - d/blur)`` of being in it
+
+        Examples
+        --------
+        >>> age = Attribute.number("age", cuts=[30, 65], blur=2)
+        >>> age.domain
+        ('<30', '[30, 65)', '>=65')
+        >>> age < 30, 65 <= age
+        (age < 30, age >= 65)
+        """
+        scale = Scale.of(name, cuts, names, blur)
+        attribute = cls(name, scale.domain)
+        attribute.__dict__["scale"] = scale
+        return attribute
+
     def renamed(self, name: str, factors: "tuple[Attribute, ...]" = ()) -> "Attribute":
         """Return the same attribute with another name, and other factors with the same domains."""
         attribute = type(self).__new__(type(self))
@@ -132,6 +171,36 @@ class Attribute:
         mask = condition_mask(condition, self)
         return Proposition(self, mask, getattr(condition, "text", None))
 
+    def compared(self, sign: str, number: Any) -> Proposition:
+        """Return the proposition of a comparison, such as ``age < 30``, with a number.
+
+        Parameters
+        ----------
+        sign : ``<``, ``<=``, ``>`` or ``>=``
+        """
+        if self.scale is not None:
+            low = (1 << self.scale.below(sign, number, self.name)) - 1
+            return Proposition(self, low if sign[0] == "<" else self.full & ~low)
+        if not all(map(is_number, (*self.domain, number))):
+            raise DomainError(
+                f"{sign!r} compares numbers; attribute {self.name!r} and {number!r:.60} are not "
+                "all numbers: list the values, or make a numeric attribute (Attribute.number)"
+            )
+        test = COMPARISONS[sign]
+        return self.isin([value for value in self.domain if test(value, number)])
+
+    def __lt__(self, number: Any) -> Proposition:
+        return self.compared("<", number)
+
+    def __le__(self, number: Any) -> Proposition:
+        return self.compared("<=", number)
+
+    def __gt__(self, number: Any) -> Proposition:
+        return self.compared(">", number)
+
+    def __ge__(self, number: Any) -> Proposition:
+        return self.compared(">=", number)
+
     @cached_property
     def column(self) -> ValueColumn | None:
         """The domain as an array, if its values are of one kind."""
@@ -164,6 +233,12 @@ class Attribute:
         try:
             return self._index[value]
         except (KeyError, TypeError):
+            if self.scale is not None:
+                shown = listed(self.scale.domain)
+                raise DomainError(
+                    f"the values of attribute {self.name!r} are intervals: {shown}; {value!r:.60} "
+                    f"is none of them: compare numbers, such as {self.name} < 30"
+                ) from None
             alike = [v for v in self.domain if str(v) == str(value)]
             hint = suggestion(value, self.domain)
             if alike:
@@ -186,6 +261,8 @@ class Attribute:
         if self.factors:
             factors = " * ".join(format_name(f.name) for f in self.factors)
             return f"product {format_name(self.name)} = {factors}"
+        if self.scale is not None:
+            return f"number {format_name(self.name)}{_scale_text(self.scale)}"
         return f"attribute {format_name(self.name)} in {format_subset(self.domain)}"
 
     def __contains__(self, value: object) -> bool:
@@ -199,16 +276,27 @@ class Attribute:
             return True
         if not isinstance(other, Attribute):
             return NotImplemented
-        return (self.name, self.domain, self.factors) == (other.name, other.domain, other.factors)
+        same = (self.name, self.domain, self.factors) == (other.name, other.domain, other.factors)
+        return same and self.scale == other.scale
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __repr__(self) -> str:
+        if self.scale is not None:
+            return f"Attribute.number({self.name!r}:{_scale_text(self.scale)})"
         if len(self.domain) <= 10 or is_run(self.domain):
             return f"Attribute({self.name!r}, {format_subset(self.domain)})"
         shown = format_subset(self.domain[:10]).rstrip("}")
         return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
+
+
+def _scale_text(scale: Scale) -> str:
+    """Write the cuts, names and blur of a numeric attribute as in a ``.rules`` file."""
+    cuts = ", ".join(written(cut, "<= {}") for cut in scale.cuts)
+    named = f" named {format_subset(scale.names)}" if scale.names else ""
+    blur = f" [blur={format_value(scale.blur)}]" if scale.blur else ""
+    return (f" cuts {{{cuts}}}" if cuts else "") + named + blur
 
 
 def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:

@@ -92,6 +92,10 @@ class Proposition(Conjoinable):
         name = format_name(self.attribute.name)
         if self.condition is not None:
             return f"{name} where {self.condition}"
+        scale = self.attribute.scale
+        comparison = None if scale is None else scale.comparison(self.mask)
+        if comparison is not None:
+            return f"{name} {comparison}"
         return f"{name} in {format_subset(self.values)}"
 
     __repr__ = __str__

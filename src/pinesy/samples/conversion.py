@@ -37,12 +37,14 @@ class Batch:
     position : the number of bytes of the file read so far (of Parquet, by its share of rows)
     targets : for each target attribute that the file has, by name, its targets: labels where every
         sample of the batch gives one value, else distributions
+    ids : the entries of each column that tells samples apart, by its title
     """
 
     evidence: FloatArray
     lines: Sequence[int]
     position: int
     targets: dict[str, Target] = field(default_factory=dict)
+    ids: dict[str, Sequence[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -55,8 +57,12 @@ class Batch:
         if len(parts) == 1:
             return last
         targets = {name: Target.join([b.targets[name] for b in parts]) for name in last.targets}
+        ids: dict[str, Sequence[Any]] = {}
+        for title in last.ids:
+            ids[title] = [entry for b in parts for entry in b.ids[title]]
         evidence = np.concatenate([b.evidence for b in parts])
-        return cls(evidence, tuple(i for b in parts for i in b.lines), last.position, targets)
+        lines = tuple(i for b in parts for i in b.lines)
+        return cls(evidence, lines, last.position, targets, ids)
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class Conversion:
         columns = {c: raw.read(c, e) if raw.read else e for c, e in raw.columns.items()}
         evidence = np.zeros((n, sum(len(a.domain) for a in layout.inputs.values())))
         targets: dict[str, Target] = {}
+        ids = {c.title: columns.pop(c) for c in raw.columns if c.is_id}
         for name, group in groupby(columns.items(), lambda item: item[0].name):
             content = self._converted(name, dict(group))
             if name in layout.targets:
@@ -97,13 +104,61 @@ class Conversion:
                 evidence[np.arange(n), layout.slices[name].start + content] = 1.0
             else:
                 evidence[:, layout.slices[name]] = content
-        return Batch(evidence, raw.lines, raw.position, targets)
+        return Batch(evidence, raw.lines, raw.position, targets, ids)
 
     def _converted(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
         """Return what the columns of an attribute give: degrees (n, |domain|), or positions (n,).
 
         Positions where every row gives one value, which is then certain.
         """
+        column, entries = next(iter(columns.items()))
+        if column.position is not None or isinstance(entries, np.ndarray):
+            return self._given(name, columns)
+        scale, n = self.layout.wanted[name].scale, len(entries)
+        unknown = self._unknown(name, entries)
+        rows, numbers = self._numbers(entries) if scale else ([], [])
+        if unknown and name in self.layout.targets:
+            problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
+            raise RowError(unknown[0], problem)
+        if scale and len(rows) == n and not scale.blur:
+            return scale.positions(np.array(numbers))
+        rest = np.delete(np.arange(n), [*unknown, *rows])
+        if len(rest) == n:
+            return self._given(name, columns)
+        degrees = np.ones((n, len(self.layout.wanted[name].domain)))
+        if scale:
+            degrees[rows] = scale.degrees(np.array(numbers))
+        if len(rest):
+            with _rows_of(rest):
+                content = self._given(name, {column: [entries[row] for row in rest]})
+            degrees[rest] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
+        return degrees
+
+    def _unknown(self, name: str, entries: Sequence[Any]) -> list[int]:
+        """Return the rows where nothing is known: a blank cell, a null or NaN."""
+        blanks = [b for b in ("", None) if b in entries and not self.layout.has_value(name, b)]
+        has_nan = float in set(map(type, entries)) and any(e != e for e in entries)
+        if not blanks and not has_nan:
+            return []
+        return [i for i, e in enumerate(entries) if e in blanks or e != e]
+
+    def _numbers(self, entries: Sequence[Any]) -> tuple[Sequence[int], list[float]]:
+        """Return the rows of entries that are numbers (NaN is none), and the numbers."""
+        found: dict[int, float] = {}
+        for row, entry in enumerate(entries):
+            kind = type(entry)
+            with suppress(ValueError):
+                if kind is str:
+                    found[row] = self.layout.options.number(entry)
+                elif kind is float:
+                    found[row] = entry
+                elif kind is int:
+                    found[row] = float(str(entry))  # infinite if it is huge
+        found = {row: number for row, number in found.items() if number == number}
+        return list(found), list(found.values())
+
+    def _given(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
+        """Return what columns of values and distributions give; see `_converted`."""
         column, entries = next(iter(columns.items()))
         kinds = set() if isinstance(entries, np.ndarray) else set(map(type, entries))
         rows: Any = slice(None)
@@ -131,8 +186,21 @@ class Conversion:
         degrees = np.zeros((n, len(self.layout.wanted[name].domain)))
         for column, entries in columns.items():
             is_array = isinstance(entries, np.ndarray)
-            degrees[:, column.position] = entries if is_array else _read_numbers(column, entries)
+            degrees[:, column.position] = (
+                entries if is_array else self._read_numbers(column, entries)
+            )
         return degrees
+
+    def _read_numbers(self, column: Column, texts: Sequence[str]) -> list[float]:
+        options, numbers = self.layout.options, list[float]()
+        with suppress(ValueError):  # those before a text that is no number are there all the same
+            numbers.extend(map(options.number, texts))
+        if len(numbers) < len(texts):
+            wrong = texts[len(numbers)]
+            cure = options.cure(wrong) if wrong.strip() else "; degrees cannot be blank"
+            problem = DataError(f"column {column.title!r:.80}: {wrong!r:.80} is not a number{cure}")
+            raise RowError(len(numbers), problem)
+        return numbers
 
     def _distributions(self, name: str, entries: Sequence[Any]) -> FloatArray:
         """Return the degrees of dicts from values to degrees, lists of degrees, and values."""
@@ -207,6 +275,15 @@ def _bad_row(row: int) -> Iterator[None]:
         raise RowError(row, error) from None
 
 
+@contextmanager
+def _rows_of(rows: npt.NDArray[np.intp]) -> Iterator[None]:
+    """Say of an error about some rows which row of all it is about."""
+    try:
+        yield
+    except RowError as bad:
+        raise RowError(int(rows[bad.row]), bad.problem) from None
+
+
 def _key(entry: Any) -> Hashable:
     """Return what is the same for entries that give degrees for the same values."""
     kind = type(entry)  # 1 is not True
@@ -227,16 +304,3 @@ def _checked_numbers(name: str, numbers: list[Any], rows: npt.NDArray[np.int64])
         i = next(i for i, x in enumerate(numbers) if type(x) is int and abs(x) > most)
         problem = DataError(f"attribute {name!r}: a degree is far above 1")
         raise RowError(rows[i], problem) from None
-
-
-def _read_numbers(column: Column, texts: Sequence[str]) -> list[float]:
-    numbers: list[float] = []
-    with suppress(ValueError):  # those before a text that is no number are there all the same
-        numbers.extend(map(float, texts))
-    if "_" in "".join(texts):  # Python would read 0_1 as 1
-        del numbers[next(i for i, text in enumerate(texts) if "_" in text) :]
-    if len(numbers) < len(texts):
-        wrong = texts[len(numbers)]
-        problem = DataError(f"column {column.title!r:.80}: {wrong!r:.80} is not a number")
-        raise RowError(len(numbers), problem)
-    return numbers

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import cycle, islice, repeat
+from itertools import chain, cycle, islice, repeat
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
@@ -25,7 +25,7 @@ READ_AHEAD = 1 << 20
 #: Types of columns, by the names that pyarrow shows.
 WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NUMBERS = WHOLE | {"halffloat", "float", "double"}
-VALUES = WHOLE | {"float", "double", "string", "large_string", "string_view", "bool"}
+VALUES = WHOLE | {"float", "double", "string", "large_string", "string_view", "bool", "null"}
 LISTS = ("list<", "large_list<", "fixed_size_list<")
 
 
@@ -73,12 +73,13 @@ def json_rows(lines: Lines, layout: Layout) -> Iterator[list[Any]]:
         if content.keys() != keys:
             layout.check_names(content)
             if keys is None:
-                given = [name for name in layout.wanted if name in content]
-                columns = [Column(i, name, name, None) for i, name in enumerate(given)]
+                given = [Column(0, n, n, None) for n in layout.wanted if n in content]
+                given += layout.id_columns(list(content))
+                columns = [column._replace(number=i) for i, column in enumerate(given)]
                 yield columns
-            _check_targets(layout, content, {column.name for column in columns})
+            _check_targets(layout, content, {c.name for c in columns if not c.is_id})
             keys = frozenset(content)
-        yield [content[column.name] for column in columns]
+        yield [content.get(column.name) for column in columns]
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -126,8 +127,13 @@ DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_constant
 def csv_rows(lines: Lines, layout: Layout) -> Iterator[Sequence[Any]]:
     """Read CSV with a header."""
     titles: list[str] = []
+    texts = iter(lines)
+    first = list(islice((text for text in texts if text.strip("\r\n")), 1))
+    separator = layout.options.separator or layout.separator_of("".join(first))
     try:
-        for cells in filter(None, csv.reader(lines, strict=True)):
+        for cells in filter(
+            None, csv.reader(chain(first, texts), delimiter=separator, strict=True)
+        ):
             if not titles:
                 titles = cells
                 yield layout.columns(titles)
@@ -191,9 +197,10 @@ def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> 
     with placed(name):
         columns = layout.columns(schema.names)
         for column in columns:
-            _check_type(column, schema.field(column.number).type)
+            if not column.is_id:
+                _check_type(column, schema.field(column.number).type)
     total, first = max(1, table.metadata.num_rows), 1
-    for rows in table.iter_batches(size, columns=[c.title for c in columns]):
+    for rows in table.iter_batches(size, columns=list(dict.fromkeys(c.title for c in columns))):
         arrays = {c: rows.column(rows.schema.get_field_index(c.title)) for c in columns}
         lines = range(first, first + rows.num_rows)
         first = lines.stop
@@ -215,14 +222,18 @@ def _check_type(column: Column, kind: Any) -> None:
 
 def _entries(column: Column, array: Any) -> Any:
     """Return NumPy's arrays and Python's lists in place of pyarrow's arrays."""
-    _check_nulls(column, array, np.arange(len(array)))
+    if column.is_id:
+        return [v if isinstance(v, str | int | float | None) else str(v) for v in array.to_pylist()]
     if column.position is not None:
+        _check_nulls(column, array, np.arange(len(array)))
         return _numbers(array)
     return (_lists if str(array.type).startswith(LISTS) else _values)(column, array)
 
 
 def _lists(column: Column, array: Any) -> Any:
     """Return lists of degrees as an array with a row for each, if they are equally long."""
+    if array.null_count:
+        return array.to_pylist()
     lengths = _numbers(import_module("pyarrow.compute").list_value_length(array))
     degrees = array.flatten()
     _check_nulls(column, degrees, np.repeat(np.arange(len(array)), lengths))
@@ -232,11 +243,13 @@ def _lists(column: Column, array: Any) -> Any:
 
 
 def _values(column: Column, array: Any) -> list[Any]:
-    """Return values, each distinct one made only once."""
+    """Return values, each distinct one made only once; None for a null."""
+    if array.null_count == len(array):
+        return [None] * len(array)
     plain = array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
     encoded = plain.dictionary_encode()
-    codes = _numbers(encoded.indices)
-    values = np.empty(len(encoded.dictionary), dtype=object)
+    codes = _numbers(encoded.indices.fill_null(len(encoded.dictionary)))
+    values = np.empty(len(encoded.dictionary) + 1, dtype=object)  # the last one is None
     for code, scalar in enumerate(encoded.dictionary):
         try:
             values[code] = scalar.as_py()

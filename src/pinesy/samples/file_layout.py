@@ -1,5 +1,6 @@
 """What a data file may hold: attributes, their values by name, and columns of entries."""
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -11,6 +12,13 @@ from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
+
+#: The name of a column that tells samples apart, whether it is said to or not.
+ID = "id"
+#: What to do about a column of something else.
+AS_ID = "; a column that only tells samples apart is one of ids= (--id NAME)"
+#: What may stand between the cells of CSV.
+SEPARATORS = (",", ";", "\t", "|")
 
 
 def value_texts(attribute: Attribute) -> list[str]:
@@ -41,6 +49,46 @@ def value_positions(attribute: Attribute) -> dict[str, int]:
     return {show_value(v): i for i, v in enumerate(attribute.domain)} | named
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """How a data file is to be read.
+
+    Attributes
+    ----------
+    ids : the columns that tell samples apart; one that is called ``id`` does, if it is no attribute
+    separator : what stands between the cells of CSV; None to see it from the header
+    decimal : the decimal point of numbers in CSV
+    """
+
+    ids: tuple[str, ...] = ()
+    separator: str | None = None
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ids, str) or not all(isinstance(name, str) for name in self.ids):
+            raise DataError(f"ids is {self.ids!r:.60}; give a list of names of columns")
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise DataError(
+                f"the separator is {self.separator!r:.60}; it must be one character, such as ';'"
+            )
+        if self.decimal not in (".", ","):
+            raise DataError(f"the decimal point is {self.decimal!r:.60}; it must be '.' or ','")
+
+    def number(self, text: str) -> float:
+        """Read a number; raise `ValueError` if it is none."""
+        if "_" in text:  # Python would read 0_1 as 1
+            raise ValueError(text)
+        if self.decimal == ",":  # 1.234 would be far from what is meant
+            text = text.replace(".", "?").replace(",", ".")
+        return float(text)
+
+    def cure(self, text: str) -> str:
+        """Return what to do about a text that is no number."""
+        if self.decimal == "." and text.count(",") == 1:
+            return "; if commas are decimal points, pass decimal=',' (--decimal ',')"
+        return ""
+
+
 class Column(NamedTuple):
     """A column of a data file.
 
@@ -51,12 +99,14 @@ class Column(NamedTuple):
     name : the attribute
     position : the value whose degrees it holds, by its position in the domain; None where it holds
         entries on the whole attribute: values, or distributions
+    is_id : whether it tells samples apart, and is of no attribute
     """
 
     number: int
     title: str
     name: str
     position: int | None
+    is_id: bool = False
 
 
 @dataclass(eq=False)
@@ -116,6 +166,7 @@ class Layout:
     inputs, targets : the attributes that are read, by name
     wanted : both
     known : those, and the attributes that a file may hold besides
+    options : how the file is to be read
     slices : the columns of each input in the evidence
     width : the number of degrees of a sample, targets included
     """
@@ -125,8 +176,10 @@ class Layout:
         inputs: Sequence[Attribute],
         known: Iterable[Attribute] = (),
         targets: Sequence[Attribute] = (),
+        options: FileOptions | None = None,
     ) -> None:
         _check_once([*inputs, *targets])
+        self.options = options or FileOptions()
         self.inputs = {a.name: a for a in inputs}
         self.targets = {a.name: a for a in targets}
         self.wanted = self.inputs | self.targets
@@ -137,30 +190,45 @@ class Layout:
         self.width = sum(len(a.domain) for a in self.wanted.values())
         self._positions = {name: value_positions(a) for name, a in self.known.items()}
 
+    def is_id(self, title: str) -> bool:
+        """Tell whether a column tells samples apart."""
+        return title in self.options.ids or (title.lower() == ID and title not in self.known)
+
+    def id_columns(self, titles: Iterable[str]) -> list[Column]:
+        """Return the columns that tell samples apart; raise for one that is not there."""
+        found = {t: Column(i, t, t, None, True) for i, t in enumerate(titles) if self.is_id(t)}
+        for name in self.options.ids:
+            if name not in found:
+                raise DataError(f"there is no column {name!r:.80}{suggestion(name, titles)}")
+        return list(found.values())
+
     def check_names(self, names: Iterable[str]) -> None:
         """Raise for a name that is not known, and for an input that is missing."""
         given = set(names)
         for name in names:
-            if name not in self.known:
+            if name not in self.known and not self.is_id(name):
                 hint = suggestion(name, self.known)
-                raise DataError(f"there is no {self.noun} {name!r:.80}{hint}")
+                raise DataError(f"there is no {self.noun} {name!r:.80}{hint}{AS_ID}")
         missing = [name for name in self.inputs if name not in given]
         if missing:
             more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
             raise DataError(
                 f"nothing is given for {', '.join(missing[:8])}{more}; where nothing is known, "
-                "give every value possibility 1"
+                "leave cells blank or give null (every value has possibility 1)"
             )
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return the columns that are wanted of a table with these titles."""
-        others = titles[0].split(";")[1:] if len(titles) == 1 else []
-        if any(title.partition("=")[0] in self.known for title in others):
+        alone = len(titles) == 1 and not self._is_known(titles[0])
+        if alone and (separator := self.separator_of(titles[0])) != ",":
             raise DataError(
-                f"the columns {titles[0]!r:.80} must be separated by commas, not by ';'"
+                f"the columns {titles[0]!r:.80} are separated by {separator!r}; pass "
+                f"separator={separator!r} (--separator {separator!r})"
             )
         given: dict[str, dict[int | None, Column]] = {}
         for number, title in enumerate(titles):
+            if title not in self.known and self.is_id(title):
+                continue
             column = Column(number, title, *self._meaning(title))
             earlier = given.setdefault(column.name, {})
             whole = None in earlier or (column.position is None and earlier)
@@ -168,7 +236,21 @@ class Layout:
                 raise DataError(f"column {title!r:.80}: an earlier column gives the same")
             earlier[column.position] = column
         self.check_names(given)
-        return [c for name in self.wanted if name in given for c in given[name].values()]
+        wanted = [c for name in self.wanted if name in given for c in given[name].values()]
+        return [*wanted, *self.id_columns(titles)]
+
+    def separator_of(self, header: str) -> str:
+        """Return what separates the columns of a header: by which the most of them are known."""
+
+        def known(separator: str) -> int:
+            return sum(map(self._is_known, next(csv.reader([header], delimiter=separator), [])))
+
+        return max(SEPARATORS, key=known)
+
+    def _is_known(self, title: str) -> bool:
+        splits = [i for i, sign in enumerate(title) if sign == "="]
+        values = (title[i + 1 :] in self._positions.get(title[:i], ()) for i in splits)
+        return title in self.known or any(values)
 
     def _meaning(self, title: str) -> tuple[str, int | None]:
         """Return the attribute of a column, and the position of the value."""
@@ -183,8 +265,12 @@ class Layout:
         name, noun = title.partition("=")[0], self.noun
         raise DataError(
             f"column {title!r:.80} is neither an {noun} nor {noun}=value"
-            f"{suggestion(name, self.known)}; columns of other things must be left out"
+            f"{suggestion(name, self.known)}{AS_ID}"
         )
+
+    def has_value(self, name: str, value: str | None) -> bool:
+        """Tell whether an entry, blank or null, is a value."""
+        return value in self._positions[name] or (value is None and None in self.known[name])
 
     def position(self, name: str, value: Hashable) -> int:
         """Return the position of a value: a text that names it, or a value of another type."""
@@ -197,6 +283,9 @@ class Layout:
             return attribute.position(value)
         else:
             value = shown = json.dumps(value)
+        if attribute.scale is not None:
+            cure = self.options.cure(shown)
+            raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
         raise DataError(f"attribute {name!r} has no value {shown:.80}{hint}")
 

@@ -23,7 +23,7 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.samples.conversion import Batch, Conversion, Transform
 from pinesy.samples.file_formats import csv_rows, json_rows, parquet_batches, text_batches
-from pinesy.samples.file_layout import Layout, RawBatch
+from pinesy.samples.file_layout import FileOptions, Layout, RawBatch
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
@@ -49,6 +49,9 @@ def read_samples(
     known: Iterable[Attribute] = (),
     transform: Transform | None = None,
     batch: int = 10_000,
+    ids: Iterable[str] = (),
+    separator: str | None = None,
+    decimal: str = ".",
 ) -> Iterator[Batch]:
     """Read the samples of a data file, a batch at a time.
 
@@ -63,6 +66,9 @@ def read_samples(
     transform : what makes possibilities of the file's degrees, such as `antipignistic`; it is not
         applied to targets, nor to values that are certain
     batch : samples a batch; fewer where the domains are very large (`MAX_CELLS`)
+    ids : columns that tell samples apart, for `Batch.ids`; one called ``id`` always does
+    separator : what stands between the cells of CSV, by default as the header shows
+    decimal : the decimal point of numbers in CSV, ``"."`` or ``","``
 
     Raises
     ------
@@ -77,7 +83,8 @@ def read_samples(
     >>> batch.evidence.tolist(), batch.targets["size"]
     ([[1.0, 0.0, 0.5]], Target(size: 1 labels))
     """
-    layout = Layout(inputs, known, targets)
+    options = FileOptions(ids if isinstance(ids, str) else tuple(ids), separator, decimal)  # type: ignore[arg-type]
+    layout = Layout(inputs, known, targets, options)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
     (name, read), convert = _reader(source), Conversion(layout, transform)
     parts: list[Batch] = []
@@ -104,7 +111,7 @@ class SampleFile:
     Parameters
     ----------
     path : a data file
-    inputs, targets, known, transform, batch : as `read_samples` takes them
+    inputs, targets, known, transform, batch, ids, separator, decimal : as `read_samples` takes them
 
     Attributes
     ----------
@@ -124,6 +131,9 @@ class SampleFile:
         known: Iterable[Attribute] = (),
         transform: Transform | None = None,
         batch: int = 10_000,
+        ids: Iterable[str] = (),
+        separator: str | None = None,
+        decimal: str = ".",
     ) -> None:
         self.path = Path(path)
         self._read = partial(
@@ -134,6 +144,9 @@ class SampleFile:
             known=tuple(known),
             transform=transform,
             batch=batch,
+            ids=tuple(ids),
+            separator=separator,
+            decimal=decimal,
         )
         _reader(path)
         self._state = self._look()

@@ -1,0 +1,261 @@
+"""The intervals of a numeric attribute: cuts, their names, and how sharp they are.
+
+A cut `c` divides the numbers below `c` from those from `c` on, so intervals are ``[low, high)``.
+A cut that divides the numbers up to `x` from those above is the next float after `x`; it is written
+``<= x``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import inf, isfinite, nextafter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, check_number, listed
+from pinesy.exceptions import DomainError
+
+#: What comparisons with the number just before a cut are.
+CLOSED = {"<": "<=", ">=": ">"}
+#: Larger whole numbers are written with an exponent.
+MAX_WHOLE = 1e15
+#: What a number may be: truth values are none.
+NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number that can be measured against cuts.
+
+    Examples
+    --------
+    >>> [is_number(value) for value in (3, 2.5, True, "3")]
+    [True, True, False, False]
+    """
+    return isinstance(value, NUMBERS) and not isinstance(value, bool)
+
+
+def as_floats(numbers: Iterable[Any]) -> FloatArray:
+    """Return numbers of any kinds as floats; those that are too large are infinite."""
+
+    def as_float(number: Any) -> float:
+        try:
+            return float(number)
+        except OverflowError:
+            return inf if number > 0 else -inf
+
+    return np.array([as_float(number) for number in numbers], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The intervals that cuts divide the numbers into.
+
+    Attributes
+    ----------
+    cuts : increasing floats
+    names : of the intervals, from the lowest on; empty where they have none
+    blur : how far outside an interval a number may be measured and still be in it
+
+    Examples
+    --------
+    >>> age = Scale.of("age", [30, "<=65"], blur=2)
+    >>> age.intervals
+    ('<30', '[30, 65]', '>65')
+    >>> age.degrees(np.array([29.0, 47.0, np.nan])).tolist()
+    [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+
+    cuts: tuple[float, ...]
+    names: tuple[str, ...] = ()
+    blur: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        attribute: str,
+        cuts: Iterable[Any] = (),
+        names: Iterable[str] | None = None,
+        blur: float = 0.0,
+    ) -> "Scale":
+        """Return the scale that a user describes, or raise `DomainError`."""
+        where = f"attribute {attribute!r}"
+        if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
+            raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
+        places = tuple(_cut(cut, where) for cut in cuts)
+        for low, high in pairwise(places):
+            if not low < high:
+                raise DomainError(
+                    f"{where}: the cut {written(high)} follows {written(low)}; cuts must increase"
+                )
+        words = () if names is None else _checked_names(names, len(places), where)
+        return cls(places, words, check_number(blur, f"the blur of {where}"))
+
+    @cached_property
+    def intervals(self) -> tuple[str, ...]:
+        """The intervals from the lowest on, as texts."""
+        if not self.cuts:
+            return ("any",)
+        limits = [_limit(cut) for cut in self.cuts]
+        inner = (
+            f"{'(' if a_below else '['}{a}, {b}{']' if b_below else ')'}"
+            for (a_below, a), (b_below, b) in pairwise(limits)
+        )
+        return (_compared("<", self.cuts[0]), *inner, _compared(">=", self.cuts[-1]))
+
+    @property
+    def domain(self) -> tuple[str, ...]:
+        """The values of the attribute: the names of the intervals, or the intervals."""
+        return self.names or self.intervals
+
+    def degrees(self, numbers: npt.NDArray[Any]) -> FloatArray:
+        """Return how possible it is that each number lies in each interval: (n, intervals).
+
+        ``max(0, 1 - d / blur)`` at distance `d` outside an interval (docs/numbers-and-tables.md);
+        without blur 1 inside and 0 outside. NaN is unknown: 1 everywhere.
+        """
+        x = np.asarray(numbers, dtype=np.float64)
+        degrees = np.zeros((len(x), len(self.cuts) + 1))
+        if self.blur:
+            low, high = np.array([-inf, *self.cuts]), np.array([*self.cuts, inf])
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers; see below
+                distance = np.maximum(low - x[:, None], x[:, None] - high)
+                degrees = np.clip(1.0 - distance / self.blur, 0.0, 1.0)
+        degrees[np.arange(len(x)), self.positions(x)] = 1.0
+        degrees[np.isnan(x)] = 1.0
+        return np.nan_to_num(degrees)
+
+    def positions(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """Return the interval that each number lies in; the last one for NaN."""
+        return np.searchsorted(np.array(self.cuts), numbers, side="right")
+
+    def below(self, comparison: str, number: Any, attribute: str) -> int:
+        """Return the number of intervals below the cut that a comparison is with.
+
+        Raises
+        ------
+        DomainError : if there is no such cut
+        """
+        cut = cut_of(comparison, number, f"attribute {attribute!r}")
+        if cut in self.cuts:
+            return self.cuts.index(cut) + 1
+        cuts = ", ".join(written(c) for c in sorted({*self.cuts, cut}))
+        raise DomainError(
+            f"attribute {attribute!r} has no cut for {comparison} {number!r:.60}; its intervals "
+            f"are {listed(self.intervals)}. Declare it with cuts=[{cuts}]"
+        )
+
+    def comparison(self, mask: int) -> str | None:
+        """Return the comparison that a set of intervals is, such as ``< 30``, if it is one."""
+        n = len(self.cuts) + 1
+        count = mask.bit_count()
+        if self.names or not 0 < count < n:
+            return None
+        if mask == (1 << count) - 1:
+            return _compared("<", self.cuts[count - 1], " ")
+        if mask == ((1 << count) - 1) << (n - count):
+            return _compared(">=", self.cuts[n - count - 1], " ")
+        return None
+
+    def refuse(self, attribute: str, value: object) -> DomainError:
+        """Return the error of a value that is neither a number nor an interval."""
+        return DomainError(
+            f"attribute {attribute!r} takes numbers, or the intervals {listed(self.domain)}; got "
+            f"{value!r:.60}"
+        )
+
+
+def cut_of(comparison: str, number: Any, where: str) -> float:
+    """Return the cut that a comparison is with: ``< x`` and ``>= x`` divide at `x`.
+
+    Examples
+    --------
+    >>> cut_of("<", 30, "age"), cut_of("<=", 30, "age")
+    (30.0, 30.000000000000004)
+    """
+    cut = _finite(number, where)
+    return cut if comparison in ("<", ">=") else nextafter(cut, inf)
+
+
+def written(cut: float, closed: str = '"<={}"') -> str:
+    """Write a cut as `cuts` takes it: a number, or a text such as ``"<=30"``.
+
+    Examples
+    --------
+    >>> written(30.0), written(cut_of(">", 30, "age"))
+    ('30', '"<=30"')
+    """
+    below, text = _limit(cut)
+    return closed.format(text) if below else text
+
+
+def _limit(cut: float) -> tuple[bool, str]:
+    """Return whether a cut stands for the number just before it, and the number as text.
+
+    It does if that number is shorter to write.
+    """
+    before = nextafter(cut, -inf)
+    below = len(repr(before)) < len(repr(cut))
+    number = before if below else cut
+    is_whole = number == int(number) and abs(number) < MAX_WHOLE
+    return below, str(int(number)) if is_whole else repr(number)
+
+
+def _compared(comparison: str, cut: float, space: str = "") -> str:
+    """Write a comparison, ``<`` or ``>=``, with a cut."""
+    below, text = _limit(cut)
+    return f"{CLOSED[comparison] if below else comparison}{space}{text}"
+
+
+def _cut(cut: Any, where: str) -> float:
+    """Read a cut: a number, or a comparison as text."""
+    if not isinstance(cut, str):
+        return _finite(cut, where)
+    comparison = next((c for c in ("<=", ">=", "<", ">") if cut.startswith(c)), "")
+    try:
+        number = float(cut.removeprefix(comparison))
+    except ValueError:
+        number = inf
+    if not comparison or not isfinite(number):
+        raise DomainError(
+            f"{where}: the cut {cut!r:.60} is no number; give a number, or a text such as '<=30'"
+        )
+    return cut_of(comparison, number, where)
+
+
+def _finite(number: Any, where: str) -> float:
+    try:
+        value = float(number) if is_number(number) else inf
+    except OverflowError:
+        value = inf
+    if not isfinite(value):
+        raise DomainError(f"{where}: {number!r:.60} is no cut; cuts are finite numbers")
+    return value + 0.0  # -0.0 becomes 0.0
+
+
+def _checked_names(names: Iterable[str], n_cuts: int, where: str) -> tuple[str, ...]:
+    words = tuple(names) if not isinstance(names, str) and isinstance(names, Iterable) else ()
+    if len(words) != n_cuts + 1:
+        raise DomainError(
+            f"{where}: {len(words)} names for {n_cuts + 1} intervals; give one name more than cuts"
+        )
+    for word in words:
+        if not isinstance(word, str) or not word.strip() or _reads_as_number(word):
+            raise DomainError(
+                f"{where}: {word!r:.60} is no name of an interval; names are texts, not numbers"
+            )
+    if len(set(words)) < len(words):
+        raise DomainError(f"{where}: two intervals have one name in {listed(words)}")
+    return words
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

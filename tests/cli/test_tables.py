@@ -1,0 +1,101 @@
+"""The command line on tables as people have them: numbers, blanks, ids, semicolons."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinesy import Attribute, Cascade, If, RuleSet, save
+
+RISK = Attribute("risk", ["low", "high"])
+AGE = Attribute.number("age", [30, 65], blur=2)
+SMOKER = Attribute("smoker", ["yes", "no"])
+RULES = Cascade(
+    RuleSet(
+        [
+            If(AGE < 30).then(RISK.isin({"low"})),
+            If(AGE >= 65, SMOKER.isin({"yes"})).then(RISK.isin({"high"}), certainty=0.75),
+        ]
+    )
+)
+TABLE = "patient;age;smoker\na;29,5;no\nb;;\nc;70;yes\n"
+OPTIONS = ("--id", "patient", "--decimal", ",")
+BEST = {"age": [29.5, None, 70], "smoker": ["no", None, "yes"]}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a file of rules and one of patients."""
+    rules, data = tmp_path / "triage.json", tmp_path / "patients.csv"
+    save(RULES, rules)
+    data.write_text(TABLE)
+    return rules, data
+
+
+def test_json_lines(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
+    result = pinesy("infer", *files, *OPTIONS, "--format", "jsonl")
+    rows = [json.loads(line) for line in result.output.splitlines()]
+    assert [row["patient"] for row in rows] == ["a", "b", "c"]
+    expected = RULES.infer(BEST)["risk"].degrees.tolist()
+    found = [[row["risk"]["possibility"].get(v, 0.0) for v in ("low", "high")] for row in rows]
+    assert found == expected
+
+
+def test_csv_and_table(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
+    rows = list(csv.reader(pinesy("infer", *files, *OPTIONS, "--format", "csv").output.split("\n")))
+    assert rows[0][:3] == ["patient", "risk", "risk certainty"]
+    assert [row[0] for row in rows[1:4]] == ["a", "b", "c"]
+    table = pinesy("infer", *files, *OPTIONS, "--format", "table").output
+    assert [line.split()[:3] for line in table.splitlines()[2:5]] == [
+        ["a", "risk", "low"],
+        ["b", "risk", "low"],
+        ["c", "risk", "high"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--id", "patient"), "--decimal ','"),
+        (("--decimal", ","), "--id NAME"),
+        (("--decimal", ",", "--id", "risk"), "risk is inferred"),
+        (("--decimal", ",", "--id", "patients"), "'patient'"),
+        (("--decimal", ",", "--separator", ","), "--separator ';'"),
+    ],
+)
+def test_messages(
+    files: tuple[Path, Path], pinesy: Callable[..., Any], options: tuple[str, ...], said: str
+) -> None:
+    result = pinesy("infer", *files, *options)
+    assert result.exit_code != 0
+    assert said in " ".join((result.output + result.stderr).replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("explain", "--sample", "2"),
+        ("backprop", "--target", "risk=high"),
+    ],
+)
+def test_other_commands(
+    files: tuple[Path, Path], pinesy: Callable[..., Any], command: tuple[str, ...]
+) -> None:
+    name, *options = command
+    result = pinesy(name, *files, *options, *OPTIONS)
+    assert result.exit_code == 0, result.output
+
+
+def test_learning_and_audit(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
+    rules, data = files
+    data.write_text("patient;age;smoker;risk\na;29,5;no;low\nb;;;high\nc;70;yes;low\n")
+    model = data.parent / "model.json"
+    assert pinesy("learn", rules, data, "-o", model, *OPTIONS).exit_code == 0
+    out = data.parent / "audit.csv"
+    assert pinesy("audit", rules, data, "-o", out, *OPTIONS).exit_code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert {row["patient"]: row["line"] for row in rows} == {"a": "2", "b": "3", "c": "4"}
+    assert rows[0]["patient"] == "c"
