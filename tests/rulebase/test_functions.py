@@ -33,6 +33,7 @@ from pinesy import (
 )
 from pinesy.problems import addition
 from pinesy.rulebase import counting, function_steps
+from pinesy.rules.propositions import Statement
 from pinesy.rules.syntax.conditions import parse_condition
 from pinesy.rules.syntax.expressions import evaluator
 from strategies import MIXED_DOMAINS, distributions
@@ -463,6 +464,25 @@ def test_a_sorted_count_is_exact(data: st.DataObject, n: int) -> None:
         return sum(v in inside for v, inside in zip(values, pairs, strict=True))
 
     check_exact(rules, "n", attributes, degrees, count)
+
+
+@given(data=st.data(), sort=st.booleans())
+@SLOW
+def test_a_count_of_formulas_is_exact(data: st.DataObject, sort: bool) -> None:
+    x, y, z, u = (Attribute(n, range(3)) for n in "xyzu")
+    rest: list[Statement] = [z.isin({1}) | z.isin({2}), ~u.isin({1})]
+    both, either = x.isin({1}) & y.isin({0, 2}), x.isin({1}) | ~y.isin({1})
+    degrees = data.draw(evidence_on([x, y, z, u]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "SORTED_FROM", 2 if sort else 24)
+        with_both, with_either = count_of("n", [both, *rest]), count_of("n", [either, *rest])
+
+    def count(first: Callable[[int, int], bool]) -> Callable[..., int]:
+        return lambda a, b, c, d: first(a, b) + (c > 0) + (d != 1)
+
+    four = [x, y, z, u]
+    check_exact(with_both, "n", four, degrees, count(lambda a, b: a == 1 and b != 1))
+    check_exact(with_either, "n", four, degrees, count(lambda a, b: a == 1 or b != 1))
 
 
 @given(degrees=st.lists(distributions(2), min_size=24, max_size=40))

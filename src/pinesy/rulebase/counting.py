@@ -13,14 +13,15 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, equivalence
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.propositions import Premise, Proposition
+from pinesy.rules.definitions import Defined, premise_of
+from pinesy.rules.propositions import Compound, Premise, Proposition, Statement
 from pinesy.rules.rule import Rule
 
 #: Propositions from which on a full count is made by sorting.
 SORTED_FROM = 24
 
 
-def count_of(name: str, propositions: Iterable[Proposition], most: int | None = None) -> Cascade:
+def count_of(name: str, propositions: Iterable[Statement], most: int | None = None) -> Cascade:
     """Return the rules of how many propositions hold.
 
     ``pi(k)`` is the max over the sets of `k` propositions of the min of the possibilities that
@@ -34,7 +35,9 @@ def count_of(name: str, propositions: Iterable[Proposition], most: int | None = 
     Parameters
     ----------
     name : the name of the new attribute
-    propositions : at least one, such as ``digit.isin({7})``
+    propositions : at least one, such as ``digit.isin({7})``; also premises and formulas, such as
+        ``shape.isin({"circle"}) & colour.isin({"red"})`` (if two that are of several attributes
+        have one in common, the count is an upper bound)
     most : a larger count counts as this one, so that it means "so many or more"
 
     Examples
@@ -46,10 +49,10 @@ def count_of(name: str, propositions: Iterable[Proposition], most: int | None = 
     >>> sevens.infer({**crisp, "digit_3": {7: 1, 1: 0.5}})["sevens"]
     Possibility(sevens, {3: 1, 2: 0.5, 0: 0, 1: 0, 4: 0})
     """
-    known = _propositions(propositions, "a count")
-    if most is None and len({p.attribute.name for p in known}) == len(known) >= SORTED_FROM:
-        return Cascade(*_sorted(name, known))
     steps = FunctionSteps()
+    known = _stated(steps, name, propositions)
+    if most is None and len({p.attribute.name for p in known}) == len(known) >= SORTED_FROM:
+        return Cascade(*steps.rule_sets, *_sorted(name, known))
     terms = _counted(steps, name, known)
     if most is not None:
         capped(steps, name, terms, check_integer(most, "most", 1))
@@ -81,15 +84,24 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
     return Cascade(*steps.rule_sets)
 
 
-def _propositions(propositions: Any, what: str) -> list[Proposition]:
-    known = list(propositions) if isinstance(propositions, Iterable) else [propositions]
-    wrong = [p for p in known if not isinstance(p, Proposition)]
+def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
+    """Return statements as propositions, on inner attributes if they are of several attributes."""
+    known = list(statements) if isinstance(statements, Iterable) else [statements]
+    wrong = [p for p in known if not isinstance(p, Proposition | Premise | Compound)]
     if wrong or not known:
-        shown = repr(wrong[0] if wrong else propositions)
+        shown = repr(wrong[0] if wrong else statements)
         raise DomainError(
-            f"{what} is of a list of propositions such as attribute.isin({{...}}); got {shown:.60}"
+            f"a count is of a list of propositions such as attribute.isin({{...}}); got {shown:.60}"
         )
-    return known
+    propositions = []
+    for i, statement in enumerate(known, 1):
+        premise = premise_of(statement)
+        first = premise.propositions[0]
+        if len(premise.propositions) > 1 or isinstance(first.attribute, Defined):
+            first = Attribute(f"{name}.holds{i}", (0, 1)).isin({1})
+            steps.rule_sets.append(RuleSet([Rule(premise, first, 0.0, 0.0)]))
+        propositions.append(first)
+    return propositions
 
 
 def _counted(
@@ -101,7 +113,9 @@ def _counted(
         by_attribute.setdefault(proposition.attribute, []).append(proposition)
     terms = []
     for i, (attribute, stated) in enumerate(by_attribute.items(), 1):
-        if len(stated) == 1:
+        if attribute.domain == (0, 1) and [p.mask for p in stated] == [0b10]:
+            term = attribute  # it says so itself
+        elif len(stated) == 1:
             term = Attribute(f"{name}.term{i}", (0, 1))
             steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
         else:
