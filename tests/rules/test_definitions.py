@@ -28,7 +28,7 @@ from pinesy import (
     exactly,
 )
 from pinesy.rulebase.rules_json import from_content, to_content
-from pinesy.rules.definitions import normal_form
+from pinesy.rules.definitions import is_satisfiable, normal_form
 
 INPUTS = [Attribute(name, range(size)) for name, size in zip("abcd", (2, 3, 3, 2), strict=True)]
 OUT = Attribute("out", ["no", "yes"])
@@ -205,3 +205,11 @@ def test_formulas_have_no_parameters_of_their_own() -> None:
     name = cascade.order[0].output.name
     with raises_saying(CascadeError, "the rules of the formula", "no parameters"):
         cascade.with_parameters({name: ([0.5], [0.5])})
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(FORMULAS, min_size=1, max_size=3))
+def test_what_can_hold_together(parts: list[Any]) -> None:
+    all_values = product(*(range(len(a.domain)) for a in INPUTS))
+    named = (dict(zip((a.name for a in INPUTS), values, strict=True)) for values in all_values)
+    assert is_satisfiable(*parts) == any(all(holds(p, v) for p in parts) for v in named)

@@ -210,6 +210,32 @@ def _conflicts(form: Compound) -> dict[str, set[int]]:
     return {name: several for name, several in masks.items() if len(several) > 1}
 
 
+def is_satisfiable(*statements: Statement) -> bool:
+    """Tell whether some values meet all statements; yes where there are too many cases to look.
+
+    Examples
+    --------
+    >>> p, q = (Attribute(name, [0, 1]).isin({1}) for name in "pq")
+    >>> is_satisfiable(p | q, ~p), is_satisfiable(p | q, ~p, ~q)
+    (True, False)
+    """
+    contents = tuple(map(_content, statements))
+    form = normal_form(Compound(contents, len(contents), len(contents)))
+    if not isinstance(form, Compound):
+        return form is not False
+    conflicts = _conflicts(form)
+    cases = list(_cases(form, conflicts)) if conflicts else []
+    return not cases or any(rest is not False for _, rest in cases)
+
+
+def _content(statement: Statement) -> Statement:
+    """Return a proposition on the attribute of a formula as the formula."""
+    if isinstance(statement, Proposition) and isinstance(statement.attribute, Defined):
+        content = statement.attribute.content
+        return content if statement.mask == 2 else ~content
+    return statement
+
+
 def _rules(attribute: Defined) -> Iterator[Rule]:
     """Yield the rules that define the attribute of a formula."""
     form = attribute.content
