@@ -120,3 +120,13 @@ def test_a_rule_that_does_something_is_not_called_redundant() -> None:
     assert redundant(RuleSet(both)) == [3, 4]  # each beside the other, not both at once
     assert redundant(RuleSet(FINE)) == []
     assert redundant(RuleSet([*FINE, both[4]])) == []
+
+
+def test_formulas_that_exclude_each_other_are_no_conflict() -> None:
+    rules = parse(
+        "attribute a in {0, 1} attribute b in {0, 1} attribute c in {low, high}"
+        " if a in {1} or b in {1} then c in {high} if not (a in {1} or b in {1}) then c in {low}"
+    )
+    assert not rules.check().findings
+    clash = parse(str(rules).replace("a in {0} and b in {0}", "a in {0}"))
+    assert [f.kind for f in clash.check().findings] == ["conflict"]

@@ -18,6 +18,7 @@ from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import is_satisfiable
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
 
@@ -117,7 +118,8 @@ class Report:
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
     """Return what there is to say about rule sets (see `Cascade.check`)."""
     findings = list(_unused(rule_sets, attributes))
-    for look, rule_set in product(LOOKS, rule_sets):
+    stated = [s for s in rule_sets if s.output.formula is None]
+    for look, rule_set in product(LOOKS, stated):
         where = f"rules on {rule_set.output.name!r}"
         findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
     findings.sort(key=lambda f: f.level != "warning")
@@ -271,14 +273,7 @@ def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
 
 def _compatible(one: Rule, two: Rule) -> bool:
     """Tell whether some values of the inputs meet both premises."""
-    left: dict[str, int] = {}
-    for proposition in (*one.premise.propositions, *two.premise.propositions):
-        attribute = proposition.attribute
-        mask = left.get(attribute.name, attribute.full) & proposition.mask
-        if mask == 0:
-            return False
-        left[attribute.name] = mask
-    return True
+    return is_satisfiable(*one.premise.propositions, *two.premise.propositions)
 
 
 LOOKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (

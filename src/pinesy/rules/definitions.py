@@ -219,7 +219,13 @@ def is_satisfiable(*statements: Statement) -> bool:
     >>> is_satisfiable(p | q, ~p), is_satisfiable(p | q, ~p, ~q)
     (True, False)
     """
+    masks: dict[str, int] = {}
+    for one in statements:
+        if isinstance(one, Proposition):
+            masks[one.attribute.name] = masks.get(one.attribute.name, -1) & one.mask
     contents = tuple(map(_content, statements))
+    if 0 in masks.values() or all(isinstance(c, Proposition) for c in contents):
+        return 0 not in masks.values()
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
         return form is not False
