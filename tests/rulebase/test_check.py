@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinesy import Attribute, Cascade, Iff, Rule, RuleSet
+from pinesy import Attribute, Cascade, Iff, Rule, RuleSet, parse
 from pinesy.problems import addition
 from strategies import distributions, rule_sets
 

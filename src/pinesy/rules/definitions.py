@@ -220,12 +220,18 @@ def is_satisfiable(*statements: Statement) -> bool:
     (True, False)
     """
     masks: dict[str, int] = {}
+    has_formula = False
     for one in statements:
-        if isinstance(one, Proposition):
-            masks[one.attribute.name] = masks.get(one.attribute.name, -1) & one.mask
+        if not isinstance(one, Proposition) or one.attribute.formula is not None:
+            has_formula = True
+            continue
+        name = one.attribute.name
+        masks[name] = masks.get(name, -1) & one.mask
+        if not masks[name]:
+            return False
+    if not has_formula:
+        return True
     contents = tuple(map(_content, statements))
-    if 0 in masks.values() or all(isinstance(c, Proposition) for c in contents):
-        return 0 not in masks.values()
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
         return form is not False
