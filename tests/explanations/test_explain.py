@@ -1,6 +1,8 @@
 """Justification, reduction and unexpectedness against their definitions, on random cascades."""
 
 import itertools
+import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -105,6 +107,22 @@ def test_every_node_against_the_definition(
             check_parts(node, known)
 
 
+def check_clashes(cascade: Cascade, found: Explanation, known: Mapping[str, Any]) -> None:
+    """Clashes are told where they begin, and each value has the rules that bound it."""
+    assert found.clashes
+    for clash in found.clashes:
+        pi, rule_set = known[clash.attribute.name], cascade[clash.attribute]
+        assert all(max(known[a.name].values()) == 1 for a in rule_set.inputs)
+        assert near(clash.contradiction, 1 - max(pi.values()))
+        assert clash.contradiction > 0.0
+        bounded = {v: b for b in clash.bounds for v in b.values}
+        assert {v: b.degree for v, b in bounded.items()} == {v: float(d) for v, d in pi.items()}
+        for group in clash.groups:
+            alone = RuleSet([rule_set.rules[number - 1] for number in group])
+            sees = {a.name: [float(d) for d in known[a.name].values()] for a in alone.inputs}
+            assert not alone.infer(sees).normalised
+
+
 @given(make.cases(), st.data())
 @settings(max_examples=100, deadline=None)
 def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None:
@@ -114,7 +132,12 @@ def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None
     found = explain(case.cascade, case.evidence, asked)
     pi = known[output.name]
     assert found.possibility == float(oracles.possibility(pi, asked.values))
-    assert near(found.certainty, oracles.necessity(pi, asked.values))
+    if found.normalised:
+        assert near(found.certainty, oracles.necessity(pi, asked.values))
+        assert found.clashes == ()
+    else:
+        assert math.isnan(found.certainty)
+        check_clashes(case.cascade, found, known)
     assert {n.value for n in found.values} == {
         v for v in asked.values if pi[v] == oracles.possibility(pi, asked.values)
     }

@@ -103,7 +103,7 @@ def test_ambiguous_and_contradictory_results_say_so() -> None:
     rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({"yes"}))])
     assert "ambiguous" in texts(picture(explain(rules, {"rain": {"yes": 1.0, "no": 1.0}})))
     rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({v})) for v in wet.domain])
-    assert "the rules contradict" in texts(picture(explain(rules, {"rain": {"yes": 1.0}})))
+    assert "the rules contradict at 1" in texts(picture(explain(rules, {"rain": {"yes": 1.0}})))
 
 
 # --- images ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.test_explain import ADDITION, SAMPLE
 from paper.test_blood_glucose import RULES
-from pinesy import Attribute, Iff, RuleSet
+from pinesy import Attribute, Cascade, If, Iff, RuleSet
 from pinesy.explanations import Label, explain
 from pinesy.explanations.labels import Wording
 from pinesy.problems import sudoku
@@ -108,10 +109,40 @@ def test_contradiction() -> None:
     rules = rain((YES, WET, 0.0, 0.2), (YES, DRY, 0.0, 0.0))
     found = explain(rules, {"rain": {"yes": 1.0}})
     assert not found.normalised
-    assert str(found).startswith(
-        "The rules contradict each other on this sample, here or in what is behind: the most "
-        "possible value has possibility 0.2.\n"
+    assert np.isnan(found.certainty)
+    assert str(found).split("\n") == [
+        "The rules contradict each other on this sample, so that nothing is concluded "
+        "(contradiction 0.8).",
+        "No value of grass is left fully possible by rules 1 and 2.",
+        f"  - It is possible at 0.2 that grass is dry, by rule 1 ({rules.rules[0]}).",
+        f"  - It is impossible that grass is wet, by rule 2 ({rules.rules[1]}).",
+        "It is possible at 0.2 that grass is dry, because rule 1 leaves what it does not conclude "
+        "possible at 0.2 even if its premise holds (r = 0.2).",
+        "Nothing is certain of grass.",
+        "It is impossible that grass is wet, because it is certain that rain is yes (rule 2).",
+    ]
+
+
+def test_contradiction_behind() -> None:
+    shoes = Attribute("shoes", ("dry", "wet"))
+    rules = Cascade(
+        rain((YES, WET, 0.0, 0.2), (YES, DRY, 0.0, 0.0)),
+        RuleSet([If(WET).then(shoes.isin({"wet"}), s=1.0, r=0.0)]),
     )
+    found = explain(rules, {"rain": {"yes": 1.0}})
+    [clash] = found.clashes
+    assert (clash.attribute.name, clash.groups, found.contradiction) == ("grass", ((1, 2),), 0.8)
+    assert found.possibility == 1.0
+    assert "No value of grass is left fully possible by rules 1 and 2.\n" in str(found)
+    content = found.to_dict()
+    assert (content["certainty"], content["contradiction"]) == (None, 0.8)
+    [written] = content["clashes"]
+    assert written["groups"] == [[1, 2]]
+    assert [(v["values"], v["possibility"], v["rules"]) for v in written["values"]] == [
+        (["dry"], 0.2, [1]),
+        (["wet"], 0.0, [2]),
+    ]
+    assert [r["rule"] for r in written["rules"]] == [1, 2]
 
 
 def test_what_is_hardly_so_and_what_is_unexpected() -> None:

@@ -97,6 +97,8 @@ def explain(
           null where there is no limit) and "exact" (false: at least as much)
     svg   a picture of the tree; the first 3 of each, 60 boxes of values in all
     What is left out is counted; --limit sets how many, --all leaves out nothing.
+    Where no value is fully possible, the rules contradict each other: nothing is
+    certain, and the rules that clash are named with the values they exclude.
 
     [bold]Examples[/bold]
       pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
@@ -197,6 +199,8 @@ class ExplanationReport:
     def _margin_text(self) -> str:
         attribute = self.explanation.attribute
         name = attribute.name
+        if not self.explanation.normalised:
+            return "Margin: none. The rules contradict each other: nothing is decided."
         distance = float(explanations.margin(self.cascade, self.evidence, attribute))
         if distance == 0.0:
             return f"Margin: 0. Several values of {name} are most possible: nothing is decided."

@@ -1,5 +1,6 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
+from pinesy.explanations.contradictions import BoundedValues, Clash
 from pinesy.explanations.counterfactual import WhyNot, input_margins, margin, why_not
 from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
 from pinesy.explanations.explain import Explanation, explain
@@ -21,7 +22,9 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "Atom",
+    "BoundedValues",
     "Change",
+    "Clash",
     "Explanation",
     "ExplanationNode",
     "Formula",

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pinesy._common.names import name_of
 from pinesy._common.validation import check_degree, check_limit, listed
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
+from pinesy.explanations.contradictions import Clash, clashes_of
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
@@ -155,8 +157,8 @@ class Explanation:
 
     @property
     def certainty(self) -> float:
-        """``N(P) = 1 - Pi(not P)``."""
-        return 1.0 - self.other_possibility
+        """``N(P) = 1 - Pi(not P)``; NaN where the rules contradict each other."""
+        return 1.0 - self.other_possibility if self.normalised else nan
 
     @property
     def ambiguous(self) -> bool:
@@ -167,6 +169,16 @@ class Explanation:
     def normalised(self) -> bool:
         """Whether some value is fully possible, here and behind; if not, rules contradict."""
         return bool(self.distribution.normalised)
+
+    @property
+    def contradiction(self) -> float:
+        """How far the rules contradict each other: 1 minus the largest degree, here or behind."""
+        return float(self.distribution.contradiction)
+
+    @cached_property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Where rules contradict each other: which ones, and the values that each excludes."""
+        return () if self.normalised else clashes_of(self.graph.sample)
 
     @cached_property
     def values(self) -> tuple[ExplanationNode, ...]:
@@ -238,10 +250,10 @@ class Explanation:
         return self.text()
 
     def __repr__(self) -> str:
-        return (
-            f"Explanation({self.proposition}, possible at {self.possibility:.4g}, certain at "
-            f"{self.certainty:.4g})"
-        )
+        what = f"certain at {self.certainty:.4g}"
+        if not self.normalised:
+            what = f"contradiction {self.contradiction:.4g}"
+        return f"Explanation({self.proposition}, possible at {self.possibility:.4g}, {what})"
 
 
 #: Rule sets that a text goes down where nothing else is said.

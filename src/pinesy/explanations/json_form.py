@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
 from pinesy.explanations.outline import Omission, Outline
 from pinesy.rules.possibility import Possibility
@@ -44,9 +45,11 @@ def explanation_dict(outline: Outline) -> dict[str, Any]:
         "proposition": writer.proposition(explanation.proposition),
         "asked": explanation.asked is not None,
         "possibility": explanation.possibility,
-        "certainty": explanation.certainty,
+        "certainty": explanation.certainty if explanation.normalised else None,
         "ambiguous": explanation.ambiguous,
         "normalised": explanation.normalised,
+        "contradiction": explanation.contradiction,
+        "clashes": [writer.clash(clash) for clash in explanation.clashes],
         "eta": explanation.eta,
         "depth": outline.depth,
         "limit": outline.limit,
@@ -101,6 +104,31 @@ class _NodeRecorder:
             "values": [plain_value(v) for v in proposition.values],
             "condition": proposition.condition,
             "text": self.wording.says(proposition, self.limit),
+        }
+
+    def clash(self, clash: Clash) -> dict[str, Any]:
+        """Return which rules clash, and the values that each of them holds down."""
+        groups, more_groups = self.outline.split(clash.groups)
+        bounds, more_bounds = self.outline.split(clash.bounds)
+        shown = {n for group in (*groups, *(b.rules[: self.limit] for b in bounds)) for n in group}
+        return {
+            "attribute": clash.attribute.name,
+            "label": self.wording.name(clash.attribute),
+            "contradiction": clash.contradiction,
+            "groups": [list(group) for group in groups],
+            "groups_omitted": len(more_groups),
+            "values": [
+                {
+                    "values": [plain_value(v) for v in bound.values],
+                    "possibility": bound.degree,
+                    "rules": list(bound.rules[: self.limit]),
+                }
+                for bound in bounds
+            ],
+            "values_omitted": sum(len(bound.values) for bound in more_bounds),
+            "rules": [
+                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(shown)
+            ],
         }
 
     def numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:

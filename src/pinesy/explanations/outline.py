@@ -5,9 +5,11 @@ Texts, JSON and pictures are renderings of an outline: they differ in words and 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from pinesy._common.validation import check_limit
+from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import (
     ExplanationNode,
     JustifyingParameter,
@@ -15,6 +17,7 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import WORDS, Wording, degree_text, listed, number_text
+from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rules.attributes import Attribute
 
 if TYPE_CHECKING:
@@ -120,11 +123,12 @@ class TextWriter:
         """Yield what a reader must know before the reasons."""
         found, result = self.explanation, self.explanation.distribution
         if not found.normalised:
-            top = number_text(float(result.degrees.max()))
+            how_far = number_text(found.contradiction)
             yield (
-                "The rules contradict each other on this sample, here or in what is behind: the "
-                f"most possible value has possibility {top}."
+                "The rules contradict each other on this sample, so that nothing is concluded "
+                f"(contradiction {how_far})."
             )
+            yield from chain.from_iterable(map(self._clash, found.clashes))
         if found.ambiguous:
             best = result.degrees == result.degrees.max()
             values = [v for v, top in zip(result.attribute.domain, best, strict=True) if top]
@@ -136,9 +140,31 @@ class TextWriter:
             says = self.wording.says(found.proposition, self.limit)
             yield f"It is {degree_text('P', found.possibility)} that {says}."
 
+    def _clash(self, clash: Clash) -> Iterator[str]:
+        """Yield which rules clash, and which values each of them holds down."""
+        name = self.wording.name(clash.attribute)
+        groups, more = self.outline.split(clash.groups)
+        texts = [numbered_rules([number - 1 for number in group]) for group in groups]
+        texts += [f"{len(more)} more such groups"] * (len(more) > 0)
+        yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
+        bounds, left = self.outline.split(clash.bounds)
+        for bound in bounds:
+            says = self.wording.has(clash.attribute, bound.values, self.limit)
+            rules = [
+                f"rule {n} ({clash.rules[n - 1].line(self.limit)})"
+                for n in bound.rules[: self.limit]
+            ]
+            rest = len(bound.rules) - len(rules)
+            rules += [f"{rest} more rules"] * (rest > 0)
+            yield f"  - It is {degree_text('P', bound.degree)} that {says}, by {listed(rules)}."
+        if left:
+            yield f"  - And so on, for {sum(len(bound.values) for bound in left)} more values."
+
     def _certainty(self) -> str:
         found, rest = self.explanation, self.explanation.other_possibility
         says = self.wording.says(found.proposition, self.limit)
+        if not found.normalised:
+            return f"Nothing is certain of {self.wording.name(found.attribute)}."
         if not found.rivals:
             return f"It is certain that {says}: there are no others."
         if rest == 1.0:

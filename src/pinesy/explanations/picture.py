@@ -107,9 +107,11 @@ class BoxMaker:
         """Return the box of the result, which leads to all others."""
         found = self.outline.explanation
         says = self.wording.says(found.proposition, self.limit)
-        texts = [degree_text("P", found.possibility), degree_text("C", found.certainty)]
-        texts += ["ambiguous"] * found.ambiguous
-        texts += ["the rules contradict"] * (not found.normalised)
+        texts = [degree_text("P", found.possibility)]
+        if found.normalised:
+            texts += [degree_text("C", found.certainty), *["ambiguous"] * found.ambiguous]
+        else:
+            texts.append(f"the rules contradict at {number_text(found.contradiction)}")
         root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
         self._roots(root, found.values, "value")
         self._roots(root, found.rivals, "rival")
