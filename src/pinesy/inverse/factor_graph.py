@@ -80,7 +80,8 @@ def _leave_a_value(factors: Iterable[Factor]) -> bool:
     """
     left = {-1}
     for factor in factors:
-        left = {one & other for one in left for other in factor.conclusions}
+        conclusions = factor.conclusions
+        left = {one & other for one in left for other in conclusions}
         if 0 in left or len(left) > MAX_SETS:
             return False
     return True
