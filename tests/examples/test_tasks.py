@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade
+from pinesy._common.names import name_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TASKS = [
@@ -20,6 +21,8 @@ TASKS = [
     "formula",
     "last_digit",
     "parity",
+    "pattern",
+    "reachability",
     "sum_is_right",
 ]
 Degrees = dict[Hashable, float]
@@ -42,15 +45,16 @@ class Example:
         self.rules: Cascade = self.names["rules"]
 
     @property
-    def seen(self) -> list[Degrees]:
+    def seen(self) -> dict[str, Degrees]:
         """The degrees of the inputs of the example."""
-        return [distribution(a, given) for a, given in self.names["seen"].items()]
+        inputs = {a.name: a for a in self.rules.inputs}
+        seen = {name_of(key): given for key, given in self.names["seen"].items()}
+        return {name: distribution(inputs[name], given) for name, given in seen.items()}
 
 
-def distribution(attribute: Attribute | str, given: Any) -> Degrees:
-    """Return the degrees of the values that are possible; a plain value is the only one."""
+def distribution(attribute: Attribute, given: Any) -> Degrees:
+    """Return the degrees of the values that are possible: a plain value alone, or all for None."""
     if given is None:
-        assert isinstance(attribute, Attribute)
         return dict.fromkeys(attribute.domain, 1.0)
     pairs = given.items() if isinstance(given, Mapping) else [(given, 1)]
     return {value: float(degree) for value, degree in pairs}
@@ -74,8 +78,13 @@ def certainty(degrees: Degrees) -> float:
     return 1.0 - max((d for d in degrees.values() if d < 1.0), default=0.0)
 
 
-def check_rules(rules: Cascade, output: str, names: Sequence[str], fn: Function) -> None:
-    """Compare the rules with the function on random inputs, six of them of up to three values."""
+def check_rules(
+    rules: Cascade, output: str, names: Sequence[str], fn: Function, known: Sequence[str] = ()
+) -> None:
+    """Compare the rules with the function on random inputs, six of them of up to three values.
+
+    Those that must be known have one value always.
+    """
     rng = np.random.default_rng(0)
     domains = {a.name: a.domain for a in rules.inputs}
     assert sorted(domains) == sorted(names)
@@ -83,7 +92,7 @@ def check_rules(rules: Cascade, output: str, names: Sequence[str], fn: Function)
         seen = {}
         doubtful = rng.permutation(names)[:6]
         for name in names:
-            most = 4 if name in doubtful else 2
+            most = 4 if name in doubtful and name not in known else 2
             places = rng.permutation(len(domains[name]))[: rng.integers(1, most)]
             degrees = [1.0, *(rng.integers(0, 11, 2) / 10)]
             values = [domains[name][place] for place in places]
@@ -98,12 +107,12 @@ def test_all_different(capsys: pytest.CaptureFixture[str]) -> None:
     def different(*row: int) -> bool:
         return len(set(row)) == len(row)
 
-    valid = project(different, example.seen)
+    valid = project(different, example.seen.values())
     first, second = example.lines
     assert first == (
         f"That no digit occurs twice is possible at {valid[True]}, that one does at {valid[False]}."
     )
-    rows = project(lambda *row: row if different(*row) else None, example.seen)
+    rows = project(lambda *row: row if different(*row) else None, example.seen.values())
     del rows[None]
     likely = max(rows, key=lambda row: rows[row])
     assert isinstance(likely, tuple)
@@ -159,7 +168,7 @@ def test_formula(capsys: pytest.CaptureFixture[str]) -> None:
         return int(eval("".join(map(str, symbols))))
 
     example = Example("formula", capsys)
-    expected = project(value, example.seen)
+    expected = project(value, example.seen.values())
     assert example.lines == [
         f"The value is {best(expected)}, certain at {certainty(expected)}.",
         *(
@@ -176,7 +185,7 @@ def test_last_digit(capsys: pytest.CaptureFixture[str]) -> None:
         return int(str(a * b * c)[-1])
 
     example = Example("last_digit", capsys)
-    expected = project(last, example.seen)
+    expected = project(last, example.seen.values())
     assert example.lines == [
         f"The product ends in {best(expected)}, certain at {certainty(expected):.2f}.",
         *(
@@ -195,7 +204,7 @@ def test_parity(capsys: pytest.CaptureFixture[str]) -> None:
     def odd(*bits: int) -> int:
         return sum(bits) & 1
 
-    expected = project(odd, example.seen)
+    expected = project(odd, example.seen.values())
     first, second = example.lines
     word = "odd" if best(expected) else "even"
     assert first == f"The number of ones is {word}, certain at {certainty(expected)}."
@@ -210,13 +219,53 @@ def test_parity(capsys: pytest.CaptureFixture[str]) -> None:
     check_rules(example.rules, "odd", [bit.name for bit in example.names["bits"]], odd)
 
 
+def test_pattern(capsys: pytest.CaptureFixture[str]) -> None:
+    def pattern(*values: str) -> str:
+        shapes, colours = values[:4], values[4:]
+        red_circle = ("circle", "red") in zip(shapes, colours, strict=True)
+        return "yes" if red_circle and shapes.count("square") == 2 else "no"
+
+    example = Example("pattern", capsys)
+    expected = project(pattern, example.seen.values())
+    assert example.lines == [
+        f"Is it the pattern? {best(expected)}, certain at {certainty(expected)}."
+    ]
+    check_rules(example.rules, "pattern", list(example.seen), pattern)
+
+
+def test_reachability(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Example("reachability", capsys)
+    names = list(example.seen)
+
+    def reached(*values: str | int) -> frozenset[int]:
+        """Return the towns within three steps."""
+        given = dict(zip(names, values, strict=True))
+        towns = {given["start"]}
+        for _ in range(3):
+            towns |= {t for u in towns for t in range(1, 6) if given[f"road_{u}_{t}"] == "open"}
+        return frozenset(towns)  # type: ignore[arg-type]
+
+    def reaches(town: int) -> Function:
+        return lambda *values: "yes" if town in reached(*values) else "no"
+
+    lines = []
+    for town in range(1, 6):
+        expected = project(reaches(town), example.seen.values())
+        possible, certain = expected.get("yes", 0.0), 1.0 - expected.get("no", 0.0)
+        lines.append(f"reached_{town}_3: possible at {possible}, certain at {certain}")
+    assert example.lines == lines
+    # From an unknown start it would be an upper bound: all steps begin with it.
+    for town in (1, 5):
+        check_rules(example.rules, f"reached_{town}_3", names, reaches(town), known=["start"])
+
+
 def test_sum_is_right(capsys: pytest.CaptureFixture[str]) -> None:
     def right(a: int, b: int, tens: int, units: int) -> bool:
         return a + b == int(f"{tens}{units}")
 
     example = Example("sum_is_right", capsys)
-    expected = project(right, example.seen)
-    readings = project(lambda *digits: digits if right(*digits) else None, example.seen)
+    expected = project(right, example.seen.values())
+    readings = project(lambda *digits: digits if right(*digits) else None, example.seen.values())
     del readings[None]
     likely = max(readings, key=lambda digits: readings[digits])
     assert isinstance(likely, tuple)

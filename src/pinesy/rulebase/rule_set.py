@@ -118,7 +118,7 @@ class RuleSet:
             own = made.setdefault(attribute.name, RuleSet(attribute.rules))
             before = [a for a in own.inputs if isinstance(a, Defined) and a.name not in order]
             if before:
-                waiting += before
+                waiting += before[::-1]
             else:
                 order[attribute.name] = own
         return tuple(order.values())
