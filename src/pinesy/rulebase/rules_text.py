@@ -171,6 +171,8 @@ class _Statements(FormulaReader):
         self.check_new(token, names)
         self.reader.expect("in")
         values = read_subset(self.reader)
+        if len(names) > 1:
+            self.reader.step(len(names) * len(values) // 10)
         for name in names:
             self.attributes[name] = self.at(token, partial(Attribute, name, values))
 

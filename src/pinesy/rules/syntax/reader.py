@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
+from pinesy._common.validation import listed
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DIGITS, MAX_STEPS, Token, fail, tokenize
 from pinesy.rules.syntax.writer import show_value
 
@@ -148,8 +149,8 @@ class Reader:
     def fail(self, problem: str, token: Token | None = None) -> NoReturn:
         """Raise `RulesTextError` at `token`, by default the next one, naming the variables."""
         if self.scope:
-            values = (f"{name} = {show_value(value):.40}" for name, value in self.scope.items())
-            problem += f", with {', '.join(values)}"
+            values = [f"{name} = {show_value(value):.40}" for name, value in self.scope.items()]
+            problem += f", with {listed(values)}"
         self.source.fail(problem, token or self.token)
 
     def take(self) -> Token:

@@ -11,6 +11,9 @@ from pinesy.rules.syntax.reader import Reader
 
 T = TypeVar("T")
 
+#: Characters of a name with indices, and values in a tuple, however deep.
+MAX_NAME, MAX_LEAVES = 10_000, 1_000
+
 #: What follows a value that is no expression.
 _AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
 
@@ -36,9 +39,21 @@ def evaluated(reader: Reader, expression: Expression, token: Token) -> Any:
     if expression.kind == "constant":
         return expression.content
     try:
-        return evaluator(expression)(())
+        value = evaluator(expression)(())
     except FAILURES as error:
         reader.fail(f"this fails: {error}", token)
+    return _bounded(reader, value, token)
+
+
+def _bounded(reader: Reader, value: Any, token: Token) -> Any:
+    """Return a value unless it is a huge tuple, as of a macro that calls itself with (x, x)."""
+    if isinstance(value, tuple) and _size(value) > MAX_LEAVES:
+        reader.fail(f"this tuple has more than {MAX_LEAVES:,} values", token)
+    return value
+
+
+def _size(value: object) -> int:
+    return sum(map(_size, value)) if isinstance(value, tuple) else 1
 
 
 def read_truth(reader: Reader) -> bool:
@@ -61,7 +76,7 @@ def read_value(reader: Reader) -> Any:
             if not reader.accept(","):
                 break
         if len(parts) > 1 and reader.accept(")") and reader.token.text in _AFTER_VALUE:
-            return tuple(parts)
+            return _bounded(reader, tuple(parts), token)
         reader.seek(start)
     elif _is_literal(reader):
         return _literal(reader)
@@ -106,8 +121,8 @@ def read_names(reader: Reader, what: str) -> list[str]:
     if _is_index(reader):
         reader.expect("[")
         for indices in reader.listing("]", lambda: _values(reader)):
+            reader.step(len(names) * len(indices) // 10)
             names = [f"{name}_{_index_text(reader, i)}" for name in names for i in indices]
-            reader.step(len(names) // 10)
     return names
 
 
@@ -122,7 +137,10 @@ def _indexed(reader: Reader, name: str) -> str:
     indices = reader.listing("]", lambda: _index_text(reader, read_value(reader)))
     if not indices:
         reader.fail("expected an index, found ']'", reader.tokens[reader.position - 1])
-    return "_".join([name, *indices])
+    indexed = "_".join([name, *indices])
+    if len(indexed) > MAX_NAME:
+        reader.fail(f"this name has more than {MAX_NAME:,} characters")
+    return indexed
 
 
 def _index_text(reader: Reader, value: object) -> str:
@@ -145,6 +163,7 @@ def read_subset(reader: Reader, loop: bool = False) -> Sequence[Hashable]:
     known, value = reader.variable(token)
     if known and isinstance(value, ValueSet):
         reader.take()
+        reader.step(len(value) // 10)
         return value
     if token.text != "{" or token.kind != "sign":
         values = _values(reader, loop) if token.kind in ("word", "number", "sign") else ()
