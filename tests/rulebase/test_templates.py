@@ -231,7 +231,7 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
         ("\nattribute z[1..99999] in 0..99999", 34, ["more than 1,000,000 statements"]),
         (
             "\nlet s = 0..99999 for i in 1..999: if a[1] where a[1] in s then c==1",
-            35,
+            59,
             ["1,000,000"],
         ),
         ('\ninclude "x.rules"', 9, ["give parse(text, directory=...)"]),
