@@ -243,7 +243,7 @@ def test_equality() -> None:
         assert other != AGE
     assert pickle.loads(pickle.dumps(AGE)) == AGE
     assert AGE.renamed("years").scale == AGE.scale
-    assert repr(AGE) == "Attribute.number('age': cuts {30, 65} [blur=2.0])"
+    assert repr(AGE) == "Attribute.number('age': cuts {30, 65} [blur=2])"
 
 
 def test_json(tmp_path: Any) -> None:

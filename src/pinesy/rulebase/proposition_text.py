@@ -1,11 +1,12 @@
 """Reads propositions of a ``.rules`` text."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import PinesyError, RulesTextError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import cuts_of, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
@@ -14,6 +15,9 @@ from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import read_name, read_subset, read_value
 
 T = TypeVar("T")
+
+#: What a comparison is when its sides change places.
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class PropositionReader:
@@ -24,6 +28,10 @@ class PropositionReader:
         self.attributes = dict(attributes or {})
         #: Products that a ``joint`` statement has paired, by the names of their factors.
         self.joints: dict[frozenset[str], Attribute] = {}
+        #: Cuts that comparisons need, of numeric attributes whose intervals have no names.
+        self.compared_cuts: dict[str, set[float]] = {}
+        #: Whether some were missing, so that the text must be read again, with them.
+        self.lacks_cuts = False
 
     def at(self, token: Token, make: Callable[[], T]) -> T:
         """Call `make`; blame the text at `token` for what goes wrong."""
@@ -57,8 +65,10 @@ class PropositionReader:
         return factors
 
     def proposition(self) -> Proposition:
-        """Read ``a in {...}``, ``a not in {...}``, ``a where ...`` or ``a == 3``."""
+        """Read ``a in {...}``, ``a not in {...}``, ``a where ...``, ``a == 3``, ``3 <= a < 5``."""
         token = self.reader.token
+        if self._is_number(token):
+            return self._between()
         attribute = self.attribute()
         if self.reader.token.text in COMPARISONS and self.reader.token.kind == "sign":
             return self._compared(attribute)
@@ -79,7 +89,40 @@ class PropositionReader:
         sign = self.reader.take().text
         token = self.reader.token
         value = read_value(self.reader)
-        if sign in ("==", "!="):
+        return self._comparison(token, attribute, sign, value)
+
+    def _comparison(self, token: Token, attribute: Attribute, sign: str, value: Any) -> Proposition:
+        """Return the proposition of a comparison; take note of the cuts that it lacks."""
+        scale = attribute.scale
+        if sign in ("==", "!=") and (scale is None or not is_number(value)):
             proposition = self.at(token, lambda: attribute.isin([value]))
             return proposition if sign == "==" else proposition.complement
+        if scale is not None and attribute.name in self.compared_cuts:
+            needed = self.at(token, lambda: cuts_of(sign, value, f"attribute {attribute.name!r}"))
+            if not needed <= set(scale.cuts):
+                self.compared_cuts[attribute.name] |= needed
+                self.lacks_cuts = True
+                attribute = Attribute.number(attribute.name, sorted(needed))
         return self.at(token, lambda: attribute.compared(sign, value))
+
+    def _is_number(self, token: Token) -> bool:
+        """Tell whether a number comes next, or a variable that is one."""
+        known, value = self.reader.variable(token)
+        is_minus = token.kind == "sign" and token.text == "-"
+        return token.kind == "number" or is_minus or (known and is_number(value))
+
+    def _between(self) -> Proposition:
+        """Read ``3 <= a`` or ``3 <= a < 5``."""
+        reader, token = self.reader, self.reader.token
+        value = read_value(reader)
+        sign = reader.accept(*COMPARISONS)
+        if not sign:
+            reader.fail(f"expected a comparison, found {reader.token.text!r:.60}")
+        attribute = self.attribute()
+        first = self._comparison(token, attribute, TURNED.get(sign, sign), value)
+        if reader.token.text not in TURNED or reader.token.kind != "sign":
+            return first
+        second = self._compared(attribute)
+        if first.attribute != second.attribute:  # which lack cuts, so the text is read again
+            return second
+        return Proposition(first.attribute, first.mask & second.mask)

@@ -21,6 +21,7 @@ from pinesy.exceptions import DataError, DegreeError, PinesyError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.formula_text import FormulaReader
 from pinesy.rulebase.function_text import read_function, read_joint
+from pinesy.rulebase.number_text import read_number
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
@@ -69,21 +70,39 @@ def parse_file(
     ----------
     version : that of the language, if the text does not begin by saying it
     """
-    statements = _Statements(text)
-    reader = statements.reader
-    statements.version = version
-    if reader.token.text == "version" and reader.ahead().isdecimal():
-        statements.version = _version(reader)
-    older = HEAD_1 if statements.version > 1 else ""
-    TemplateReader(reader, statements.statement, directory, file, older).read()
+    statements = _read(text, directory, file, version, {})
+    while statements.lacks_cuts:  # a second time, with the cuts that comparisons need
+        statements = _read(text, directory, file, version, statements.compared_cuts)
     if not statements.rules:
-        reader.fail("there are no rules in this text")
+        statements.reader.fail("there are no rules in this text")
     try:
         rule_sets = [RuleSet(rules) for rules in statements.rules.values()]
         return Cascade(*rule_sets, attributes=statements.attributes.values())
     except PinesyError as error:
         # Such as a cycle: no one place in the text is to blame.
         raise type(error)(f"the rules do not fit together: {error}") from None
+
+
+def _read(
+    text: str,
+    directory: Path | None,
+    file: Path | None,
+    version: int,
+    cuts: dict[str, set[float]],
+) -> "_Statements":
+    """Read a whole text, of which comparisons are known to need some cuts."""
+    statements = _Statements(text)
+    reader = statements.reader
+    statements.version, statements.compared_cuts = version, cuts
+    if reader.token.text == "version" and reader.ahead().isdecimal():
+        statements.version = _version(reader)
+    older = HEAD_1 if statements.version > 1 else ""
+    try:
+        TemplateReader(reader, statements.statement, directory, file, older).read()
+    except PinesyError:
+        if not statements.lacks_cuts:  # else they may be the reason
+            raise
+    return statements
 
 
 def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
@@ -133,9 +152,13 @@ class _Statements(FormulaReader):
     def statement(self) -> None:
         """Read a declaration or a rule."""
         start = self.reader.token
-        word = self.reader.accept("attribute", "product", "if", "iff", "joint", "function")
+        word = self.reader.accept(
+            "attribute", "number", "product", "if", "iff", "joint", "function"
+        )
         if word == "attribute":
             self._plain()
+        elif word == "number":
+            read_number(self)
         elif word == "product":
             self._product()
         elif word in ("joint", "function"):
@@ -193,6 +216,8 @@ class _Statements(FormulaReader):
         self.reader.expect("then")
         conclusion = self.proposition()
         s, r = self._parameters(word)
+        if self.lacks_cuts:  # it is read again; the parts may not fit together now
+            premise = conclusion
         return self.at(start, lambda: Rule(premise_of(premise), conclusion, s, r))
 
     def _parameters(self, word: str) -> tuple[float, float]:

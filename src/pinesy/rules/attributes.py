@@ -12,12 +12,12 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
-from pinesy.rules.numbers import Scale, is_number, written
+from pinesy.rules.numbers import Scale, is_number, number_text, written
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
-from pinesy.rules.syntax.writer import format_name, format_subset, format_value, is_run
+from pinesy.rules.syntax.writer import format_name, format_subset, is_run
 
 #: Values of a product attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
@@ -166,6 +166,8 @@ class Attribute:
         >>> pair.where("x + y == 1")
         pair where x + y == 1
         """
+        if self.scale is not None and not callable(condition):
+            raise DomainError(f"attribute {self.name!r} is numeric: compare it, {self.name} < 30")
         if isinstance(condition, str):
             condition = parse_condition(condition, self.condition_names)
         mask = condition_mask(condition, self)
@@ -176,11 +178,13 @@ class Attribute:
 
         Parameters
         ----------
-        sign : ``<``, ``<=``, ``>`` or ``>=``
+        sign : ``<``, ``<=``, ``>``, ``>=``, ``==`` or ``!=``
         """
         if self.scale is not None:
-            low = (1 << self.scale.below(sign, number, self.name)) - 1
-            return Proposition(self, low if sign[0] == "<" else self.full & ~low)
+            signs = ("<=", "<") if sign in ("==", "!=") else (sign,)
+            masks = [(1 << self.scale.below(s, number, self.name)) - 1 for s in signs]
+            mask = masks[0] & ~masks[1] if len(masks) > 1 else masks[0]
+            return Proposition(self, mask if sign in ("<", "<=", "==") else self.full & ~mask)
         if not all(map(is_number, (*self.domain, number))):
             raise DomainError(
                 f"{sign!r} compares numbers; attribute {self.name!r} and {number!r:.60} are not "
@@ -295,7 +299,7 @@ def _scale_text(scale: Scale) -> str:
     """Write the cuts, names and blur of a numeric attribute as in a ``.rules`` file."""
     cuts = ", ".join(written(cut, "<= {}") for cut in scale.cuts)
     named = f" named {format_subset(scale.names)}" if scale.names else ""
-    blur = f" [blur={format_value(scale.blur)}]" if scale.blur else ""
+    blur = f" [blur={number_text(scale.blur)}]" if scale.blur else ""
     return (f" cuts {{{cuts}}}" if cuts else "") + named + blur
 
 

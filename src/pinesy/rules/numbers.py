@@ -181,6 +181,18 @@ def cut_of(comparison: str, number: Any, where: str) -> float:
     return cut if comparison in ("<", ">=") else nextafter(cut, inf)
 
 
+def cuts_of(comparison: str, number: Any, where: str) -> set[float]:
+    """Return the cuts that a comparison needs: two for ``==`` and ``!=``, else one.
+
+    Examples
+    --------
+    >>> sorted(cuts_of("==", 30, "age"))
+    [30.0, 30.000000000000004]
+    """
+    signs = ("<", "<=") if comparison in ("==", "!=") else (comparison,)
+    return {cut_of(sign, number, where) for sign in signs}
+
+
 def written(cut: float, closed: str = '"<={}"') -> str:
     """Write a cut as `cuts` takes it: a number, or a text such as ``"<=30"``.
 
@@ -200,9 +212,18 @@ def _limit(cut: float) -> tuple[bool, str]:
     """
     before = nextafter(cut, -inf)
     below = len(repr(before)) < len(repr(cut))
-    number = before if below else cut
-    is_whole = number == int(number) and abs(number) < MAX_WHOLE
-    return below, str(int(number)) if is_whole else repr(number)
+    return below, number_text(before if below else cut)
+
+
+def number_text(number: float) -> str:
+    """Write a number, a whole one without a point.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.5)
+    ('2', '0.5')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < MAX_WHOLE else repr(number)
 
 
 def _compared(comparison: str, cut: float, space: str = "") -> str:

@@ -28,7 +28,7 @@ from pinesy.rules.syntax.value_sets import (
 #: The words that statements start with.
 STATEMENTS = frozenset(
     ["attribute", "define", "for", "function", "if", "iff", "include", "joint", "let"]
-    + ["product", "version", "when"]
+    + ["number", "product", "version", "when"]
 )
 #: Words that are no macros, though a bracket may follow.
 _NO_MACROS = KEYWORDS | STATEMENTS | {"of"}
