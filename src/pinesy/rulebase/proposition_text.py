@@ -113,9 +113,12 @@ class PropositionReader:
 
     def _between(self) -> Proposition:
         """Read ``3 <= a`` or ``3 <= a < 5``."""
-        reader, token = self.reader, self.reader.token
+        reader, token, start = self.reader, self.reader.token, self.reader.position
         value = read_value(reader)
         sign = reader.accept(*COMPARISONS)
+        if token.kind == "word" and reader.token.kind not in ("word", "name"):
+            reader.seek(start)  # a variable where a name should be
+            self.attribute()
         if not sign:
             reader.fail(f"expected a comparison, found {reader.token.text!r:.60}")
         attribute = self.attribute()
