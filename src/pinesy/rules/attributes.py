@@ -188,7 +188,7 @@ class Attribute:
         if not all(map(is_number, (*self.domain, number))):
             raise DomainError(
                 f"{sign!r} compares numbers; attribute {self.name!r} and {number!r:.60} are not "
-                "all numbers: list the values, or make a numeric attribute (Attribute.number)"
+                "all numbers: list the values after in, or make it a number (Attribute.number)"
             )
         test = COMPARISONS[sign]
         return self.isin([value for value in self.domain if test(value, number)])
