@@ -1,9 +1,10 @@
 """Ten tasks in a few lines each: what they print and infer, against plain enumeration."""
 
 import datetime
+import itertools
 import runpy
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ TASKS = [
     "pattern",
     "reachability",
     "sum_is_right",
+    "triage",
 ]
 Degrees = dict[Hashable, float]
 Function = Callable[..., Hashable]
@@ -63,7 +65,7 @@ def distribution(attribute: Attribute, given: Any) -> Degrees:
 def project(fn: Function, inputs: Iterable[Degrees]) -> Degrees:
     """Return the degrees of the results: the max over all inputs that give it of their min."""
     results: Degrees = {}
-    for items in product(*(degrees.items() for degrees in inputs)):
+    for items in itertools.product(*(degrees.items() for degrees in inputs)):
         result, degree = fn(*(value for value, _ in items)), min(degree for _, degree in items)
         results[result] = max(results.get(result, 0.0), degree)
     return {result: degree for result, degree in results.items() if degree > 0}
@@ -276,3 +278,52 @@ def test_sum_is_right(capsys: pytest.CaptureFixture[str]) -> None:
         f"If it is right, it says {a} + {b} = {tens}{units}.",
     ]
     check_rules(example.rules, "right", ["a", "b", "tens", "units"], right)
+
+
+# Of the numbers a rule tells apart: their intervals, by which thresholds they lie between.
+CUTS = {"age": (2, 75), "temperature": (38, 39), "oxygen": (90, 95)}
+BLUR = {"age": 0.0, "temperature": 0.5, "oxygen": 2.0}
+
+
+def interval_degrees(name: str, given: float | None) -> Degrees:
+    """Return how possible it is that a number lies in each interval, named by its lower end."""
+    ends = (-inf, *CUTS[name], inf)
+    degrees: Degrees = {}
+    for low, high in itertools.pairwise(ends):
+        distance = 0.0 if given is None else max(low - given, given - high, 0.0)
+        outside = given is not None and not low <= given < high
+        if not outside:
+            degrees[low] = 1.0
+        elif distance < BLUR[name]:
+            degrees[low] = 1.0 - distance / BLUR[name]
+    return degrees
+
+
+def premises(age: float, temperature: float, oxygen: float, awake: str) -> tuple[bool, ...]:
+    return (
+        awake == "no" or oxygen < 90,
+        temperature >= 39 and (age < 2 or age >= 75),
+        temperature >= 38 or oxygen < 95,
+        awake == "yes" and temperature < 38 and oxygen >= 95,
+    )
+
+
+#: What follows from each premise, and how possible it is that it does not.
+CONCLUSIONS = [({"high"}, 0.0), ({"high"}, 0.2), ({"medium", "high"}, 0.1), ({"low"}, 0.3)]
+
+
+def test_triage(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Example("triage", capsys)
+    lines = []
+    for name, patient in example.names["patients"].items():
+        awake = distribution(Attribute("awake", ["yes", "no"]), patient["awake"])
+        seen = [*(interval_degrees(cut, patient[cut]) for cut in CUTS), awake]
+        urgency = dict.fromkeys(("low", "medium", "high"), 1.0)
+        for i, (conclusion, r) in enumerate(CONCLUSIONS):
+            fails = project(lambda *values, i=i: premises(*values)[i], seen).get(False, 0.0)
+            for value in urgency.keys() - conclusion:
+                urgency[value] = min(urgency[value], max(r, fails))
+        likely = [value for value, degree in urgency.items() if degree == 1.0]
+        certain = 1.0 - max(degree for degree in urgency.values() if degree < 1.0)
+        lines.append(f"{name}: {' or '.join(likely)}, certain at {certain:.2f}")
+    assert example.lines == lines
