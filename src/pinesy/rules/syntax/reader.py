@@ -224,6 +224,25 @@ class Reader:
             elements.append(element())
         return elements
 
+    def literals(self) -> list[Hashable] | None:
+        """Read ``{low, 3}`` if it is a set of plain words and numbers; else None, and stay."""
+        if self.token.text != "{" or self.token.kind != "sign":
+            return None
+        place, values = self.position + 1, []
+        while self.tokens[place].text != "}":
+            token, after = self.tokens[place], self.tokens[place + 1].text
+            if after not in (",", "}") or not self._is_literal(token):
+                return None
+            values.append(self.number(token) if token.kind == "number" else token.text)
+            place += 2 if after == "," else 1
+        self.seek(place + 1)
+        return values
+
+    def _is_literal(self, token: Token) -> bool:
+        if self.scope or self.constants:  # a word may be a variable, a hyphen a minus
+            return token.kind == "number"
+        return token.kind == "number" or (token.kind == "word" and token.text not in KEYWORDS)
+
 
 def standard_text(tokens: Sequence[Token]) -> str:
     """Write tokens with single spaces, none inside brackets or before commas."""

@@ -159,6 +159,9 @@ def read_subset(reader: Reader, loop: bool = False) -> Sequence[Hashable]:
 
     The range of a `loop` may be empty.
     """
+    literals = reader.literals()
+    if literals is not None:
+        return literals
     token = reader.token
     known, value = reader.variable(token)
     if known and isinstance(value, ValueSet):
