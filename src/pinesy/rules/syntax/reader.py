@@ -228,7 +228,8 @@ class Reader:
         """Read ``{low, 3}`` if it is a set of plain words and numbers; else None, and stay."""
         if self.token.text != "{" or self.token.kind != "sign":
             return None
-        place, values = self.position + 1, []
+        place = self.position + 1
+        values: list[Hashable] = []
         while self.tokens[place].text != "}":
             token, after = self.tokens[place], self.tokens[place + 1].text
             if after not in (",", "}") or not self._is_literal(token):
