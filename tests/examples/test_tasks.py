@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import Attribute, Cascade
+from pinesy import Attribute, Cascade, parse
 from pinesy._common.names import name_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -36,6 +36,21 @@ def test_tasks_are_short(task: str) -> None:
     files = [path for path in EXAMPLES.glob(f"{task}.*") if path.suffix in (".py", ".rules")]
     assert files
     assert sum(len(path.read_text().splitlines()) for path in files) < 30
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rules_of_tasks_are_read_as_they_print(
+    task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = Example(task, capsys).rules
+    assert parse(str(rules)) == rules
+
+
+def test_all_examples_are_listed() -> None:
+    assert len(TASKS) == 10
+    page = (EXAMPLES.parent / "docs" / "examples.md").read_text()
+    files = [path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".rules")]
+    assert [name for name in files if f"(../examples/{name})" not in page] == []
 
 
 class Example:
