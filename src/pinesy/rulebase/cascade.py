@@ -115,10 +115,12 @@ class Cascade:
         """Return the rule set that concludes on an attribute."""
         key = name_of(name)
         if key not in self.sets:
-            raise UnknownAttributeError(
-                f"no rule set concludes on {key!r}{suggestion(key, self.sets)}"
-            )
+            raise UnknownAttributeError(f"no rule set concludes on {key!r}{self._known(key)}")
         return self.sets[key]
+
+    def _known(self, name: str) -> str:
+        """Return a hint at what rules conclude on, without the attributes of formulas."""
+        return suggestion(name, [s.output.name for s in self.stated])
 
     def compile(self, outputs: Iterable[Output] | None = None, *, trace: bool = False) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once.
@@ -143,7 +145,7 @@ class Cascade:
         used = isinstance(key, Attribute) and (key.name in self.sets or key in self.inputs)
         if not used or self._attributes[cast(Attribute, key).name] != key:
             name = name_of(key)
-            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, self.sets)}")
+            raise UnknownAttributeError(f"no rule uses {name!r}{self._known(name)}")
         return cast(Attribute, key)
 
     def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
