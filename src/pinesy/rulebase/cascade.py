@@ -119,7 +119,7 @@ class Cascade:
         return self.sets[key]
 
     def _known(self, name: str) -> str:
-        """Return a hint at what rules conclude on, without the attributes of formulas."""
+        """Hint at what rules conclude on, less the attributes of formulas."""
         return suggestion(name, [s.output.name for s in self.stated])
 
     def compile(self, outputs: Iterable[Output] | None = None, *, trace: bool = False) -> Program:
@@ -293,10 +293,8 @@ class Cascade:
 
     def __repr__(self) -> str:
         stated = self.stated
-        return (
-            f"Cascade({len(stated)} rule sets, {sum(map(len, stated))} rules: "
-            f"{_names(self.inputs)} -> {_names(self.outputs)})"
-        )
+        size = f"{len(stated)} rule sets, {sum(map(len, stated))} rules"
+        return f"Cascade({size}: {_names(self.inputs)} -> {_names(self.outputs)})"
 
 
 @cached_on_owner

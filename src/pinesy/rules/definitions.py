@@ -331,14 +331,14 @@ def _counting(form: Compound, attribute: Defined) -> Rule:
         )
 
     def step(one: Proposition, two: Proposition, least: int, what: str) -> Proposition:
-        name = f"{what} of {attribute.name}"
+        name = f"{attribute.name}: {what}"
         return Defined(Compound((one, two), least, 2), name, split=False).isin({True})
 
     counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold
     for i, part in enumerate(parts, 1):
-        more = [part, *(step(c, part, 2, f"{j} with part {i}") for j, c in enumerate(counts, 2))]
+        more = [part, *(step(c, part, 2, f"{j} with number {i}") for j, c in enumerate(counts, 2))]
         held = [
-            step(c, m, 1, f"{j} of {i}")
+            step(c, m, 1, f"{j} of the first {i}")
             for j, (c, m) in enumerate(zip(counts, more, strict=False), 1)
         ]
         counts = [*held, *more[len(counts) :]][:k]
