@@ -16,7 +16,8 @@ def test_notes_are_printed_and_are_fine(pinesy: Run, rules: Path) -> None:
     assert result.exit_code == 0
     assert "note: rules on 'size': the values {\"rather large\"} are in no" in result.stdout
     assert "cost: 3 rule sets, 16 rules, " in result.stdout
-    assert result.stdout.endswith("0 warnings, 1 note\n")
+    assert "note: attribute 'total': its degrees are upper bounds" in result.stdout  # as s is 0.1
+    assert result.stdout.endswith("0 warnings, 2 notes\n")
 
 
 def test_the_whole_report_is_printed(pinesy: Run, rules: Path) -> None:

@@ -41,7 +41,7 @@ def link(
         wanted = [*outputs, *(p.attribute for p in propositions)]
         needed = {a.name for u in units for a in u.inputs} | {a.name for a in wanted}
         inputs = {a.name: a for a in known if a.name in needed}
-        kinds = _kinds(units, set(inputs).difference(inferred))
+        kinds = kinds_of(units, set(inputs).difference(inferred))
         demands = Demands(units, kinds, outputs, degrees, propositions)
         linker = Linker(inputs, demands, outputs, inferred)
         for unit in _depth_first(units):
@@ -53,7 +53,7 @@ def link(
         return linker.code(reuse)
 
 
-def _kinds(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
+def kinds_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
     """Return the kind of each unit, finding on the way which outputs are always normalised."""
     normalised = set(evidence)  # which is checked to be
     kinds = {}

@@ -21,6 +21,7 @@ import numpy as np
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import ColumnCircuit
+from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray
@@ -206,8 +207,9 @@ def factors_of(rule_set: RuleSet) -> list[Factor]:
     """
     attributes = {a.name: a for a in (*rule_set.inputs, rule_set.output)}
     factors: list[Factor] = []
-    for rules in _tied(rule_set.rules):
-        premises = [_inside(rule) for rule in rules]
+    for places in tied_rules([premise_masks(rule) for rule in rule_set.rules]):
+        rules = [rule_set.rules[place] for place in places]
+        premises = [premise_masks(rule) for rule in rules]
         names = tuple(dict.fromkeys(name for masks in premises for name in masks))
         parts = [rule_set.output, *(attributes[name] for name in names)]
         if len(rules) == 1 and len(names) > 1:
@@ -222,35 +224,8 @@ def factors_of(rule_set: RuleSet) -> list[Factor]:
     return factors
 
 
-def _inside(rule: Rule) -> dict[str, int]:
-    """Return the subset of each attribute that a premise names, as a mask."""
-    masks: dict[str, int] = {}
-    for p in rule.premise.propositions:
-        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
-    return masks
-
-
-def _tied(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Group the rules whose premises share attributes, directly or through others."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for rule in rules:
-        first, *others = _inside(rule)
-        for name in others:
-            leader[find(name)] = find(first)
-    groups: dict[str, list[Rule]] = {}
-    for rule in rules:
-        groups.setdefault(find(next(iter(_inside(rule)))), []).append(rule)
-    return list(groups.values())
-
-
 def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
-    masks = [rule.conclusion.mask, *_inside(rule).values()]
+    masks = [rule.conclusion.mask, *premise_masks(rule).values()]
     classes = (
         ValueClasses(tuple(int(contains(mask, i)) for i in range(len(a.domain))), 2)
         for mask, a in zip(masks, parts, strict=True)
@@ -260,7 +235,7 @@ def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
 
 def _table(rules: Sequence[Rule], parts: Sequence[Attribute]) -> TableFactor | None:
     """Return the table of some rules, or None where it would be too large."""
-    premises = [_inside(rule) for rule in rules]
+    premises = [premise_masks(rule) for rule in rules]
     masks = [tuple(rule.conclusion.mask for rule in rules)]
     for part in parts[1:]:
         name, full = part.name, part.full

@@ -16,6 +16,7 @@ from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, KindCircuit, circuit_of
 from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rulebase.data_check import DataCheck
+from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
@@ -26,6 +27,8 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 REDUNDANCY_LIMIT = 50_000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
+#: What is said of degrees that are not known to be exact.
+BOUND = "its degrees are upper bounds, and may be above the exact ones"
 Level = Literal["warning", "note"]
 #: What there is to say about a rule set: how grave, what kind, and why.
 Remark = tuple[Level, str, str]
@@ -122,6 +125,10 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
     for look, rule_set in product(LOOKS, stated):
         where = f"rules on {rule_set.output.name!r}"
         findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
+    findings += [
+        Finding("note", "upper bound", f"attribute {one.attribute!r}", f"{BOUND}: {one.reason}")
+        for one in upper_bounds(rule_sets)
+    ]
     findings.sort(key=lambda f: f.level != "warning")
     partitions = [s.partition for s in rule_sets]
     cost = Cost(

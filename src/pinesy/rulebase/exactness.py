@@ -1,0 +1,314 @@
+"""Where inference is exact, and where it gives upper bounds (docs/exactness.md).
+
+Inference takes the premises of rules, and the attributes of a premise, as independent. What it
+gives is the projection of the joint distribution of all attributes, the min of the inputs and of
+what each rule set says for crisp inputs, if no attribute counts twice; else it is an upper bound.
+
+By level cuts, what one cell of a rule set says is a set of clauses: each term of [eq:redFP] asks
+that, unless its parameter allows it anyway, some attribute has a value in some subset. Inference
+asks whether each clause can be met, the joint whether all can be met at once. They agree if for
+each attribute the subsets that clauses name are nested (after clauses that follow from others are
+dropped): its value in the smallest subset that it can be in serves all clauses.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pinesy._common.masks import positions
+from pinesy.engine.circuit import ONE, Facet, Node
+from pinesy.engine.kinds import COMPILING, Kind, circuit_of
+from pinesy.engine.linker import kinds_of
+from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
+from pinesy.rulebase.rule_set import RuleSet
+
+#: Patterns times rules up to which a rule set is looked at.
+LOOK_LIMIT = 500_000
+#: Clauses of a cell that are compared pair by pair.
+PAIR_LIMIT = 200
+#: Subsets behind a value that are looked at where paths meet.
+FACET_LIMIT = 2000
+
+
+#: A premise: its propositions as the place of the attribute among the inputs, and the subset.
+Masks = tuple[tuple[int, int], ...]
+
+
+class Clause(NamedTuple):
+    """That some attribute has a value in its subset, or else the degree is at most `parameter`."""
+
+    masks: Mapping[int, int]
+    parameter: float
+    rule: int
+
+
+class Overlap(NamedTuple):
+    """Two rules (by their places) that use an attribute in ways that inference takes apart."""
+
+    attribute: int
+    rules: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class UpperBound:
+    """An attribute whose inferred degrees may be above those of the joint distribution."""
+
+    attribute: str
+    reason: str
+
+
+def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
+    """Yield the attributes whose inferred degrees may be upper bounds, and why.
+
+    Attributes are exact that get none and have none behind them, for all inputs for which no rules
+    behind them contradict each other.
+
+    Parameters
+    ----------
+    sets : the rule sets of a cascade, in an order of inference
+    """
+    cure = "; posterior(rules, evidence, {}) is exact where its `exact` is true"
+    offered = cure if _is_forest(sets) else ""
+    for rule_set in sets:
+        name = rule_set.output.name
+        if not _is_small(rule_set):
+            yield UpperBound(name, "there are too many cells and rules to look at")
+        elif overlap := _overlap(rule_set.unit.kind(set()), _parameters(rule_set)):
+            i, j = overlap.rules
+            used = rule_set.inputs[overlap.attribute].name
+            which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
+            reason = f"{which} {used!r} along several paths, as if it were several"
+            yield UpperBound(name, reason + offered)
+    yield from _loops(sets)
+
+
+# --- within one rule set ----------------------------------------------------------------------
+
+
+def _is_small(rule_set: RuleSet) -> bool:
+    return len(rule_set.partition) * len(rule_set) <= LOOK_LIMIT
+
+
+def _parameters(rule_set: RuleSet) -> tuple[float, ...]:
+    return tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
+
+
+@lru_cache(maxsize=256)
+def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
+    """Return two rules that count an attribute twice, if there are any; attributes by place."""
+    full = [(1 << size) - 1 for size in kind.sizes]
+    sides = list(zip(kind.premises, parameters[0::2], parameters[1::2], strict=True))
+    inside = [_inside(premise, s, j, full) for j, (premise, s, _) in enumerate(sides)]
+    outside = [_outside(premise, r, j, full) for j, (premise, _, r) in enumerate(sides)]
+    signs = kind.partition.signs
+    for places in tied_rules([[a for a, _ in premise] for premise in kind.premises]):
+        for pattern in np.unique(signs[:, places], axis=0).tolist():  # groups are independent
+            terms = zip(places, pattern, strict=True)
+            parts = (inside[j] if sign else outside[j] for j, sign in terms)
+            if found := _in_cell([clause for part in parts for clause in part]):
+                return found
+    return None
+
+
+def _inside(premise: Masks, s: float, rule: int, full: Sequence[int]) -> list[Clause]:
+    """Return what ``alpha = max(s, lambda)`` asks for: that each proposition holds."""
+    if s == 1.0:
+        return []
+    return [Clause({a: mask}, s, rule) for a, mask in premise if mask != full[a]]
+
+
+def _outside(premise: Masks, r: float, rule: int, full: Sequence[int]) -> list[Clause]:
+    """Return what ``beta = max(r, rho)`` asks for: that some proposition fails."""
+    masks: dict[int, int] = {}
+    for a, mask in premise:
+        masks[a] = masks.get(a, 0) | (full[a] & ~mask)
+    if r == 1.0 or any(mask == full[a] for a, mask in masks.items()):
+        return []  # the rule excludes nothing, or its premise never holds
+    return [Clause({a: mask for a, mask in masks.items() if mask}, r, rule)]
+
+
+def _in_cell(clauses: Sequence[Clause]) -> Overlap | None:
+    """Return two clauses that meet in an attribute in subsets that are not nested, if there are."""
+    left = _without_implied(clauses)
+    masks: dict[int, set[int]] = {}
+    for clause in left:
+        for name, mask in clause.masks.items():
+            masks.setdefault(name, set()).add(mask)
+    crossing = [name for name, used in masks.items() if not _nested(used)]
+    for one, other in combinations(left, 2) if crossing else ():
+        for name in crossing:
+            pair = {one.masks.get(name, -1), other.masks.get(name, -1)}
+            if -1 not in pair and not _nested(pair) and _both_count(one, other, left):
+                return Overlap(name, (min(one.rule, other.rule), max(one.rule, other.rule)))
+    return None
+
+
+def _nested(masks: Iterable[int]) -> bool:
+    """Tell whether subsets form a chain."""
+    ordered = sorted(masks, key=int.bit_count)
+    return all(small & ~large == 0 for small, large in pairwise(ordered))
+
+
+def _without_implied(clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses that do not follow from another one, at any level."""
+    distinct: dict[frozenset[tuple[int, int]], Clause] = {}
+    for clause in sorted(clauses, key=lambda c: c.parameter):
+        distinct.setdefault(frozenset(clause.masks.items()), clause)
+    least: dict[int, Clause] = {}  # of those on one attribute, that with the smallest subset
+    for clause in distinct.values():
+        if len(clause.masks) == 1:
+            [(name, mask)] = clause.masks.items()
+            if name not in least or mask.bit_count() < least[name].masks[name].bit_count():
+                least[name] = clause
+    units = list(least.values())
+    left = [c for c in distinct.values() if not _implied(c, c.parameter, units, c.masks)]
+    if len(left) <= PAIR_LIMIT:
+        left = [c for c in left if not _implied(c, c.parameter, left)]
+    return left
+
+
+def _implied(
+    clause: Clause, level: float, others: Iterable[Clause], near: Container[int] | None = None
+) -> bool:
+    """Tell whether a clause follows from another one that counts at a level."""
+    return any(
+        other is not clause
+        and other.parameter <= level
+        and (near is None or all(name in near for name in other.masks))
+        and all(not mask & ~clause.masks.get(name, 0) for name, mask in other.masks.items())
+        for other in others
+    )
+
+
+def _both_count(one: Clause, other: Clause, clauses: Sequence[Clause]) -> bool:
+    """Tell whether neither clause follows from another one at the first level that has both."""
+    level = max(one.parameter, other.parameter)
+    return not (_implied(one, level, clauses) or _implied(other, level, clauses))
+
+
+# --- across rule sets -------------------------------------------------------------------------
+
+
+def _is_forest(sets: Sequence[RuleSet]) -> bool:
+    """Tell whether there is only one way between attributes along groups of tied rules."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for rule_set in sets:
+        premises = [premise_masks(rule) for rule in rule_set.rules]
+        for places in tied_rules(premises):
+            used = dict.fromkeys(name for j in places for name in premises[j])
+            roots = [find(name) for name in (rule_set.output.name, *used)]
+            if len(set(roots)) < len(roots):
+                return False
+            leader.update(dict.fromkeys(roots, roots[0]))
+    return True
+
+
+def _loops(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
+    """Yield the attributes on which paths from one attribute meet, unless they are nested."""
+    made = {s.output.name: s for s in sets}
+    names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in made]))
+    names += made
+    behind = {name: 1 << i for i, name in enumerate(names)}  # attributes as bits, with their own
+    facets = FacetsBehind(sets)
+    for rule_set in sets:
+        name, once, twice = rule_set.output.name, 0, 0
+        for attribute in rule_set.inputs:
+            once, twice = once | behind[attribute.name], twice | once & behind[attribute.name]
+        behind[name] |= once
+        if twice and not facets.are_nested(rule_set):
+            shared = positions(twice)
+            bit = 1 << shared[-1]  # the nearest
+            ways = [a.name for a in rule_set.inputs if behind[a.name] & bit][:2]
+            paths = [" -> ".join([*_path(way, bit, made, behind), name]) for way in ways]
+            more = f" (and {len(shared) - 1} more attributes do)" if len(shared) > 1 else ""
+            reason = f"leads to it along several paths, {' and '.join(paths)}{more}"
+            yield UpperBound(name, f"{names[shared[-1]]!r} {reason}")
+
+
+def _path(name: str, bit: int, made: Mapping[str, RuleSet], behind: Mapping[str, int]) -> list[str]:
+    """Return the attributes on the way from the one of a bit to another one."""
+    path = [name]
+    while name in made:
+        inputs = [a.name for a in made[name].inputs if behind[a.name] & bit]
+        if not inputs:
+            break
+        name = inputs[0]
+        path.append(name)
+    return path[::-1]
+
+
+class FacetsBehind:
+    """The subsets ``Pi(a in A)`` of attributes that the possibility of a subset is made of.
+
+    If those of each attribute are nested, the possibility is exact whatever the paths are: of each
+    attribute, input or not, the value in the smallest subset that it can be in serves all.
+
+    Parameters
+    ----------
+    sets : the rule sets, in an order of inference
+    """
+
+    def __init__(self, sets: Sequence[RuleSet]) -> None:
+        self._sets = {s.output.name: s for s in sets}
+        self._kinds: dict[str, Kind] | None = None
+        self._known: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
+
+    def are_nested(self, rule_set: RuleSet) -> bool:
+        """Tell whether they are, for each value of an output; False where that is not known."""
+        cells = range(len(rule_set.partition))
+        first = [int(np.argmax(rule_set.partition.cell_of == cell)) for cell in cells]
+        with COMPILING:
+            return all(self._is_chain(rule_set.output.name, 1 << place) for place in first)
+
+    def _is_chain(self, name: str, mask: int) -> bool:
+        masks: dict[str, set[int]] = {}
+        waiting, seen = [(name, mask)], {(name, mask)}
+        for facet in waiting:  # grows on the way
+            if facet[0] in self._sets:
+                new = self._used(*facet) - seen
+                seen |= new
+                waiting += new
+                for used, subset in new:
+                    masks.setdefault(used, set()).add(subset)
+                    if not self._is_sound(used) or not _nested(masks[used]):
+                        return False
+            if len(seen) > FACET_LIMIT:
+                return False
+        return True
+
+    def _is_sound(self, name: str) -> bool:
+        """Tell whether an attribute is always normalised."""
+        return name not in self._sets or circuit_of(self._kind(name)).height == ONE
+
+    def _kind(self, name: str) -> Kind:
+        if self._kinds is None:
+            inputs = {a.name for s in self._sets.values() for a in s.inputs} - self._sets.keys()
+            self._kinds = kinds_of([s.unit for s in self._sets.values()], inputs)
+        return self._kinds[name]
+
+    def _used(self, name: str, mask: int) -> frozenset[tuple[str, int]]:
+        """Return the subsets of inputs that the possibility of a subset is computed from."""
+        if (name, mask) not in self._known:
+            circuit, inputs = circuit_of(self._kind(name)), self._sets[name].inputs
+            waiting = circuit.facets([mask], split=False)
+            seen, found = set(waiting), set()
+            for number in waiting:  # grows on the way
+                node = circuit.nodes[number]
+                if isinstance(node, Facet):
+                    found.add((inputs[node.attribute].name, node.mask))
+                elif isinstance(node, Node):
+                    new = [child for child in node.children if child not in seen]
+                    seen.update(new)
+                    waiting += new
+            self._known[name, mask] = frozenset(found)
+        return self._known[name, mask]
