@@ -79,6 +79,7 @@ def test_messages(
     [
         ("explain", "--sample", "2"),
         ("backprop", "--target", "risk=high"),
+        ("check",),
     ],
 )
 def test_other_commands(

@@ -38,3 +38,14 @@ def test_values_are_read_as_they_are_written(text: str, value: Any) -> None:
 def test_a_text_that_is_no_value_is_refused(text: str) -> None:
     with pytest.raises(DomainError, match="attribute 'odd' has no value"):
         find_value(ODD, text)
+
+
+def test_a_number_stands_for_its_interval() -> None:
+    age = Attribute.number("age", [30, "<=65"])
+    assert [find_value(age, text) for text in ("7", "30", "65.0", "[30, 65]", "70")] == [
+        "<30",
+        "[30, 65]",
+        "[30, 65]",
+        "[30, 65]",
+        ">65",
+    ]

@@ -11,6 +11,7 @@ from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import read_value
 from pinesy.samples import Batch, read_samples, value_texts
@@ -144,7 +145,8 @@ def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
 def find_value(attribute: Attribute, text: str) -> Hashable:
     """Return the domain value that a text is the written form of.
 
-    That is its name in data files, or anything that reads as it in ``.rules`` files.
+    That is its name in data files, or anything that reads as it in ``.rules`` files; of a numeric
+    attribute also any number, which stands for its interval.
 
     Examples
     --------
@@ -156,6 +158,8 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
     if text in places:
         return attribute.domain[places[text]]
     value = _parsed(text)
+    if attribute.scale is not None and is_number(value):
+        return attribute.domain[int(attribute.scale.positions(as_floats([value]))[0])]
     if value is not None and value in attribute:
         return attribute.domain[attribute.position(value)]
     hint = suggestion(text, value_texts(attribute))

@@ -1,15 +1,25 @@
 """The commands ``pinesy check`` and ``pinesy show``: what is in a file of rules."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from pinesy.cli.options import All, RulesFile, TransformName, TransformOption, read_data
+from pinesy.cli.options import (
+    All,
+    Decimal,
+    Ids,
+    RulesFile,
+    Separator,
+    TransformName,
+    TransformOption,
+    read_data,
+    reading,
+)
 from pinesy.cli.output import Screen, counted, degree_text, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
@@ -46,7 +56,14 @@ SetName = Annotated[
 ]
 
 
-def check(rules: RulesFile, data: CheckedData = None, transform: TransformOption = "none") -> None:
+def check(
+    rules: RulesFile,
+    data: CheckedData = None,
+    transform: TransformOption = "none",
+    ids: Ids = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+) -> None:
     """Look for what is odd in a file of rules, say what inference costs, and try it on data.
 
     Warnings are likely mistakes (exit code 1), notes are not.
@@ -65,7 +82,8 @@ def check(rules: RulesFile, data: CheckedData = None, transform: TransformOption
       pinesy check sum.rules digits.csv
     """
     cascade = load_rules(rules)
-    findings = cascade.check() if data is None else _checked(cascade, data, transform)
+    how = reading(ids, separator, decimal)
+    findings = cascade.check() if data is None else _checked(cascade, data, transform, how)
     typer.echo(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
@@ -73,10 +91,12 @@ def check(rules: RulesFile, data: CheckedData = None, transform: TransformOption
     raise typer.Exit(1 if warnings else 0)
 
 
-def _checked(cascade: Cascade, data: Path, transform: TransformName) -> Report:
+def _checked(
+    cascade: Cascade, data: Path, transform: TransformName, how: Mapping[str, Any]
+) -> Report:
     """Return the report on rules with what they make of the samples of a file."""
     outputs = [s.output for s in cascade.order]
-    batches = read_data(data, cascade, cascade.inputs, transform, READ, outputs)
+    batches = read_data(data, cascade, cascade.inputs, transform, READ, outputs, how)
     samples = Batch.joined(list(batches))
     targets = samples.targets or None
     return cascade.check(samples.evidence, targets, lines=samples.lines)

@@ -121,17 +121,22 @@ class Scale:
         x = np.asarray(numbers, dtype=np.float64)
         degrees = np.zeros((len(x), len(self.cuts) + 1))
         if self.blur:
-            low, high = np.array([-inf, *self.cuts]), np.array([*self.cuts, inf])
-            with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers; see below
-                distance = np.maximum(low - x[:, None], x[:, None] - high)
-                degrees = np.clip(1.0 - distance / self.blur, 0.0, 1.0)
+            limits = self._limits
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers are set below
+                distance = np.maximum(limits[:-1] - x[:, None], x[:, None] - limits[1:])
+                degrees = np.minimum(np.maximum(1.0 - distance / self.blur, 0.0), 1.0)
         degrees[np.arange(len(x)), self.positions(x)] = 1.0
         degrees[np.isnan(x)] = 1.0
-        return np.nan_to_num(degrees)
+        return degrees
 
     def positions(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Return the interval that each number lies in; the last one for NaN."""
-        return np.searchsorted(np.array(self.cuts), numbers, side="right")
+        return np.searchsorted(self._limits[1:-1], numbers, side="right")
+
+    @cached_property
+    def _limits(self) -> FloatArray:
+        """The cuts, with what is below and above all numbers."""
+        return np.array([-inf, *self.cuts, inf])
 
     def below(self, comparison: str, number: Any, attribute: str) -> int:
         """Return the number of intervals below the cut that a comparison is with.
