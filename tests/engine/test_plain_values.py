@@ -210,6 +210,36 @@ def tables() -> list[Any]:
     return found
 
 
+class PolarsColumn:
+    """A column as polars has them: of no index, and an array of objects if something is missing."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_numpy(self) -> Any:
+        return np.array(self.values, dtype=object)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self.to_numpy()
+
+
+class PolarsTable:
+    """A table as polars has them."""
+
+    columns = [*MANY, "id"]
+
+    def __getitem__(self, name: str) -> PolarsColumn:
+        return PolarsColumn(MANY[name])
+
+
+def test_a_table_without_an_index() -> None:
+    assert inferred(PolarsTable()) == WANTED
+    assert inferred({name: PolarsTable()[name] for name in MANY}) == WANTED
+
+
 def test_a_table_of_values() -> None:
     for table in tables():
         assert inferred(table) == WANTED

@@ -20,10 +20,14 @@ from pinesy import (
     Iff,
     RuleSet,
     RuleSetError,
+    backpropagate,
     explain,
     learn,
     load,
+    margin,
+    posterior,
     save,
+    smallest_change,
     why_not,
 )
 from pinesy.engine.plain_values import degrees_of_values
@@ -214,6 +218,12 @@ def test_numbers_are_their_distributions_elsewhere() -> None:
     assert str(explain(RULES, plain, "risk")) == str(explain(RULES, one, "risk"))
     assert "age is <30 (rule 1)" in str(explain(RULES, plain, "risk"))
     assert str(why_not(RULES, plain, "high")) == str(why_not(RULES, one, "high"))
+    assert repr(backpropagate(RULES, plain, "high")) == repr(backpropagate(RULES, one, "high"))
+    fit = posterior(RULES, plain, "high")["age"].degrees
+    assert fit.tolist() == posterior(RULES, one, "high")["age"].degrees.tolist()
+    assert margin(RULES, plain) == margin(RULES, one)
+    changed = smallest_change(RULES, plain, "high")
+    assert str(changed) == str(smallest_change(RULES, one, "high"))
     targets = {"risk": ["high"]}
     numbers = {"age": [29], "smoker": ["no"]}
     assert learn(RULES, numbers, targets).cascade == learn(RULES, hot, targets).cascade

@@ -343,7 +343,9 @@ def _read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool
     rows = evidence_rows(back.cascade, evidence, back.inputs)
     block = rows.block(0, rows.n)
     inputs = {name: block[:, columns] for name, columns in column_slices(back.inputs).items()}
-    given = inputs if rows.is_batch else {name: array[0] for name, array in inputs.items()}
+    given: dict[str, Any] = dict(inputs)
+    if not rows.is_batch:  # a list of numbers may be plain values
+        given = {a.name: Possibility(a, inputs[a.name][0]) for a in back.inputs}
     inferred = back.cascade.infer(given, list(back.targets))  # which refuses what is not normalised
     outputs = {name: np.atleast_2d(inferred[name].degrees) for name in back.targets}
     return ActualSample(inputs, outputs), rows.is_batch

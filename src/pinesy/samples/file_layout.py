@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
+from pinesy.engine.input_tables import ID
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
-#: The name of a column that tells samples apart, whether it is said to or not.
-ID = "id"
 #: What to do about a column of something else.
 AS_ID = "; a column that only tells samples apart is one of ids= (--id NAME)"
 #: What may stand between the cells of CSV.
