@@ -229,7 +229,7 @@ class PolarsColumn:
 class PolarsTable:
     """A table as polars has them."""
 
-    columns = [*MANY, "id"]
+    columns = (*MANY, "id")
 
     def __getitem__(self, name: str) -> PolarsColumn:
         return PolarsColumn(MANY[name])
