@@ -141,6 +141,17 @@ def test_words_of_formulas_may_be_names() -> None:
     assert {a.name for a in cascade.inputs} == {"at", "exists", "exactly_1"}
 
 
+def test_an_attribute_that_is_true_or_false_is_a_proposition() -> None:
+    head = "attribute d in 0..9 attribute x in {yes, no} function even = d % 2 == 0 "
+    short = parse(head + "if even and not d == 4 then x == yes if not even then x == no")
+    assert short == parse(
+        head + "if even == true and d != 4 then x == yes if even == false then x == no"
+    )
+    assert parse(head + "attribute y in {true, false} iff x == yes then y").outputs[-1].name == "y"
+    with raises_saying(RulesTextError, "expected 'in', 'where' or a comparison, found 'then'"):
+        parse(head + "if d then x == yes")
+
+
 @pytest.mark.parametrize(
     ("text", "column", "parts"),
     [
@@ -154,7 +165,7 @@ def test_words_of_formulas_may_be_names() -> None:
         ("if at least 1 of () then b == 1", 13, ["a formula needs at least one proposition"]),
         ("if " + "not " * 60 + "p[1] == 1 then b == 1", 204, ["nests more than 50 deep"]),
         ("if " + "(" * 60 + "p[1] == 1 then b == 1", 54, ["nests more than 50 deep"]),
-        ("if p[1] == 1 then b == 1 or b == 0", 26, ["expected a statement", "found 'or'"]),
+        ("if p[1] == 1 then b == 1 or b == 0", 26, ["one conclusion, on one attribute"]),
     ],
     ids=lambda text: text[:40] if isinstance(text, str) else "",
 )

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pinesy.exceptions import PinesyError
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
-from pinesy.rulebase.proposition_text import PropositionReader
+from pinesy.rulebase.proposition_text import ARITHMETIC, PropositionReader
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.value_sets import Grammar, read_items, read_name, read_subset, read_value
 
 _AGGREGATES: dict[str, Callable[..., Cascade]] = {
@@ -53,7 +55,12 @@ def read_function(known: PropositionReader) -> Cascade:
         reader.fail(f"the function {name!r} uses no attribute: it is always the same", token)
     attributes = [known.attributes[used] for used in names.used]
     of = known.joints.get(frozenset(names.used), attributes)
-    return known.at(token, lambda: function(name, of, text, domain))
+    try:
+        return function(name, of, text, domain)
+    except PinesyError as error:
+        numeric = [a.name for a in attributes if a.scale is not None]
+        cure = (f"; {one!r} is numeric: write rules, such as iff {one} < 30 ..." for one in numeric)
+        reader.fail(f"{error}{next(cure, '')}", token)
 
 
 class _Numbered(Mapping[str, int]):
@@ -90,6 +97,8 @@ def _aggregate(known: PropositionReader, name: str, domain: Sequence[Hashable] |
     more: dict[str, Any] = {}
     if token.text == "sum" and reader.accept("%"):
         more["modulo"] = read_value(reader)
+    if reader.token.kind == "sign" and reader.token.text in (*COMPARISONS, *ARITHMETIC):
+        reader.fail(f"{token.text}(...) stands alone; compute with {name!r} in another function")
     return known.at(token, lambda: _AGGREGATES[token.text](name, items, **more))
 
 
@@ -97,7 +106,10 @@ def _term(known: PropositionReader) -> Any:
     """Read an attribute or, for a parity, a proposition."""
     start = known.reader.position
     attribute = known.attribute()
-    if known.reader.token.text in (",", ")", "for"):
+    after = known.reader.token.text
+    if after in (",", ")", "for"):
         return attribute
+    if after in ARITHMETIC:
+        known.reader.fail("expected ',' or ')': these are attributes; name others by a function")
     known.reader.seek(start)
     return known.proposition()

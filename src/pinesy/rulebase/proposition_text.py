@@ -20,6 +20,16 @@ T = TypeVar("T")
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+#: Signs that compute with attributes, which propositions do not.
+ARITHMETIC = frozenset(["+", "-", "*", "//", "%"])
+ONE_ATTRIBUTE = "a proposition is on one attribute: name what is of several, as in function new"
+
+
+def is_truth(attribute: Attribute) -> bool:
+    """Tell whether the values of an attribute are false and true."""
+    return len(attribute.domain) == 2 and all(type(value) is bool for value in attribute.domain)
+
+
 class PropositionReader:
     """Reads what is said of the attributes that are declared."""
 
@@ -65,7 +75,10 @@ class PropositionReader:
         return factors
 
     def proposition(self) -> Proposition:
-        """Read ``a in {...}``, ``a not in {...}``, ``a where ...``, ``a == 3``, ``3 <= a < 5``."""
+        """Read ``a in {...}``, ``a not in {...}``, ``a where ...``, ``a == 3``, ``3 <= a < 5``.
+
+        The name of an attribute whose values are false and true says that it is true.
+        """
         token = self.reader.token
         if self._is_number(token):
             return self._between()
@@ -77,8 +90,11 @@ class PropositionReader:
             condition = read_condition(self.reader, attribute.condition_names)
             return self.at(token, lambda: attribute.where(condition))
         if word != "in" and not (word and self.reader.accept("in")):
+            if not word and is_truth(attribute):
+                return attribute.isin({True})
             found = self.reader.token.text
-            self.reader.fail(f"expected 'in' or 'where', found {found!r:.60}")
+            cure = f"; {ONE_ATTRIBUTE} = {attribute.name} {found} ..." * (found in ARITHMETIC)
+            self.reader.fail(f"expected 'in', 'where' or a comparison, found {found!r:.60}{cure}")
         subset_token = self.reader.token
         values = read_subset(self.reader)
         proposition = self.at(subset_token, lambda: attribute.isin(values))
@@ -89,6 +105,9 @@ class PropositionReader:
         sign = self.reader.take().text
         token = self.reader.token
         value = read_value(self.reader)
+        if value in self.attributes and value not in attribute.domain:
+            comparison = f"{attribute.name} {sign} {value}"
+            self.reader.fail(f"{value!r} is an attribute; {ONE_ATTRIBUTE} = {comparison}", token)
         return self._comparison(token, attribute, sign, value)
 
     def _comparison(self, token: Token, attribute: Attribute, sign: str, value: Any) -> Proposition:

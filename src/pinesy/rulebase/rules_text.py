@@ -35,6 +35,12 @@ from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, r
 VERSION = 2
 #: What files of version 1 began with, which did not say so.
 HEAD_1 = "# written by pinesy; the last line says: end"
+#: Words that may not follow a rule, and what to write.
+_NO_CONCLUSION = {
+    "and": "a rule has one conclusion; write a rule for each",
+    "or": "a rule has one conclusion, on one attribute; write 'in' and the values that are left",
+    "else": "a rule has no 'else'; write 'iff', or another rule with 'not (...)'",
+}
 
 
 def parse(text: str, directory: str | Path | None = None) -> Cascade:
@@ -216,6 +222,8 @@ class _Statements(FormulaReader):
         self.reader.expect("then")
         conclusion = self.proposition()
         s, r = self._parameters(word)
+        if self.reader.token.text in _NO_CONCLUSION and self.reader.token.kind == "word":
+            self.reader.fail(_NO_CONCLUSION[self.reader.token.text])
         if self.lacks_cuts:  # it is read again; the parts may not fit together now
             premise = conclusion
         return self.at(start, lambda: Rule(premise_of(premise), conclusion, s, r))
