@@ -594,3 +594,9 @@ def test_a_long_sum_is_inferred() -> None:
     evidence["a_7"] = {7: 1.0, 8: 0.3}
     inferred = rules.infer(evidence)["f"].to_dict()
     assert {t: d for t, d in inferred.items() if d} == {0: 1.0, 1: 0.3}
+
+
+def test_a_sum_of_too_many_values_is_refused_at_once() -> None:
+    digits = [Attribute(f"d{i}", range(10)) for i in range(1000)]
+    with raises_saying(DomainError, "the sum 's' would have 9,001 values", "most=", "modulo="):
+        sum_of("s", digits)

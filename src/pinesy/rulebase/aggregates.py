@@ -15,6 +15,7 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import (
+    MAX_SUBSET_BITS,
     FunctionSteps,
     compared,
     distinct_attributes,
@@ -267,6 +268,12 @@ def capped(steps: FunctionSteps, name: str, terms: Sequence[Attribute], most: in
 def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
     """Add the sum of the terms; decimals are added from left to right, as Python does."""
     if all(isinstance(v, int) for a in terms for v in a.domain):
+        values = 1 + sum(max(a.domain) - min(a.domain) for a in terms)  # type: ignore[type-var,operator]
+        if values**3 // 2 > MAX_SUBSET_BITS:  # of the last step, on two halves of the values
+            raise DomainError(
+                f"the sum {name!r} would have {values:,} values, too many for its rules; bound it "
+                "(most=...), take its remainder (modulo=...), or add fewer or smaller numbers"
+            )
         tree(steps, name, terms, Sum())
     else:
         chain(steps, name, terms, [Sum()] * len(terms))
