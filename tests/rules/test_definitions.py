@@ -26,6 +26,7 @@ from pinesy import (
     at_least,
     at_most,
     exactly,
+    parse,
 )
 from pinesy.rulebase.rules_json import from_content, to_content
 from pinesy.rules.definitions import is_satisfiable, normal_form
@@ -213,3 +214,11 @@ def test_what_can_hold_together(parts: list[Any]) -> None:
     all_values = product(*(range(len(a.domain)) for a in INPUTS))
     named = (dict(zip((a.name for a in INPUTS), values, strict=True)) for values in all_values)
     assert is_satisfiable(*parts) == any(all(holds(p, v) for p in parts) for v in named)
+
+
+def test_an_attribute_that_rules_can_do_without_is_declared() -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1, 2])
+    formula = ~at_least(3, a.isin({0}), b.isin({0}), b.isin({0}), b.isin({0, 1}))
+    cascade = Cascade(RuleSet([If(formula).then(OUT.isin({"yes"}))]))
+    assert parse(str(cascade)) == cascade
+    assert from_content(json.loads(json.dumps(to_content(cascade)))) == cascade

@@ -18,6 +18,7 @@ from pinesy.rulebase.renaming import instances, renamed
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.definitions import Defined
 from pinesy.rules.propositions import Proposition
 
 #: What may be asked of a cascade: a distribution, or the possibility of a proposition.
@@ -55,9 +56,8 @@ class Cascade:
             declared += part.attributes.values() if isinstance(part, Cascade) else ()
             for rule_set in part.rule_sets if isinstance(part, Cascade) else (part,):
                 if not isinstance(rule_set, RuleSet):
-                    raise CascadeError(
-                        f"a cascade is made of rule sets and cascades; got {rule_set!r}"
-                    )
+                    what = "a cascade is made of rule sets and cascades"
+                    raise CascadeError(f"{what}; got {rule_set!r}")
                 for one in (*rule_set.definitions, rule_set):
                     _add(sets, one)
         self._rule_sets = tuple(sets.values())
@@ -76,7 +76,8 @@ class Cascade:
                     f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
                     f"and {attribute!r}; rename one"
                 )
-            waiting.extend(f for f in attribute.factors if found.get(f.name) is not f)
+            parts = attribute.mentioned if isinstance(attribute, Defined) else attribute.factors
+            waiting.extend(a for a in parts if a.formula is None and found.get(a.name) is not a)
         return found
 
     @property

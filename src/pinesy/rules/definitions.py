@@ -64,6 +64,11 @@ class Defined(Attribute):
         """The rules that define it."""
         return tuple(_rules(self))
 
+    @property
+    def mentioned(self) -> "tuple[Attribute, ...]":
+        """The attributes that its formula speaks of, even if its rules can do without them."""
+        return tuple(p.attribute for p in _propositions(self.content))
+
 
 def _name(text: str) -> str:
     """Return the name of the attribute of a formula: its text, or a beginning that is its own."""
