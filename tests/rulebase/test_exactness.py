@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pinesy import Attribute, Cascade, If, Iff, RuleSet, parse, posterior
 from pinesy.problems import addition, sudoku
 from pinesy.rulebase import function, joint, max_of, parity_of, sum_of
+from pinesy.rulebase.check import BOUND
 from pinesy.rulebase.exactness import upper_bounds
 from strategies import attributes, distributions, rule_sets, shaped_cascades
 
@@ -105,9 +106,8 @@ def notes(*sets: RuleSet) -> list[str]:
 def test_overlapping_premises_of_one_set() -> None:
     rules = RuleSet([Iff(A.isin({0, 1})).then(B.isin({0})), Iff(A.isin({1, 2})).then(B.isin({0}))])
     assert notes(rules) == [
-        "attribute 'b': its degrees are upper bounds, and may be above the exact ones: rules 1 and "
-        "2 use 'a' along several paths, as if it were several; posterior(rules, evidence, {}) is "
-        "exact where its `exact` is true"
+        f"attribute 'b': {BOUND}, as rules 1 and 2 use 'a' along several paths, as if it were "
+        "several; posterior(rules, evidence, {}) is exact where its `exact` is true"
     ]
     sees = {"a": [1.0, 0.0, 1.0]}
     assert rules.infer(sees)[0] == 1.0
@@ -134,8 +134,8 @@ def test_paths_along_several_sets() -> None:
         RuleSet([If(B.isin({0})).then(D.isin({0})), If(C.isin({0})).then(D.isin({0}))]),
     )
     assert found == [
-        "attribute 'd': its degrees are upper bounds, and may be above the exact ones: 'a' leads "
-        "to it along several paths, a -> b -> d and a -> c -> d"
+        f"attribute 'd': {BOUND}, as 'a' leads to it along several paths, a -> b -> d and "
+        "a -> c -> d"
     ]
 
 

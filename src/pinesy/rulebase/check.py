@@ -28,7 +28,7 @@ REDUNDANCY_LIMIT = 50_000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
 #: What is said of degrees that are not known to be exact.
-BOUND = "its degrees are upper bounds, and may be above the exact ones"
+BOUND = "its degrees, and what rests on them, are upper bounds: they may be above the exact ones"
 Level = Literal["warning", "note"]
 #: What there is to say about a rule set: how grave, what kind, and why.
 Remark = tuple[Level, str, str]
@@ -126,7 +126,7 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
         where = f"rules on {rule_set.output.name!r}"
         findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
     findings += [
-        Finding("note", "upper bound", f"attribute {one.attribute!r}", f"{BOUND}: {one.reason}")
+        Finding("note", "upper bound", f"attribute {one.attribute!r}", f"{BOUND}, as {one.reason}")
         for one in upper_bounds(rule_sets)
     ]
     findings.sort(key=lambda f: f.level != "warning")

@@ -26,12 +26,12 @@ from pinesy.engine.linker import kinds_of
 from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
 from pinesy.rulebase.rule_set import RuleSet
 
-#: Patterns times rules up to which a rule set is looked at.
-LOOK_LIMIT = 500_000
+#: Cells times rules up to which a rule set is looked at.
+LOOK_LIMIT = 20_000_000
 #: Clauses of a cell that are compared pair by pair.
 PAIR_LIMIT = 200
-#: Subsets behind a value that are looked at where paths meet.
-FACET_LIMIT = 2000
+#: Subsets that are looked at where paths meet, in all.
+FACET_LIMIT = 30_000
 
 
 #: A premise: its propositions as the place of the attribute among the inputs, and the subset.
@@ -106,7 +106,9 @@ def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
     outside = [_outside(premise, r, j, full) for j, (premise, _, r) in enumerate(sides)]
     signs = kind.partition.signs
     for places in tied_rules([[a for a, _ in premise] for premise in kind.premises]):
-        for pattern in np.unique(signs[:, places], axis=0).tolist():  # groups are independent
+        packed = np.packbits(signs[:, places], axis=1)
+        _, first = np.unique(packed, axis=0, return_index=True)
+        for pattern in signs[first][:, places].tolist():  # groups are independent
             terms = zip(places, pattern, strict=True)
             parts = (inside[j] if sign else outside[j] for j, sign in terms)
             if found := _in_cell([clause for part in parts for clause in part]):
@@ -214,18 +216,19 @@ def _is_forest(sets: Sequence[RuleSet]) -> bool:
 
 
 def _loops(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
-    """Yield the attributes on which paths from one attribute meet, unless they are nested."""
+    """Yield where paths from one attribute meet first, unless subsets are nested."""
     made = {s.output.name: s for s in sets}
     names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in made]))
     names += made
     behind = {name: 1 << i for i, name in enumerate(names)}  # attributes as bits, with their own
-    facets = FacetsBehind(sets)
+    facets, noted, bits = FacetsBehind(sets), 0, dict(behind)
     for rule_set in sets:
         name, once, twice = rule_set.output.name, 0, 0
         for attribute in rule_set.inputs:
             once, twice = once | behind[attribute.name], twice | once & behind[attribute.name]
         behind[name] |= once
-        if twice and not facets.are_nested(rule_set):
+        if twice and not once & noted and not facets.are_nested(rule_set):
+            noted |= bits[name]
             shared = positions(twice)
             bit = 1 << shared[-1]  # the nearest
             ways = [a.name for a in rule_set.inputs if behind[a.name] & bit][:2]
@@ -262,6 +265,7 @@ class FacetsBehind:
         self._sets = {s.output.name: s for s in sets}
         self._kinds: dict[str, Kind] | None = None
         self._known: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
+        self._looks = 0
 
     def are_nested(self, rule_set: RuleSet) -> bool:
         """Tell whether they are, for each value of an output; False where that is not known."""
@@ -274,6 +278,9 @@ class FacetsBehind:
         masks: dict[str, set[int]] = {}
         waiting, seen = [(name, mask)], {(name, mask)}
         for facet in waiting:  # grows on the way
+            self._looks += 1
+            if self._looks > FACET_LIMIT:
+                return False
             if facet[0] in self._sets:
                 new = self._used(*facet) - seen
                 seen |= new
@@ -282,8 +289,6 @@ class FacetsBehind:
                     masks.setdefault(used, set()).add(subset)
                     if not self._is_sound(used) or not _nested(masks[used]):
                         return False
-            if len(seen) > FACET_LIMIT:
-                return False
         return True
 
     def _is_sound(self, name: str) -> bool:
