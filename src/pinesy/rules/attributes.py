@@ -17,7 +17,7 @@ from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
-from pinesy.rules.syntax.writer import format_name, format_subset, is_run
+from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
 
 #: Values of a product attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
@@ -243,7 +243,7 @@ class Attribute:
                     f"the values of attribute {self.name!r} are intervals: {shown}; {value!r:.60} "
                     f"is none of them: compare numbers, such as {self.name} < 30"
                 ) from None
-            alike = [v for v in self.domain if str(v) == str(value)]
+            alike = [v for v in self.domain if str(value) in (str(v), show_value(v))]
             hint = suggestion(value, self.domain)
             if alike:
                 kinds = (type(alike[0]).__name__, type(value).__name__)
