@@ -442,7 +442,5 @@ def test_what_is_saved_can_be_loaded(cascade: Cascade, suffix: str, tmp_path: Pa
 def test_a_word_that_text_reads_as_a_constant_is_told_from_a_text() -> None:
     declared = "attribute job in {some, none} attribute b in {0, 1} "
     rules = parse(declared + "if job in {none} then b in {1}")
-        "attribute job in {some, none} attribute b in {0, 1} if job in {none} then b in {1}"
-    )
     with pytest.raises(DomainError, match=r"it has None \(NoneType\), not 'none' \(str\)"):
         rules.infer({"job": "none"})

@@ -21,14 +21,13 @@ free of them, and both lambda and rho are the max over the cases (docs/rules-for
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import product
 from math import prod
-from operator import and_, or_
-from typing import Any
 
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.normal_forms import Normal, at_least_of, normal_form, propositions_of
 from pinesy.rules.propositions import Compound, Premise, Proposition, Statement, all_of
 from pinesy.rules.rule import Rule
 
@@ -38,9 +37,6 @@ MAX_CASES = 1_000
 MAX_COUNTS = 1_000_000
 #: Characters up to which a formula is the name of its attribute.
 MAX_NAME = 120
-
-#: A formula in normal form: negations only before propositions and counts; or a truth value.
-Normal = Proposition | Compound | bool
 
 
 class Defined(Attribute):
@@ -67,7 +63,7 @@ class Defined(Attribute):
     @property
     def mentioned(self) -> "tuple[Attribute, ...]":
         """The attributes that its formula speaks of, even if its rules can do without them."""
-        return tuple(p.attribute for p in _propositions(self.content))
+        return tuple(p.attribute for p in propositions_of(self.content))
 
 
 def _name(text: str) -> str:
@@ -94,7 +90,7 @@ def premise_of(*statements: Statement) -> Premise:
         return whole
     form = normal_form(whole)
     if isinstance(form, bool):  # said of any attribute, so that a check can name it
-        attribute = next(_propositions(whole)).attribute
+        attribute = next(propositions_of(whole)).attribute
         return Premise((Proposition(attribute, attribute.full * form),))
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
         return Premise(tuple(map(_literal, form.parts)))
@@ -109,108 +105,20 @@ def _literal(form: Statement) -> Proposition:
     return ~_literal(form.parts[0]) if form.most == 0 else Defined(form).isin({True})
 
 
-def normal_form(
-    statement: Statement, holds: bool = True, given: Mapping[str, int] | None = None
-) -> Normal:
-    """Return what says that a statement holds, or does not, in normal form.
-
-    Negations are moved to the propositions, nested conjunctions and disjunctions are joined, and
-    so are their propositions on one attribute.
-
-    Parameters
-    ----------
-    given : the subset in which each of some attributes lies; it meets every subset that the
-        statement speaks of wholly or not at all
-    """
-    given = given or {}
-    if isinstance(statement, Proposition):
-        if statement.attribute.name in given:
-            return bool(statement.mask & given[statement.attribute.name]) == holds
-        proposition = statement if holds else ~statement
-        trivial = proposition.mask in (0, proposition.attribute.full)
-        return bool(proposition.mask) if trivial else proposition
-    if isinstance(statement, Premise):
-        parts: tuple[Statement, ...] = statement.propositions
-        least = most = len(parts)
-    else:
-        parts, least, most = statement.parts, statement.least, statement.most
-    if most < len(parts) and least > 0 and least <= most:
-        return _between(least, most, [normal_form(p, True, given) for p in parts], holds)
-    if most < len(parts):  # at most: so many do not hold
-        k, sign = len(parts) - most if least <= most else len(parts) + 1, False
-    else:
-        k, sign = least, True
-    if not holds:
-        k, sign = len(parts) - k + 1, not sign
-    return _at_least(k, [normal_form(p, sign, given) for p in parts])
-
-
-def _between(least: int, most: int, parts: Sequence[Normal], holds: bool) -> Normal:
-    """Return the normal form of: from `least` to `most` of the parts hold (or do not)."""
-    sure = parts.count(True)
-    left = tuple(part for part in parts if not isinstance(part, bool))
-    form = Compound(left, least - sure, most - sure) if left else None
-    if form is None or form.least <= 0 or form.most >= len(left):
-        return (least <= sure <= most) == holds if form is None else normal_form(form, holds)
-    return form if holds else Compound((form,), 0, 0)
-
-
-def _at_least(k: int, parts: Sequence[Normal]) -> Normal:
-    """Return the normal form of: `k` or more of the parts hold."""
-    k -= parts.count(True)
-    left = [part for part in parts if not isinstance(part, bool)]
-    if k <= 0 or k > len(left):
-        return k <= 0
-    if 1 < k < len(left):
-        return Compound(tuple(left), k, len(left))
-    return _joined(left, k == len(left) > 1)
-
-
-def _joined(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
-    """Return a conjunction or disjunction, with one proposition for each attribute."""
-    inners: dict[object, list[Any]] = {}
-    for part in parts:
-        is_inner = isinstance(part, Compound) and part.is_gate(is_conjunction)
-        for inner in part.parts if is_inner else [part]:  # type: ignore[union-attr]
-            key = inner.attribute.name if isinstance(inner, Proposition) else inner
-            inners.setdefault(key, []).append(inner)
-    joined: list[Any] = []
-    for same in inners.values():
-        if len(same) == 1 or isinstance(same[0], Compound):
-            joined.append(same[0])
-            continue
-        attribute = same[0].attribute
-        mask = reduce(and_ if is_conjunction else or_, (p.mask for p in same))
-        if mask == (0 if is_conjunction else attribute.full):
-            return not is_conjunction
-        joined.append(Proposition(attribute, mask))
-    if len(joined) == 1:
-        return joined[0]  # type: ignore[no-any-return]
-    return Compound(tuple(joined), len(joined) if is_conjunction else 1, len(joined))
-
-
-def _propositions(statement: Statement) -> Iterator[Proposition]:
-    """Yield the propositions of a formula; those under a count from both sides with both signs."""
-    if isinstance(statement, Proposition):
-        yield statement
-        return
-    parts = statement.propositions if isinstance(statement, Premise) else statement.parts
-    both = isinstance(statement, Compound) and 0 < statement.least <= statement.most < len(parts)
-    for part in parts:
-        for proposition in _propositions(part):
-            yield from (proposition, ~proposition) if both else (proposition,)
-
-
 def _conflicts(form: Compound) -> dict[str, set[int]]:
     """Return the subsets of attributes that occur in several ways, so that min and max may err.
 
     There are none where the parts speak of different attributes.
     """
-    names = [{p.attribute.name for p in _propositions(part)} for part in form.parts]
-    if sum(map(len, names)) == len(set().union(*names)):
-        return {}
+    names = [{p.attribute.name for p in propositions_of(part)} for part in form.parts]
+    disjoint = sum(map(len, names)) == len(set().union(*names))
+    return {} if disjoint else _several(form)
+
+
+def _several(form: Compound) -> dict[str, set[int]]:
+    """Return the subsets of the attributes that a formula speaks of in several ways."""
     masks: dict[str, set[int]] = {}
-    for proposition in _propositions(form):
+    for proposition in propositions_of(form):
         masks.setdefault(proposition.attribute.name, set()).add(proposition.mask)
     return {name: several for name, several in masks.items() if len(several) > 1}
 
@@ -240,7 +148,7 @@ def is_satisfiable(*statements: Statement) -> bool:
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
         return form is not False
-    conflicts = _conflicts(form)
+    conflicts = _several(form)
     cases = list(_cases(form, conflicts)) if conflicts else []
     return not cases or any(rest is not False for _, rest in cases)
 
@@ -264,8 +172,8 @@ def _rules(attribute: Defined) -> Iterator[Rule]:
         yield _excluded(cases, true, holds=True)
         yield _excluded(cases, false, holds=False)
     elif form.most < n:
-        most = _at_least(n - form.most, [normal_form(p, False) for p in form.parts])
-        least = _at_least(form.least, form.parts)  # type: ignore[arg-type]
+        most = at_least_of(n - form.most, [normal_form(p, False) for p in form.parts])
+        least = at_least_of(form.least, form.parts)  # type: ignore[arg-type]
         yield Rule(Premise((_literal(least), _literal(most))), true, 0.0, 0.0)  # type: ignore[arg-type]
     elif form.least == n:
         yield Rule(Premise(tuple(map(_literal, form.parts))), true, 0.0, 0.0)
@@ -279,7 +187,7 @@ def _cases(
     form: Compound, conflicts: Mapping[str, set[int]]
 ) -> Iterator[tuple[list[Proposition], Normal]]:
     """Yield the cases of attributes in conflict, each with the rest of the formula; or nothing."""
-    attributes = {p.attribute.name: p.attribute for p in _propositions(form)}
+    attributes = {p.attribute.name: p.attribute for p in propositions_of(form)}
     cells = {name: _cells(attributes[name], masks) for name, masks in conflicts.items()}
     if prod(map(len, cells.values())) > MAX_CASES:
         return  # an upper bound then, of which `Cascade.check` tells
