@@ -204,7 +204,8 @@ class Backpropagation:
     def __str__(self) -> str:
         if self.is_batch:
             return repr(self)
-        lines = [repr(self), *(f"  {pi!r}" for pi in list(self.inputs.values())[:SHOWN])]
+        inputs = list(self.inputs.values())[:SHOWN]  # not results: no rules contradict in them
+        lines = [repr(self), *(f"  Possibility({pi.summary})" for pi in inputs)]
         lines += [f"  and {len(self.inputs) - SHOWN} more inputs"] * (len(self.inputs) > SHOWN)
         lines += map(str, self.conflicts[:SHOWN])
         left = len(self.conflicts) - SHOWN

@@ -181,13 +181,18 @@ class Possibility:
             lost = int(np.count_nonzero(~self.normalised))
             note = f", {lost} contradictory" if lost else ""
             return f"Possibility({self.attribute.name}, {len(self)} samples{note})"
+        note = "" if self.normalised else f", contradiction {self.contradiction:.4g}"
+        return f"Possibility({self.summary}{note})"
+
+    @property
+    def summary(self) -> str:
+        """The attribute and the degrees of its most possible values, of one distribution."""
         order = np.argsort(-self.degrees, kind="stable")
         shown = [
             f"{show_value(self.attribute.domain[i])}: {self.degrees[i]:.4g}" for i in order[:6]
         ]
         more = ", ..." if len(order) > 6 else ""
-        note = "" if self.normalised else f", contradiction {self.contradiction:.4g}"
-        return f"Possibility({self.attribute.name}, {{{', '.join(shown)}{more}}}{note})"
+        return f"{self.attribute.name}, {{{', '.join(shown)}{more}}}"
 
 
 def _value_array(attribute: Attribute) -> npt.NDArray[Any]:
