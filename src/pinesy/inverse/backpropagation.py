@@ -40,8 +40,6 @@ class Backpropagation:
     _pass: BackwardPass
     is_batch: bool
 
-    # --- targets and inputs --------------------------------------------------------------------
-
     @cached_property
     def targets(self) -> Distributions:
         """The target outputs that were given."""
@@ -51,8 +49,8 @@ class Backpropagation:
     def inputs(self) -> Distributions:
         """The greatest (least specific) target inputs, by name.
 
-        They keep the premise degrees of every rule within ``max(F^up, parameter)``.
-        Inputs that the targets do not depend on have degree 1 everywhere.
+        They keep the premise degrees of every rule within ``max(F^up, parameter)``; those that the
+        targets do not depend on have degree 1 everywhere.
         """
         inputs, n = self._pass.inputs, len(self._pass)
         return self._all(

@@ -36,7 +36,7 @@ MAX_CASES = 1_000
 #: Partial counts up to which ``at least k of n`` is written out.
 MAX_COUNTS = 1_000_000
 #: Characters up to which a formula is the name of its attribute.
-MAX_NAME = 120
+MAX_NAME = 300
 
 
 class Defined(Attribute):
