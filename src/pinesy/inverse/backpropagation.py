@@ -205,13 +205,11 @@ class Backpropagation:
         inputs = list(self.inputs.values())[:SHOWN]  # not results: no rules contradict in them
         lines = [repr(self), *(f"  Possibility({pi.summary})" for pi in inputs)]
         lines += [f"  and {len(self.inputs) - SHOWN} more inputs"] * (len(self.inputs) > SHOWN)
-        lines += map(str, self.conflicts[:SHOWN])
-        left = len(self.conflicts) - SHOWN
-        return "\n".join([*lines, *[f"and {left} more conflicts"] * (left > 0)])
+        left = [f"and {len(self.conflicts) - SHOWN} more conflicts"] * (len(self.conflicts) > SHOWN)
+        return "\n".join([*lines, *map(str, self.conflicts[:SHOWN]), *left])
 
     def __repr__(self) -> str:
-        names = list(self._pass.targets)
-        shown = ", ".join(names[:4]) + ", ..." * (len(names) > 4)
+        shown = ", ".join([*self._pass.targets][:4]) + ", ..." * (len(self._pass.targets) > 4)
         return f"Backpropagation({shown} -> {len(self._cascade.inputs)} inputs: {self._state})"
 
     @property
