@@ -319,3 +319,12 @@ def test_a_bar_only_if_it_takes_long_on_a_terminal(
                 time.sleep(0.01)
     assert ("data.csv: 2,000 samples" in stream.getvalue()) == drawn
     assert drawn or stream.getvalue() == ""
+
+
+def test_what_is_read_is_not_overwritten(pinesy: Run, rules: Path, data: Path) -> None:
+    before = data.read_bytes(), rules.read_bytes()
+    for output in (data, rules):
+        result = pinesy("infer", rules, data, "-o", output, "--format", "jsonl")
+        assert result.exit_code == 2
+        assert "is read from too, and would be" in " ".join(result.stderr.split())
+    assert (data.read_bytes(), rules.read_bytes()) == before

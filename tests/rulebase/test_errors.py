@@ -749,3 +749,20 @@ def test_json_that_is_something_else(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with raises_saying(DataError, f"{path}: not a file of rules"):
         load(path)
+
+
+def test_domains_that_would_fill_the_memory() -> None:
+    with raises_saying(DomainError, "attribute 'q' would have 1,000,000,000 values", "at most"):
+        Attribute("q", range(10**9))
+
+
+def test_what_python_compares_itself_is_no_proposition() -> None:
+    with raises_saying(RuleSetError, "got False", "write attribute.isin({value})"):
+        If(RAIN == "light")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("condition", ["rain < wind", 'rain >= "light"', '"a" < rain'])
+def test_texts_have_no_order_but_that_of_the_alphabet(condition: str) -> None:
+    pair = Attribute.product("pair", RAIN, Attribute("wind", ["low", "high"]))
+    with raises_saying(DomainError, "compares the text", "== and !="):
+        pair.where(condition)

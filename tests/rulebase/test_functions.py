@@ -600,3 +600,12 @@ def test_a_sum_of_too_many_values_is_refused_at_once() -> None:
     digits = [Attribute(f"d{i}", range(10)) for i in range(1000)]
     with raises_saying(DomainError, "the sum 's' would have 9,001 values", "most=", "modulo="):
         sum_of("s", digits)
+
+
+def test_texts_have_no_largest_one() -> None:
+    sizes = [Attribute(name, ["low", "medium", "high"]) for name in ("a", "b")]
+    for extreme in (max_of, min_of):
+        with raises_saying(DomainError, "attribute 'a' has the value 'low'", "are numbers"):
+            extreme("m", sizes)
+    with raises_saying(DomainError, "compares the text", "=="):
+        function("g", sizes, "a < b")

@@ -261,3 +261,9 @@ def test_json(tmp_path: Any) -> None:
         rules = Cascade(RuleSet([If(attribute < 30).then(RISK.isin({"low"}))]))
         save(rules, tmp_path / "rules.json")
         assert load(tmp_path / "rules.json") == rules
+
+
+def test_a_number_at_a_closed_cut_has_no_distance_from_what_is_above() -> None:
+    scale = Attribute.number("alcohol", cuts=["<=14.5"], blur=0.5).scale
+    assert scale is not None
+    assert scale.degrees(np.array([14.5, 14.25])).tolist() == [[1.0, 1.0], [1.0, 0.5]]

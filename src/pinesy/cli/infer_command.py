@@ -88,6 +88,8 @@ def infer(
     """
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
     chosen = options.format_of(form, output, SUFFIXES, default)
+    if output is not None:
+        options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
     program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
     table = TableWriter(

@@ -61,7 +61,7 @@ def learn_batches(
     >>> monday = {"rain": [[1.0, 0.0]]}, [[1.0, 0.25]]
     >>> tuesday = {"rain": [[0.0, 1.0]]}, [[0.5, 1.0]]
     >>> print(learn_batches(rules, [monday, tuesday]).rule_set)
-    iff rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
     samples = Streamed(cascade, batches, progress)

@@ -202,7 +202,7 @@ def learn(
     >>> rains = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
     >>> result = learn(rules, rains, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
     >>> print(result.rule_set)
-    iff rain in {yes} then grass in {wet} [s=0.5, r=0.25]
+    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
     cascade = with_initial(rules, initial)
     batch = batch_of(cascade, evidence, targets)

@@ -280,7 +280,9 @@ def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> Non
 
 
 def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:
-    terms = distinct_attributes(attributes, "max_of" if extreme.largest else "min_of")
+    what = "max_of" if extreme.largest else "min_of"
+    terms = distinct_attributes(attributes, what)
+    check_numbers(terms, whole=False, what=what)
     steps = FunctionSteps()
     chain(steps, name, terms, [extreme] * len(terms))
     return Cascade(*steps.rule_sets)
@@ -298,13 +300,13 @@ def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> No
     steps.rule_sets.append(RuleSet([equivalence(different, output.isin({True}))]))
 
 
-def check_numbers(attributes: Sequence[Attribute], whole: bool) -> None:
+def check_numbers(attributes: Sequence[Attribute], whole: bool, what: str = "a sum") -> None:
     """Raise `DomainError` unless all values are numbers, or whole ones."""
     kinds = int if whole else int | float
     for attribute in attributes:
         for value in attribute.domain:
             if not isinstance(value, kinds):
                 raise DomainError(
-                    f"attribute {attribute.name!r} has the value {value!r:.60}; the values of a "
-                    f"sum are {'whole numbers' if whole else 'numbers'}: take a function of it"
+                    f"attribute {attribute.name!r} has the value {value!r:.60}; the values of "
+                    f"{what} are {'whole numbers' if whole else 'numbers'}: take a function of it"
                 )

@@ -1,6 +1,6 @@
 """Attributes: what rules speak about."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -19,7 +19,7 @@ from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
 
-#: Values of a product attribute; more are refused before any is made.
+#: Values of an attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
 
 
@@ -60,6 +60,9 @@ class Attribute:
                 f"the domain of attribute {name!r} is {domain!r:.60}; give an ordered collection "
                 "of values, such as a list"
             )
+        if isinstance(domain, Sized) and len(domain) > MAX_PRODUCT:
+            what = f"attribute {name!r} would have {len(domain):,} values"
+            raise DomainError(f"{what}; at most {MAX_PRODUCT:,} are allowed")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
         self._fill(name, values, _positions(name, values), ())
 

@@ -121,7 +121,7 @@ class Scale:
         x = np.asarray(numbers, dtype=np.float64)
         degrees = np.zeros((len(x), len(self.cuts) + 1))
         if self.blur:
-            limits = self._limits
+            limits = np.array([-inf, *(float(_limit(cut)[1]) for cut in self.cuts), inf])
             with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers are set below
                 distance = np.maximum(limits[:-1] - x[:, None], x[:, None] - limits[1:])
                 degrees = np.minimum(np.maximum(1.0 - distance / self.blur, 0.0), 1.0)

@@ -116,9 +116,10 @@ class Premise(Conjoinable):
             )
         for part in self.propositions:
             if not isinstance(part, Proposition):
+                cure = " (== is Python's own: write attribute.isin({value}))"
                 raise RuleSetError(
                     f"a premise is made of propositions such as attribute.isin({{...}}); "
-                    f"got {part!r}"
+                    f"got {part!r}{cure if isinstance(part, bool) else ''}"
                 )
 
     def __str__(self) -> str:
