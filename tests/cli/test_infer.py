@@ -323,8 +323,8 @@ def test_a_bar_only_if_it_takes_long_on_a_terminal(
 
 def test_what_is_read_is_not_overwritten(pinesy: Run, rules: Path, data: Path) -> None:
     before = data.read_bytes(), rules.read_bytes()
-    for output in (data, rules):
-        result = pinesy("infer", rules, data, "-o", output, "--format", "jsonl")
+    for source in (data, rules):
+        result = pinesy("infer", rules, data, "-o", source, "--format", "jsonl")
         assert result.exit_code == 2
         assert "is read from too, and would be" in " ".join(result.stderr.split())
     assert (data.read_bytes(), rules.read_bytes()) == before
