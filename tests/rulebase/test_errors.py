@@ -759,10 +759,3 @@ def test_domains_that_would_fill_the_memory() -> None:
 def test_what_python_compares_itself_is_no_proposition() -> None:
     with raises_saying(RuleSetError, "got False", "write attribute.isin({value})"):
         If(RAIN == "light")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("condition", ["rain < wind", 'rain >= "light"', '"a" < rain'])
-def test_texts_have_no_order_but_that_of_the_alphabet(condition: str) -> None:
-    pair = Attribute.product("pair", RAIN, Attribute("wind", ["low", "high"]))
-    with raises_saying(DomainError, "compares the text", "== and !="):
-        pair.where(condition)

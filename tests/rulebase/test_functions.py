@@ -40,7 +40,7 @@ from strategies import MIXED_DOMAINS, distributions
 
 Degrees = Mapping[str, Sequence[float]]
 #: Each example builds, compiles, prints and reads rules.
-SLOW = settings(deadline=None, max_examples=40)
+SLOW = settings(deadline=None, max_examples=15)
 LEFT, RIGHT = Attribute("left", range(10)), Attribute("right", range(10))
 
 
@@ -295,7 +295,7 @@ def truths(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 def test_an_expression_is_exact(data: st.DataObject) -> None:
     attributes = [*data.draw(attribute_lists(INTEGERS)), Attribute("flag", [True, False])]
     names = [a.name for a in attributes]
@@ -416,8 +416,7 @@ def test_a_sum_is_exact(data: st.DataObject, modulo: int) -> None:
 @given(data=st.data())
 @SLOW
 def test_extremes_are_exact(data: st.DataObject) -> None:
-    values = data.draw(st.sampled_from([INTEGERS, st.sampled_from(["a", "B c", "ä", '"', "x"])]))
-    attributes = data.draw(attribute_lists(values))
+    attributes = data.draw(attribute_lists(INTEGERS))
     degrees = data.draw(evidence_on(attributes))
     check_exact(max_of("f", attributes), "f", attributes, degrees, lambda *u: max(u))
     check_exact(min_of("f", attributes), "f", attributes, degrees, lambda *u: min(u))
@@ -564,7 +563,7 @@ def test_messages_of_aggregates() -> None:
         count_of("f", [])
     with raises_saying(DomainError, "'left' twice"):
         parity_of("f", [LEFT, LEFT.isin({1})])
-    with raises_saying(DomainError, "fails for left = 0, word = 'a'", "TypeError"):
+    with raises_saying(DomainError, "'word'", "'a'", "the values of max_of are numbers"):
         max_of("f", [LEFT, words])
 
 
@@ -607,5 +606,3 @@ def test_texts_have_no_largest_one() -> None:
     for extreme in (max_of, min_of):
         with raises_saying(DomainError, "attribute 'a' has the value 'low'", "are numbers"):
             extreme("m", sizes)
-    with raises_saying(DomainError, "compares the text", "=="):
-        function("g", sizes, "a < b")

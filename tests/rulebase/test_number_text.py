@@ -35,7 +35,7 @@ def text_of(comparison: tuple[str, float, bool]) -> str:
     st.lists(NUMBERS, min_size=1, max_size=6),
     st.lists(NUMBERS, unique=True, max_size=2).map(sorted),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_formulas_mean_what_python_says(
     comparisons: list[Any], word: str, numbers: list[float], cuts: list[float]
 ) -> None:
@@ -50,7 +50,7 @@ def test_formulas_mean_what_python_says(
 
 
 @given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from(["<", "<="]), st.sampled_from(["<", "<="]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_between(low: float, high: float, x: float, first: str, second: str) -> None:
     rules = parse(f"number x {YES_NO} iff {low} {first} x {second} {high} then y in {{yes}}")
     holds = SIGNS[first](low, x) and SIGNS[second](x, high)

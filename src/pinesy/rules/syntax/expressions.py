@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from pinesy.exceptions import DomainError
@@ -100,20 +99,9 @@ def _binary(operation: Callable[[Any, Any], Any], left: Evaluator, right: Evalua
 
 def _test(test: str | Membership) -> Callable[[Any, Any], Any]:
     if isinstance(test, str):
-        return COMPARISONS[test] if test in ("==", "!=") else partial(_ordered, test)
+        return COMPARISONS[test]
     inside, negated = test.inside, test.negated
     return lambda value, _none: (value in inside) != negated
-
-
-def _ordered(sign: str, left: Any, right: Any) -> Any:
-    """Compare by order, which texts have only in the alphabet: seldom what is meant."""
-    for value in (left, right):
-        if isinstance(value, str):
-            raise DomainError(
-                f"compares the text {value!r:.60} by {sign}; texts are compared by == and !=, or "
-                "listed after in"
-            )
-    return COMPARISONS[sign](left, right)
 
 
 def _chain(tests: Sequence[Callable[[Any, Any], Any]], terms: Sequence[Any]) -> bool:

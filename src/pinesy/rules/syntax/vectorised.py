@@ -196,7 +196,7 @@ def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     if left.kind is right.kind is int:  # the common case
         return COMPARISONS[sign](left.values, right.values)
     numbers = [column.kind in (bool, int, float) for column in (left, right)]
-    if (left.kind is right.kind is str and sign in ("==", "!=")) or all(numbers):
+    if left.kind is right.kind is str or all(numbers):
         if left.kind is not right.kind and not (_exact(left) and _exact(right)):
             raise NotVectorisedError
         return COMPARISONS[sign](left.values, right.values)
