@@ -8,7 +8,7 @@ from typing import Any
 from pinesy.exceptions import CascadeError
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import Defined, premise_of
+from pinesy.rules.definitions import content_of, premise_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import tokenize
@@ -80,14 +80,12 @@ class _Renaming:
         return Rule(premise, self._proposition(rule.conclusion), rule.s, rule.r)
 
     def _statement(self, statement: Statement) -> Any:
-        if isinstance(statement, Compound):
-            parts = tuple(map(self._statement, statement.parts))
-            return Compound(parts, statement.least, statement.most)
-        assert isinstance(statement, Proposition)
-        if isinstance(statement.attribute, Defined):
-            content = self._statement(statement.attribute.content)
-            return content if statement.mask == statement.attribute.mask({True}) else ~content
-        return self._proposition(statement)
+        content = content_of(statement)
+        if isinstance(content, Compound):
+            parts = tuple(map(self._statement, content.parts))
+            return Compound(parts, content.least, content.most)
+        assert isinstance(content, Proposition)
+        return self._proposition(content)
 
     def _proposition(self, proposition: Proposition) -> Proposition:
         attribute = self.attribute(proposition.attribute)

@@ -30,7 +30,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import HEAD_1, parse_file
 from pinesy.rulebase.rules_text import VERSION as TEXT_VERSION
 from pinesy.rules.attributes import Attribute, declaration_order
-from pinesy.rules.definitions import Defined
+from pinesy.rules.definitions import content_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
 from pinesy.rules.statements import If
@@ -103,15 +103,12 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _statement(statement: Statement) -> Any:
-    if isinstance(statement, Compound):
-        parts = [_statement(part) for part in statement.parts]
-        return {"least": statement.least, "most": statement.most, "of": parts}
-    assert isinstance(statement, Proposition)
-    if not isinstance(statement.attribute, Defined):
-        return _proposition(statement)
-    holds = statement.attribute.isin({True}) == statement
-    content = statement.attribute.content
-    return _statement(content if holds else Compound((content,), 0, 0))
+    content = content_of(statement)
+    if isinstance(content, Compound):
+        parts = [_statement(part) for part in content.parts]
+        return {"least": content.least, "most": content.most, "of": parts}
+    assert isinstance(content, Proposition)
+    return _proposition(content)
 
 
 def _proposition(proposition: Proposition) -> list[Any]:

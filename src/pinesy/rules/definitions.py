@@ -144,17 +144,17 @@ def is_satisfiable(*statements: Statement) -> bool:
             return False
     if not has_formula:
         return True
-    contents = tuple(map(_content, statements))
+    contents = tuple(map(content_of, statements))
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
         return form is not False
     conflicts = _several(form)
-    cases = list(_cases(form, conflicts)) if conflicts else []
+    cases = list(_cases(form, conflicts))
     return not cases or any(rest is not False for _, rest in cases)
 
 
-def _content(statement: Statement) -> Statement:
-    """Return a proposition on the attribute of a formula as the formula."""
+def content_of(statement: Statement) -> Statement:
+    """Return a proposition on the attribute of a formula as the formula, others as they are."""
     if isinstance(statement, Proposition) and isinstance(statement.attribute, Defined):
         content = statement.attribute.content
         return content if statement.mask == 2 else ~content
@@ -166,7 +166,7 @@ def _rules(attribute: Defined) -> Iterator[Rule]:
     form = attribute.content
     n, true, false = len(form.parts), attribute.isin({True}), attribute.isin({False})
     conflicts = _conflicts(form) if attribute.split else {}
-    cases = list(_cases(form, conflicts)) if conflicts else []
+    cases = list(_cases(form, conflicts))
     if cases:
         # Possibly true, and possibly false: each the max over cases, in a rule of its own.
         yield _excluded(cases, true, holds=True)
@@ -189,8 +189,8 @@ def _cases(
     """Yield the cases of attributes in conflict, each with the rest of the formula; or nothing."""
     attributes = {p.attribute.name: p.attribute for p in propositions_of(form)}
     cells = {name: _cells(attributes[name], masks) for name, masks in conflicts.items()}
-    if prod(map(len, cells.values())) > MAX_CASES:
-        return  # an upper bound then, of which `Cascade.check` tells
+    if not cells or prod(map(len, cells.values())) > MAX_CASES:
+        return  # of too many there is an upper bound, of which `Cascade.check` tells
     for case in product(*cells.values()):
         given = dict(zip(cells, case, strict=True))
         propositions = [Proposition(attributes[name], mask) for name, mask in given.items()]
