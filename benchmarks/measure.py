@@ -1,9 +1,49 @@
-"""Timing that compares: contenders take turns in one run, and the best of each counts."""
+"""Timing that compares: contenders take turns in one run, and the best of each counts.
 
+Each benchmark module has ``lines() -> list[Line]``; ``run.py`` makes one table of them all.
+"""
+
+import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: what was timed, what else was timed beside it, and what it must do.
+
+    Parameters
+    ----------
+    section : what part of the library, one of `run.SECTIONS`
+    case : problem and size, as "Addition-100, batch 1000"
+    seconds : of one call, or None where time is not what was measured (see `note`)
+    samples : how many a call takes, for the time per sample
+    against : the seconds of other ways of the same work in the same run, by name
+    operations : of min and max that any way has to do
+    bytes : that any way has to read and write, each once
+    note : what the figures do not say: how time grows, memory, size
+    """
+
+    section: str
+    case: str
+    seconds: float | None = None
+    samples: int = 1
+    against: Mapping[str, float] = field(default_factory=dict)
+    operations: float | None = None
+    bytes: float | None = None
+    note: str = ""
+
+
+def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
+    """Return ``b`` of the ``a n^b`` that fits the times best: the slope of the logarithms."""
+    xs, ys = [math.log(n) for n in sizes], [math.log(t) for t in times]
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum(
+        (a - x) ** 2 for a in xs
+    )
 
 
 def best_times(
