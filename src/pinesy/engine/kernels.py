@@ -2,6 +2,8 @@
 
 Importing this module compiles them, or loads them from Numba's cache on disk. Only `run` and
 the kernels of gradients import it, when first needed, so that importing pinesy does not load Numba.
+No array is assigned to a slice here: Numba would compile the text of the error that may raise,
+which takes seconds. Loops do the same.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -135,7 +137,8 @@ def _copy(columns, where, first, lanes, work, base, bounds, least, top):
     """Copy samples ``first ..`` of inputs that lie column by column; else as `turn`."""
     bad = lanes
     for a in range(bounds.shape[0] - 1):
-        top[:lanes] = 0.0
+        for i in range(lanes):
+            top[i] = 0.0
         for c in range(bounds[a], bounds[a + 1]):
             row, given = work[base + c], columns[where[c], first:]
             for i in range(lanes):
@@ -155,7 +158,9 @@ def _execute(ops, targets, starts, args, work, lanes, out, start):
         if ops[i] < STORE:
             fold(work, targets[i], lanes, ops[i], args, begin, end)
         else:
-            out[targets[i], start : start + lanes] = work[args[begin], :lanes]
+            result, value = out[targets[i], start:], work[args[begin]]
+            for lane in range(lanes):
+                result[lane] = value[lane]
 
 
 @compiled(types.int64(GIVEN, INTS, types.int64, types.int64, TABLE, *PROGRAM, TABLE))
@@ -168,7 +173,8 @@ def run_columns(
     whose degrees are not in [0, 1], or whose highest is below its `least`.
     """
     for c in range(constants.shape[0]):
-        work[c, :] = constants[c]
+        for i in range(work.shape[1]):
+            work[c, i] = constants[c]
     base, top = constants.shape[0], np.empty(work.shape[1])
     for first in range(begin, end, work.shape[1]):
         lanes = min(work.shape[1], end - first)
@@ -187,7 +193,8 @@ def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constan
     with an input whose degrees are not in [0, 1], or whose highest is below its `least`.
     """
     for c in range(constants.shape[0]):
-        work[c, :] = constants[c]
+        for i in range(work.shape[1]):
+            work[c, i] = constants[c]
     base = constants.shape[0]
     for first in range(0, x.shape[0], work.shape[1]):
         lanes = min(work.shape[1], x.shape[0] - first)
@@ -202,16 +209,14 @@ def run_blocks(x, out, shift, bounds, least, ops, targets, starts, args, constan
 def run_one(x, out, bounds, least, ops, targets, starts, args, constants, work):
     """Run the program on one sample: as `run_blocks`, without the inner loops."""
     base = constants.shape[0]
-    work[:base] = constants
-    work[base : base + x.shape[0]] = x
+    for c in range(base):
+        work[c] = constants[c]
     for a in range(bounds.shape[0] - 1):
         top = 0.0
-        for c in range(base + bounds[a], base + bounds[a + 1]):
-            work[c] += 0.0  # -0.0 becomes 0.0
-            if not 0.0 <= work[c] <= 1.0:
-                return 0
-            top = max(top, work[c])
-        if top < least[a]:
+        for c in range(bounds[a], bounds[a + 1]):
+            work[base + c] = x[c] + 0.0  # -0.0 becomes 0.0
+            top = machine_max(top, _checked(x[c]))
+        if (top < least[a]) | (top > 1.0):
             return 0
     for i in range(ops.shape[0]):
         op, begin, end = ops[i], starts[i], starts[i + 1]
