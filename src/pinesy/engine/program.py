@@ -13,9 +13,10 @@ from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -161,8 +162,8 @@ class Program:
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
         self._propositions = propositions
-        self._known, self._others = known, others
-        self._concluded = frozenset(u.output.name for u in units)
+        concluded = frozenset(u.output.name for u in units)
+        self._form = EvidenceForm(self.inputs, known, concluded, others)
         self._by_name = {a.name: a for a in outputs}
         self._result = Inference if degrees is False else Trace
 
@@ -206,6 +207,10 @@ class Program:
         first = self.code.measures.start
         return {p: first + i for i, p in enumerate(self._propositions)}
 
+    def __call__(self, evidence: Evidence) -> Inference:
+        """Infer: ``program(x)`` is ``program.infer(x)``."""
+        return self.infer(evidence)
+
     def infer(self, evidence: Evidence) -> Inference:
         """Infer the outputs for one sample or a batch.
 
@@ -217,14 +222,7 @@ class Program:
             or a table of values. The quickest form is one array with the columns of all `inputs`
             side by side, in their order.
         """
-        rows = Rows.of(
-            evidence,
-            self.inputs,
-            self._known,
-            self._concluded,
-            self.code.n_inputs,
-            self._others,
-        )
+        rows = self._form.rows(evidence)
         out = run(self.code, rows)
         return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
 

@@ -10,7 +10,8 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_limit
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.sample import BoolArray
@@ -131,8 +132,7 @@ class Formula:
         Evidence is given as to `infer`; as probabilities if the formula speaks of them.
         """
         known = {a.name: a for a in self.inputs}
-        columns = sum(len(a.domain) for a in self.inputs)
-        rows = Rows.of(evidence, self.inputs, known, frozenset(), columns)
+        rows = EvidenceForm(self.inputs, known).rows(evidence)
         degrees = self._degrees(rows)
         found: dict[int, BoolArray] = {}
         for clause in self.clauses:

@@ -15,8 +15,9 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program, run
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet

@@ -9,8 +9,9 @@ import numpy as np
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows

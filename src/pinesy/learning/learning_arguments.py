@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import suggestion
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
 from pinesy.rulebase.rule_set import RuleSet

@@ -14,8 +14,9 @@ from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.learning.blame import Blame, Flags, SetAudit, values_text
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of

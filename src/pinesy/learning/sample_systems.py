@@ -11,9 +11,9 @@ from pinesy._common.caching import cached_on_owner, load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Rows
 from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
+from pinesy.engine.rows import Rows
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.minmax import Fronts

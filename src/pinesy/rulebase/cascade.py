@@ -8,8 +8,9 @@ from typing import Any, cast
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.evidence import Evidence, Rows
+from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.program import Inference, Program, Trace
+from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.attribute_graph import in_order_of_inference
 from pinesy.rulebase.check import Report, check
@@ -336,8 +337,7 @@ def evidence_rows(
     """Check the form of evidence on some of the inputs (by default all), as inference does."""
     needed = cascade.inputs if inputs is None else inputs
     known, concluded = _inputs_and_outputs(cascade)
-    columns = sum(len(a.domain) for a in needed)
-    return Rows.of(evidence, needed, known, concluded, columns, cascade.attributes)
+    return EvidenceForm(needed, known, concluded, cascade.attributes).rows(evidence)
 
 
 @cached_on_owner

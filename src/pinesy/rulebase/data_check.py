@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.evidence import Rows
 from pinesy.engine.program import Inference, Program, Trace
+from pinesy.engine.rows import Rows
 from pinesy.rulebase.clashes import clashing_groups
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target

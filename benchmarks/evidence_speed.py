@@ -1,0 +1,51 @@
+"""The cost of evidence: one sample in different forms, against the bare loops of its inference."""
+
+from functools import partial
+
+import numpy as np
+from measure import Line, best_times
+
+from pinesy._common.caching import load_kernels
+from pinesy.engine.program import KERNELS
+from pinesy.problems import addition
+
+SEED = 0
+
+
+def lines() -> list[Line]:
+    """Time one sample of Addition-100: the loops alone, one array, a dict of 200 arrays."""
+    program = addition(100).compile()
+    code, x = program.code, np.random.default_rng(SEED).random((200, 10))
+    x /= x.max(axis=-1, keepdims=True)
+    row, parts = x.ravel(), {a.name: d.copy() for a, d in zip(program.inputs, x, strict=True)}
+    out, work = np.empty(code.n_outputs), np.empty(code.n_slots)
+    times = best_times(
+        {
+            "the loops alone": partial(
+                load_kernels(KERNELS).run_one, row, out, *code.program, work
+            ),
+            "one array": partial(program, row),
+            "a dict of 200 arrays": partial(program, parts),
+        }
+    )
+    overhead = (times["one array"] - times["the loops alone"]) * 1e6
+    return [
+        Line(
+            "evidence",
+            "Addition-100, one sample as one array",
+            times["one array"],
+            against={"the loops alone": times["the loops alone"]},
+            note=f"{overhead:.1f} us more than the loops",
+        ),
+        Line(
+            "evidence",
+            "Addition-100, one sample as a dict of 200 arrays",
+            times["a dict of 200 arrays"],
+            against={"one array": times["one array"]},
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(line)

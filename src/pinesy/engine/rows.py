@@ -1,0 +1,71 @@
+"""Samples as rows of input columns: how they are handed to the loops, and refused."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.names import column_slices
+from pinesy._common.validation import FloatArray, check_distribution
+from pinesy.rules.attributes import Attribute
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The input distributions of all samples: one array an attribute, or one for all of them.
+
+    Errors count the rows from `first` on.
+    """
+
+    attributes: tuple[Attribute, ...]
+    arrays: list[npt.NDArray[Any]]
+    n: int
+    is_batch: bool
+    first: int = 0
+
+    def block(self, first: int, last: int) -> FloatArray:
+        """Return samples ``first .. last-1`` as contiguous rows of all columns."""
+        if len(self.arrays) == 1:
+            return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
+        parts = [a[first:last] for a in self.arrays]
+        rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # in C order always
+        return np.concatenate(parts, axis=1, out=rows)
+
+    @property
+    def columns(self) -> tuple[FloatArray, npt.NDArray[np.uint32]] | None:
+        """An array that holds the inputs column by column, and which of its rows they are.
+
+        None if they do not lie so in memory. Results of other programs do.
+        """
+        if not self.arrays or self.n < 2:
+            return None
+        if len(self.arrays) == 1 and self.arrays[0].flags.f_contiguous:
+            whole: Any = self.arrays[0].T
+            places = [np.arange(len(whole), dtype=np.uint32)]
+        else:
+            whole = self.arrays[0].base
+            places = [_places(array, whole, self.n) for array in self.arrays]
+        if whole is None or whole.dtype != np.float64 or any(place is None for place in places):
+            return None
+        return whole, np.concatenate(places)
+
+    def refuse(self, row: int) -> None:
+        """Raise the error that says what is wrong with the distributions of sample `row`."""
+        degrees = self.block(row, row + 1)[0]
+        columns = column_slices(self.attributes)
+        for attribute in self.attributes:
+            where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
+            check_distribution(degrees[columns[attribute.name]], attribute.domain, where)
+
+
+def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:
+    """Return which rows of a whole the columns of an array are, or None if they are not."""
+    if not isinstance(whole, np.ndarray) or array.base is not whole:
+        return None
+    if whole.ndim != 2 or whole.shape[1] != n:
+        return None
+    if not whole.flags.c_contiguous or array.strides != whole.strides[::-1]:
+        return None
+    place = (array.ctypes.data - whole.ctypes.data) // whole.strides[0]
+    return np.arange(place, place + array.shape[1], dtype=np.uint32)
