@@ -6,8 +6,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar, TypeVarTuple
 
-from pinesy._common.console import notice
-
 Owner = TypeVar("Owner")
 Key = TypeVarTuple("Key")
 Result = TypeVar("Result")
@@ -53,9 +51,5 @@ def without_cache(owner: object) -> dict[str, Any]:
 
 @cache
 def load_kernels(name: str) -> ModuleType:
-    """Import a module of compiled loops when it is first needed, so that importing pinesy does not.
-
-    The first time ever on a machine they are compiled.
-    """
-    with notice("pinesy: compiling its kernels (once on this machine, some seconds) ..."):
-        return import_module(name)
+    """Import a module of compiled loops, and Numba with it, when one of them is first needed."""
+    return import_module(name)

@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +87,14 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
 
 @contextmanager
 def notice(line: str) -> Iterator[None]:
-    """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`."""
-    with _after(NOTICE_AFTER, lambda: sys.stderr.write(line + "\n")):
+    """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`; once in a process."""
+    with _after(NOTICE_AFTER, partial(_say, line)):
         yield
+
+
+@cache
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
 
 
 @contextmanager

@@ -1,25 +1,130 @@
-"""How kernels are compiled. Importing this loads Numba, so only modules of kernels do."""
+"""How kernels are compiled and stored. Importing this loads Numba, so only modules of kernels do.
 
-from functools import partial
+Each of them is compiled when it is first called, so that nobody waits for those that he does not
+use, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, or beside the module, or in the cache of
+the user.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+import hashlib
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache, update_wrapper
+from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import ir
 from numba.core import types
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
+from pinesy._common.console import notice
 
-def _has_cache() -> bool:
-    """Tell whether a directory can hold the compiled kernels."""
+_NOTICE = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
+
+if hasattr(os, "register_at_fork"):  # a lock that another thread holds stays locked in a child
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
+
+
+class Kernel:
+    """A loop with one signature: compiled, or loaded from disk, when it is first called.
+
+    Other kernels may call it too; it becomes part of them.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._signature = signature
+        self._compiled: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._compiled or self._compile())(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for in the source of other kernels."""
+        return types.Dispatcher(self._compiled or self._compile())
+
+    def _compile(self) -> Any:
+        with global_compiler_lock, notice(_NOTICE):
+            if self._compiled is None:
+                dispatcher: Any = numba.njit(nogil=True)(self._function)
+                dispatcher._cache = _disk_cache(self._function)
+                dispatcher.compile(self._signature)
+                dispatcher.disable_compile()
+                self._compiled = dispatcher
+        return self._compiled
+
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a `Kernel` of a signature."""
+    return lambda function: Kernel(function, signature)
+
+
+class _DiskCache(FunctionCache):
+    """Numba's cache of a function, which a file that cannot be read or written does not stop.
+
+    A kernel contains the loops that it calls, wherever they stand: so what is stored is found
+    again only if the source of all kernels is the same.
+    """
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return super().load_overload((signature, _all_kernels()), context)
+        except Exception:  # a broken pickle may raise any
+            self._attempt(self.flush)
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        self._attempt(super().save_overload, (signature, _all_kernels()), result)
+
+    def _attempt(self, write: Callable[..., None], *arguments: Any) -> None:
+        try:
+            write(*arguments)
+        except OSError as error:
+            _not_stored(f"{error.strerror or error} in {self.cache_path}")
+
+
+def _disk_cache(function: Callable[..., Any]) -> FunctionCache | NullCache:
+    """Return where a kernel is stored; say so if it is nowhere, or not where it should be."""
     try:
-        numba.njit(cache=True)(_has_cache)
+        found = _DiskCache(function)
     except RuntimeError:
-        return False
-    return True
+        _not_stored("no directory for them can be written")
+        return NullCache()
+    wish = os.environ.get("NUMBA_CACHE_DIR", "")
+    if not found.cache_path.startswith(wish):
+        _warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
+    return found
 
 
-#: Compile for a signature, with a cache on disk where there can be one.
-compiled = partial(numba.njit, nogil=True, cache=_has_cache())
+def _not_stored(reason: str) -> None:
+    """Say that kernels are not stored, and what to do."""
+    _warn_once(
+        f"pinesy compiles its kernels anew in every process, because {reason}; set the environment "
+        "variable NUMBA_CACHE_DIR to a directory that can be written"
+    )
+
+
+@cache
+def _warn_once(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+@cache
+def _all_kernels() -> str:
+    """Return a digest of the source of all modules of kernels."""
+    root = Path(__file__).parents[1]
+    sources = sorted([*root.rglob("*kernels.py"), Path(__file__), root / "_version.py"])
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _machine_operation(name: str) -> Any:

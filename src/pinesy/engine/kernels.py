@@ -1,9 +1,8 @@
 """The compiled loops: a program of min and max over blocks of samples, samples contiguous.
 
-Importing this module compiles them, or loads them from Numba's cache on disk. Only `run` and
-the kernels of gradients import it, when first needed, so that importing pinesy does not load Numba.
-No array is assigned to a slice here: Numba would compile the text of the error that may raise,
-which takes seconds. Loops do the same.
+Importing this module loads Numba. Only `run` and the kernels of gradients import it, when first
+needed, so that importing pinesy does not. No array is assigned to a slice here: Numba would
+compile the text of the error that may raise, which takes seconds. Loops do the same.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"

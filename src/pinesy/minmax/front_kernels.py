@@ -1,8 +1,7 @@
 """The compiled loops of the min-max algebra.
 
-Importing this module compiles them, or loads them from Numba's cache on disk. It is imported when
-first needed, so that importing pinesy does not load Numba. Arrays may be read-only; other kernels
-may call `front_value`.
+Importing this module loads Numba, so it is imported when first needed. Arrays may be read-only;
+other kernels may call `front_value`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
