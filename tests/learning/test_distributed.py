@@ -14,7 +14,7 @@ from learning.oracle_help import DIAMOND, SKIP, assert_certified, bits, parts, r
 from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError
-from pinesy.learning import batches as module
+from pinesy.learning import cluster as module
 from pinesy.learning import learn_distributed
 
 distributed = pytest.importorskip("distributed")
@@ -47,6 +47,14 @@ def client() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
     return bits(learn(SKIP, INPUTS, TARGETS, tolerance=TAU))
+
+
+def test_counts_travel_too(client: Any) -> None:
+    expected = learn(SKIP, INPUTS, TARGETS, method="counts", fixed="s")
+    result = learn_distributed(SKIP, PARTS, client=client, method="counts", fixed="s")
+    assert result.cascade == expected.cascade
+    with raises_saying(DataError, "'gradient' needs all samples in memory"):
+        learn_distributed(SKIP, PARTS, client=client, method="gradient")  # type: ignore[arg-type]
 
 
 # --- parts -------------------------------------------------------------------------------------

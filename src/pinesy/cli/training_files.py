@@ -12,7 +12,7 @@ from pinesy._common.validation import listed
 from pinesy.cli import options
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, LearningResult, learn_more
+from pinesy.learning import LearnedRules, LearningResult, ParameterEstimate, learn_more
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import Batch, SampleFile
@@ -94,7 +94,9 @@ class TrainingFiles:
             some = listed([a.name for a in self.targets])
             raise DataError(f"{path}: no targets in it; it needs some, for {some}")
 
-    def extended(self, model: LearnedRules, data: Path, earlier: Sequence[Path]) -> LearningResult:
+    def extended(
+        self, model: LearnedRules, data: Path, earlier: Sequence[Path]
+    ) -> LearningResult | ParameterEstimate:
         """Add samples to those that a model was learned from."""
         before = model.provenance.get("transform", self.transform)
         if before != self.transform:

@@ -1,12 +1,15 @@
 """Learning rule parameters from data: exact solutions, tolerances and the reliability audit."""
 
-from pinesy.learning.batches import learn_batches, learn_distributed, learn_more
+from pinesy.learning.batches import learn_batches, learn_more
 from pinesy.learning.blame import Blame, SetAudit
+from pinesy.learning.cluster import learn_distributed
+from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
+from pinesy.learning.learn import learn
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.reliability import Audit, audit
-from pinesy.learning.stages import learn
+from pinesy.learning.rule_counts import RuleCounts
 from pinesy.learning.tolerance_search import candidate_tolerances, search_tolerances
 
 __all__ = [
@@ -15,8 +18,11 @@ __all__ = [
     "Evaluation",
     "LearnedRules",
     "LearningResult",
+    "ParameterEstimate",
+    "RuleCounts",
     "SampleSummary",
     "SetAudit",
+    "SetEstimate",
     "SetResult",
     "ToleranceSearch",
     "accuracy",

@@ -1,27 +1,28 @@
-"""Learning from samples in parts: read batch by batch, added later, or on many machines.
+"""Learning from samples in parts: read batch by batch, or added later.
 
-The passes over the samples are those of `learn_from`; what they give of each part is merged, and
-the result is that of all samples together, to the last bit. On a cluster, with Dask, only summaries
-and distances travel. Parts, batches and programs are all results of tasks there, so what a lost
-worker held is computed again from the parts.
+The passes over the samples are those of `learn`; what they give of each part is merged, and the
+result is that of all samples together, to the last bit.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
+from pinesy.learning.estimates import ParameterEstimate
+from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate
 from pinesy.learning.learning_arguments import (
     Rules,
     Tolerance,
-    TrainingBatch,
     batch_of_pair,
     check_targeted,
+    fixed_parameters,
     resolve,
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary
+from pinesy.learning.rule_counts import RuleCounts
 from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.learning.stages import Samples, learn_from
 from pinesy.rulebase.cascade import Cascade
@@ -29,29 +30,38 @@ from pinesy.rulebase.cascade import Cascade
 #: Pairs ``(evidence, targets)`` as `learn` takes them, in something that can be iterated again.
 Batches = Iterable[tuple[Any, Any]]
 T = TypeVar("T")
-#: Results that one task of a cluster merges.
-FAN_IN = 8
+#: Why earlier samples are read again.
+CHANGED = "the parameters of sets that they depend on have changed"
 
 
 def learn_batches(
     rules: Rules,
     batches: Batches,
     *,
+    method: Literal["exact", "counts"] = "exact",
     tolerance: Tolerance = None,
     initial: Any = None,
+    fixed: Any = None,
+    smoothing: float = SMOOTHING,
     progress: bool = False,
-) -> LearningResult:
+) -> Any:
     """Learn from batches of samples, exactly as `learn` does from all of them together.
 
-    For each stage of a cascade the batches are read twice: once for the fronts and, unless these
-    are empty, once for the distance of the stacked system. In between only the fronts are stored.
+    For each stage of a cascade the batches are read twice by the exact method: once for the fronts
+    and, unless these are empty, once for the distance of the stacked system. In between only the
+    fronts are stored. Counting reads them once and stores counts. Gradients need the samples in
+    memory: take `learn`.
 
     Parameters
     ----------
     batches : an iterable of pairs ``(evidence, targets)`` that can be iterated again and again,
         such as a list or a `SampleFile`; a generator cannot
     progress : show on a terminal how far the reading is
-    rules, tolerance, initial : as for `learn`
+    rules, method, tolerance, initial, fixed, smoothing : as for `learn`
+
+    Returns
+    -------
+    a `LearningResult`; a `ParameterEstimate` from counts
 
     Examples
     --------
@@ -65,7 +75,7 @@ def learn_batches(
     """
     cascade = with_initial(rules, initial)
     samples = Streamed(cascade, batches, progress)
-    return learn_from(cascade, samples, resolve(tolerance, samples.targeted))
+    return learn_parts(cascade, samples, method, tolerance, fixed, smoothing)
 
 
 class InParts(Samples):
@@ -87,9 +97,33 @@ class InParts(Samples):
         """Do the second pass."""
         return self._merged(Measured.stacked, _larger_distances, tolerances, fronts)
 
+    def counts(self) -> dict[str, RuleCounts]:
+        """Count in one pass."""
+        return self._merged(Measured.counts, _added_counts)
+
     def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
         """Call a method for what is measured of each part, and merge what it returns."""
         raise NotImplementedError
+
+
+def learn_parts(
+    cascade: Cascade,
+    samples: InParts,
+    method: Method,
+    tolerance: Tolerance,
+    fixed: Any,
+    smoothing: float,
+) -> LearningResult | ParameterEstimate:
+    """Learn by a method that can merge what it takes from parts of the samples."""
+    check_method(method, tolerance)
+    if method == "gradient":
+        raise DataError(
+            "method 'gradient' needs all samples in memory; take learn, or method 'counts'"
+        )
+    held = fixed_parameters(fixed, cascade, samples.targeted)
+    if method == "counts":
+        return estimate(cascade, samples, samples.targeted, method, smoothing, held)
+    return learn_from(cascade, samples, resolve(tolerance, samples.targeted), held)
 
 
 class Streamed(InParts):
@@ -117,7 +151,8 @@ class Streamed(InParts):
         raise DataError("there are no batches to learn from")
 
     def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
-        what = "fronts" if method is Measured.summaries else "distances"
+        what = "distances" if method is Measured.stacked else "fronts"
+        what = "counts" if method is Measured.counts else what
         return reduce(merge, (method(measured, *given) for measured in self._measured(what)))
 
     def _measured(self, what: str) -> Iterator[Measured]:
@@ -155,13 +190,36 @@ def _larger_distances(one: Mapping[str, float], other: Mapping[str, float]) -> d
     return {name: max(distance, other[name]) for name, distance in one.items()}
 
 
+def _added_counts(
+    one: Mapping[str, RuleCounts], other: Mapping[str, RuleCounts]
+) -> dict[str, RuleCounts]:
+    """Return the counts of two parts of the samples together, for each rule set."""
+    return {name: counts.merge(other[name]) for name, counts in one.items()}
+
+
+@overload
 def learn_more(
     previous: LearningResult,
     batches: Batches,
     *,
     earlier: Batches | None = None,
     progress: bool = False,
-) -> LearningResult:
+) -> LearningResult: ...
+@overload
+def learn_more(
+    previous: ParameterEstimate,
+    batches: Batches,
+    *,
+    earlier: Batches | None = None,
+    progress: bool = False,
+) -> ParameterEstimate: ...
+def learn_more(
+    previous: Any,
+    batches: Batches,
+    *,
+    earlier: Batches | None = None,
+    progress: bool = False,
+) -> Any:
     """Learn from further samples: the result is that of all samples together, to the last bit.
 
     The fronts of the new samples are merged into those of `previous`. The earlier samples must be
@@ -170,7 +228,7 @@ def learn_more(
     * for the fronts of a set whose premises depend on parameters that the new samples changed;
     * for the distance of a stacked system whose fronts the new samples made grow.
 
-    Where that happens and `earlier` is not given, the error names the sets.
+    Where that happens and `earlier` is not given, the error names the sets. Counts are added.
 
     Parameters
     ----------
@@ -179,6 +237,10 @@ def learn_more(
     earlier : the batches that `previous` was learned from
     """
     cascade = previous.cascade
+    if getattr(previous, "method", "exact") == "gradient":
+        raise DataError(
+            "parameters that gradients found cannot be extended; learn again from all samples"
+        )
     new = Streamed(cascade, batches, progress)
     old = None if earlier is None else Streamed(cascade, earlier, progress)
     for what, given in (("new", new), ("earlier", old)):
@@ -187,14 +249,19 @@ def learn_more(
                 f"the {what} samples have targets for {', '.join(given.targeted)}, those that were "
                 f"learned from for {', '.join(previous.sets)}; all need the same"
             )
+    extended = Extended(previous, new, old)
+    fixed = {name: one.fixed for name, one in previous.sets.items() if one.fixed is not None}
+    if isinstance(previous, ParameterEstimate):
+        how = previous.method, previous.smoothing
+        return estimate(cascade, extended, new.targeted, *how, fixed)
     tolerances = {name: one.tolerance for name, one in previous.sets.items()}
-    return learn_from(cascade, Extended(previous, new, old), tolerances)
+    return learn_from(cascade, extended, tolerances, fixed)
 
 
 class Extended(Samples):
     """New samples, and the summaries of earlier ones wherever these are still valid."""
 
-    def __init__(self, previous: LearningResult, new: Streamed, old: Streamed | None) -> None:
+    def __init__(self, previous: Any, new: Streamed, old: Streamed | None) -> None:
         self._previous = previous
         self._new = new
         self._old = old
@@ -212,9 +279,16 @@ class Extended(Samples):
         found = self._new.summaries(tolerances)
         before = {name: one.summary for name, one in self._previous.sets.items()}
         stale = [name for name in found if name in self._changed]
-        why = "the parameters of sets that they depend on have changed"
-        again = self._reread(stale, why, lambda old: old.summaries(tolerances))
+        again = self._reread(stale, CHANGED, lambda old: old.summaries(tolerances))
         return _merged_summaries(found, before | {name: again[name] for name in stale})
+
+    def counts(self) -> dict[str, RuleCounts]:
+        """Add the counts of the new samples to those of the earlier ones."""
+        found = self._new.counts()
+        before = {name: one.counts for name, one in self._previous.sets.items()}
+        stale = [name for name in found if name in self._changed]
+        again = self._reread(stale, CHANGED, lambda old: old.counts())
+        return _added_counts(found, before | {name: again[name] for name in stale})
 
     def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the larger of the distances of the new samples' rows and of the earlier ones'."""
@@ -247,99 +321,3 @@ class Extended(Samples):
                 "from before; give the same ones"
             )
         return found
-
-
-def learn_distributed(
-    rules: Rules,
-    parts: Sequence[Any],
-    *,
-    client: Any = None,
-    tolerance: Tolerance = None,
-    initial: Any = None,
-) -> LearningResult:
-    """Learn from parts of the data on a Dask cluster, exactly as `learn` does from all together.
-
-    The result is the same to the last bit for any number of parts, in any order. A worker that is
-    lost costs time: what it held is computed again.
-
-    Parameters
-    ----------
-    parts : each a pair ``(evidence, targets)`` as `learn` takes them, or a `dask.delayed` call or a
-        future that gives one. Give ``delayed(read)(path)`` for data that should not pass through
-        this process.
-    client : a `distributed.Client`; by default the current one
-    rules, tolerance, initial : as for `learn`
-    """
-    cascade = with_initial(rules, initial)
-    if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
-        raise DataError("give the parts of the data as a list with at least one pair in it")
-    samples = OnCluster(cascade, parts, _client(client))
-    return learn_from(cascade, samples, resolve(tolerance, samples.targeted))
-
-
-def _client(client: Any) -> Any:
-    try:
-        from distributed import get_client
-    except ImportError:
-        raise DataError(
-            "learning on a cluster needs Dask; install it with: pip install 'pinesy[dask]'"
-        ) from None
-    if client is not None:
-        return client
-    try:
-        return get_client()
-    except ValueError:
-        raise DataError("no Dask client is there; create one, or give client=...") from None
-
-
-class OnCluster(InParts):
-    """Batches on the workers; every pass is a task for each, and a tree of merges."""
-
-    def __init__(self, cascade: Cascade, parts: Sequence[Any], client: Any) -> None:
-        self._client = client
-        shared = self._submit(_same, cascade)
-        # Delayed parts become futures; others go as they are, inside the task.
-        futures = (client.compute(p) if hasattr(p, "__dask_graph__") else p for p in parts)
-        self._batches = [
-            self._submit(batch_of_pair, shared, f"part {number}", part, (tuple, list))
-            for number, part in enumerate(futures)
-        ]
-        targeted = client.gather([self._submit(_targeted, b) for b in self._batches])
-        for number, names in enumerate(targeted):
-            check_targeted(f"part {number}", names, targeted[0])
-        self.targeted = targeted[0]
-
-    def _submit(self, function: Any, *arguments: Any) -> Any:
-        # Not pure: results are named anew, so that equal calls of other runs are not taken for it.
-        return self._client.submit(function, *arguments, pure=False)
-
-    def begin(self, stage: Stage) -> InParts:
-        """Make the program of a stage known to the workers."""
-        return super().begin(self._submit(_same, stage))
-
-    def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
-        shared = self._submit(_same, given)
-        futures = [
-            self._submit(_on_part, f"part {number}", batch, self._stage, method, shared)
-            for number, batch in enumerate(self._batches)
-        ]
-        while len(futures) > 1:
-            groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
-            futures = [self._submit(reduce, merge, group) for group in groups]
-        result: T = futures[0].result()
-        return result
-
-
-def _same(content: Any) -> Any:
-    return content
-
-
-def _targeted(batch: TrainingBatch) -> list[str]:
-    return list(batch.targets)
-
-
-def _on_part(
-    where: str, batch: TrainingBatch, stage: Stage, method: Callable[..., T], given: tuple[Any, ...]
-) -> T:
-    with placed(where):
-        return method(Measured(stage, batch), *given)

@@ -13,6 +13,7 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
+from pinesy.learning.learn import InMemory, Past
 from pinesy.learning.learning_arguments import (
     Rules,
     SetGroup,
@@ -24,7 +25,7 @@ from pinesy.learning.learning_arguments import (
     show_tolerances,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.stages import InMemory, Past, learn_from
+from pinesy.learning.stages import learn_from
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
 

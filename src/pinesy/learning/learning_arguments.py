@@ -1,15 +1,16 @@
 """What learning is given: rules, training samples, and tolerances by groups of rule sets."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
@@ -25,6 +26,10 @@ SetGroup = str | tuple[str, ...]
 Tolerances = Mapping[SetGroup, float]
 #: One number for all sets, one for each group, or None: every sample is kept.
 Tolerance = float | Mapping[Any, float | None] | None
+#: The largest weight of a sample: sums of them stay exact.
+MAX_WEIGHT = 1e6
+#: By the name of a rule set, parameters ``s_1, r_1, s_2, ...``.
+SetParameters = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +41,17 @@ class TrainingBatch:
     n : the number of samples
     known : the distributions (n, |D_a|) of the inputs, and of what has been inferred
     targets : by the name of the attribute
+    weights : of the samples, for methods that count them; None if each counts once
     """
 
     n: int
     known: Mapping[str, npt.NDArray[Any]]
     targets: Mapping[str, Target]
+    weights: FloatArray | None = None
 
     def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
         """Return the samples with distributions that were inferred for them."""
-        return TrainingBatch(self.n, {**self.known, **inferred}, self.targets)
+        return replace(self, known={**self.known, **inferred})
 
 
 def with_initial(rules: Rules, initial: Any = None) -> Cascade:
@@ -57,8 +64,10 @@ def with_initial(rules: Rules, initial: Any = None) -> Cascade:
     return cascade.with_parameters(initial)
 
 
-def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatch:
-    """Check the form of training samples: names, shapes, values and degrees of targets.
+def batch_of(
+    cascade: Cascade, evidence: Evidence, targets: Any, weights: Any = None
+) -> TrainingBatch:
+    """Check the form of training samples: names, shapes, values, degrees of targets, weights.
 
     The targets of a single rule set may come alone; see `named_targets`.
     """
@@ -69,7 +78,28 @@ def batch_of(cascade: Cascade, evidence: Evidence, targets: Any) -> TrainingBatc
     if rows.n == 0:
         raise DataError("there are no samples to learn from")
     given = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
-    return TrainingBatch(rows.n, _by_attribute(rows), given)
+    return TrainingBatch(rows.n, _by_attribute(rows), given, _weights(weights, rows.n))
+
+
+def _weights(weights: Any, n: int) -> FloatArray | None:
+    if weights is None:
+        return None
+    checked = np.asarray(weights)
+    if checked.shape != (n,) or checked.dtype.kind not in "fiub":
+        raise DataError(
+            f"the weights are {checked.dtype} of shape {checked.shape}; give {n} numbers, one for "
+            "each sample"
+        )
+    wrong = ~((checked >= 0) & (checked <= MAX_WEIGHT))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"the weight of sample {row} is {checked[row].item()!r}; it must be a number from 0 to "
+            f"{MAX_WEIGHT:g}"
+        )
+    if not checked.any():
+        raise DataError("all weights are 0: there are no samples to learn from")
+    return checked.astype(np.float64)
 
 
 def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -> TrainingBatch:
@@ -200,3 +230,52 @@ def show_tolerances(tolerances: Tolerances) -> str:
     """Return tolerances as text, the first ones if they are many."""
     shown = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
     return ", ".join(shown) + ", ..." * (len(tolerances) > 6)
+
+
+#: Which parameters a word stands for: a column of (s, r).
+FIXED_WORDS = ("s", "r", "implications")
+
+
+def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetParameters:
+    """Return the parameters that stay as they are, for the sets that have some; NaN for the others.
+
+    Parameters
+    ----------
+    fixed : None; ``"s"`` or ``"r"``, for all rules; ``"implications"``, the `s` of all rules whose
+        `s` is 1, so that they stay implications; an array of booleans ``(n_rules, 2)`` with columns
+        s and r, where there is one set; or a mapping from groups of sets to these
+    """
+    if fixed is None:
+        return {}
+    groups = fixed if isinstance(fixed, Mapping) else {tuple(names): fixed}
+    held: dict[str, FloatArray] = {}
+    for group, which in groups.items():
+        for name in members(group, names):
+            if name in held:
+                raise UnknownAttributeError(
+                    f"what is fixed of {name!r} is given twice: the groups {list(groups)} overlap; "
+                    "give each set to one of them"
+                )
+            parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
+            held[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
+    return {name: one for name, one in held.items() if not np.isnan(one).all()}
+
+
+def _marked(which: Any, parameters: FloatArray, name: str) -> npt.NDArray[np.bool_]:
+    """Return which of the parameters (n_rules, 2) are fixed."""
+    if isinstance(which, str) and which in FIXED_WORDS:
+        words = np.zeros(parameters.shape, dtype=bool)
+        words[:, int(which == "r")] = parameters[:, 0] == 1.0 if which == "implications" else True
+        return words
+    marked = np.asarray(which)
+    if marked.dtype != bool or marked.shape != parameters.shape:
+        raise DataError(
+            f"what is fixed of {name!r} is {which!r:.60}; give one of {', '.join(FIXED_WORDS)}, or "
+            f"booleans of shape {parameters.shape}: a row for each rule, columns s and r"
+        )
+    return np.asarray(marked, dtype=bool)
+
+
+def with_fixed(x: FloatArray, fixed: FloatArray | None) -> FloatArray:
+    """Return parameters with those that are fixed put in."""
+    return x if fixed is None else np.where(np.isnan(fixed), x, fixed)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isinf
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
+
+#: What is known of one learned rule set.
+OfSet = TypeVar("OfSet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,8 @@ class SetResult:
     tolerance : ``tau``; a sample is reliable iff its ``nabla < tau``; infinite if all are kept
     summary : how many samples there were and were reliable, the smallest ``nabla``, the fronts
     distance : the Chebyshev distance of the stacked system of the reliable samples
+    fixed : the parameters ``s_1, r_1, s_2, ...`` that were fixed, NaN for those that were learned;
+        None if all were
     nabla : the distance of each sample, or None if the samples were streamed
     greatest : for a single sample the greatest solution ``E^up``, else None: every `x` from
         `lowest` to it gives the repaired target
@@ -70,6 +75,7 @@ class SetResult:
     tolerance: float
     summary: SampleSummary
     distance: float
+    fixed: FloatArray | None = None
     nabla: FloatArray | None = None
     greatest: FloatArray | None = None
 
@@ -101,23 +107,23 @@ class SetResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningResult:
-    """The cascade with learned parameters, and what is known of every rule set and sample.
+class LearnedCascade(Generic[OfSet]):
+    """A cascade with learned parameters, and what is known of every rule set.
 
     Attributes
     ----------
     cascade : with its parameters
-    sets : for each set that was learned, by the name of its output, a `SetResult`
+    sets : what was learned for each set, by the name of its output
     samples : the number of samples
-    timings : seconds spent on the distances of samples, on the fronts and on the stacked systems
+    timings : seconds by kind of work
     """
 
     cascade: Cascade
-    sets: Mapping[str, SetResult]
+    sets: Mapping[str, OfSet]
     samples: int
     timings: Mapping[str, float]
 
-    def __getitem__(self, name: str) -> SetResult:
+    def __getitem__(self, name: str) -> OfSet:
         """Return what was learned for a rule set."""
         key = self.cascade[name].output.name
         if key not in self.sets:
@@ -132,6 +138,25 @@ class LearningResult:
         return self.cascade.rule_sets[0]
 
     @property
+    def seconds(self) -> float:
+        """How long learning took."""
+        return sum(self.timings.values())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningResult(LearnedCascade[SetResult]):
+    """The cascade with exactly learned parameters, and what is known of every set and sample.
+
+    Attributes
+    ----------
+    cascade : with its parameters
+    sets : for each set that was learned, by the name of its output, a `SetResult`
+    samples : the number of samples
+    timings : seconds spent on premise degrees and the distances of samples, on the fronts and on
+        the stacked systems
+    """
+
+    @property
     def nabla(self) -> dict[str, FloatArray]:
         """The distance of each sample, for each rule set."""
         return {name: one.nabla for name, one in self.sets.items() if one.nabla is not None}
@@ -140,11 +165,6 @@ class LearningResult:
     def reliable(self) -> dict[str, npt.NDArray[np.bool_]]:
         """Which samples each rule set was learned from."""
         return {name: one.reliable for name, one in self.sets.items()}
-
-    @property
-    def seconds(self) -> float:
-        """How long learning took."""
-        return sum(self.timings.values())
 
     def to_frame(self, by: str = "set") -> Any:
         """Return the result as a pandas DataFrame.

@@ -8,7 +8,11 @@ A model file is a file of rules in JSON with one more key::
                                   "e": [...], "w": [...], "starts": [...]}, ...}}
 
 ``e``, ``w`` and ``starts`` are the Pareto fronts, all that learning needs of the samples: with them
-more samples can be added later (`learn_more`). A tolerance of null keeps every sample.
+more samples can be added later (`learn_more`). A tolerance of null keeps every sample. ``fixed``
+has the parameters that were, null for the others. Where the method is not the exact one, it is
+named (``"method": "counts", "smoothing": 1.0``), and a set has counts in the place of fronts::
+
+    {"samples": 300, "counts": [[...], ...], "losses": []}
 """
 
 import json
@@ -22,12 +26,16 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.files import read_text, writing
+from pinesy._common.validation import FloatArray
 from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError, placed
-from pinesy.learning.learning_arguments import resolve
+from pinesy.learning.estimates import ParameterEstimate, SetEstimate
+from pinesy.learning.learning_arguments import resolve, with_fixed
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.learning.rule_counts import RuleCounts
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import from_content, read_content, to_content
 
 VERSION = 1
@@ -39,11 +47,12 @@ class LearnedRules:
 
     Attributes
     ----------
-    result : what was learned (without the distances of single samples)
+    result : what was learned (without the distances of single samples), a `LearningResult` or a
+        `ParameterEstimate`
     provenance : versions, the data's fingerprint, and whatever was noted beside
     """
 
-    result: LearningResult
+    result: LearningResult | ParameterEstimate
     provenance: Mapping[str, Any]
 
     @property
@@ -53,7 +62,9 @@ class LearnedRules:
 
 
 def write_model(
-    result: LearningResult, path: Path, provenance: Mapping[str, Any] | None = None
+    result: LearningResult | ParameterEstimate,
+    path: Path,
+    provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Write what was learned to a ``.json`` file; see `pinesy.save`."""
     if path.suffix != ".json":
@@ -69,7 +80,7 @@ def write_model(
         "version": VERSION,
         "samples": result.samples,
         "provenance": {**(provenance or {}), **versions},
-        "sets": {name: _set_content(one) for name, one in result.sets.items()},
+        **_content(result),
     }
     try:
         text = json.dumps(
@@ -96,13 +107,27 @@ def read_json(path: Path) -> Cascade | LearnedRules:
                     f'"learning", how the rules were learned, is not of version {VERSION}, which '
                     "this pinesy reads"
                 )
-            sets = {name: _set_result(cascade, name, c) for name, c in learning["sets"].items()}
-            result = LearningResult(cascade, sets, _count(learning["samples"]), {})
-            return LearnedRules(result, dict(learning["provenance"]))
+            return LearnedRules(_result(cascade, learning), dict(learning["provenance"]))
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, PinesyError):  # some are errors of Python too
             raise
         raise DataError(f'{path}: "learning" is not of the form it must have: {error!r}') from None
+
+
+def _content(result: LearningResult | ParameterEstimate) -> dict[str, Any]:
+    """Return what is written of a result, apart from its samples and provenance."""
+    if isinstance(result, LearningResult):
+        return {"sets": {name: _set_content(one) for name, one in result.sets.items()}}
+    sets = {
+        name: {
+            "samples": one.counts.samples,
+            "counts": one.counts.units.tolist(),
+            "losses": list(one.losses),
+            **_fixed_content(one),
+        }
+        for name, one in result.sets.items()
+    }
+    return {"method": result.method, "smoothing": result.smoothing, "sets": sets}
 
 
 def _set_content(one: SetResult) -> dict[str, Any]:
@@ -116,7 +141,41 @@ def _set_content(one: SetResult) -> dict[str, Any]:
         "e": fronts.e.tolist(),
         "w": fronts.w.tolist(),
         "starts": fronts.starts.tolist(),
+        **_fixed_content(one),
     }
+
+
+def _fixed_content(one: SetResult | SetEstimate) -> dict[str, Any]:
+    if one.fixed is None:
+        return {}
+    return {"fixed": [None if np.isnan(z) else z for z in one.fixed.tolist()]}
+
+
+def _fixed(content: Mapping[str, Any]) -> FloatArray | None:
+    if "fixed" not in content:
+        return None
+    return np.array([np.nan if z is None else z for z in content["fixed"]], dtype=np.float64)
+
+
+def _result(cascade: Cascade, learning: Mapping[str, Any]) -> LearningResult | ParameterEstimate:
+    samples, sets = _count(learning["samples"]), learning["sets"].items()
+    if "method" not in learning:
+        exact = {name: _set_result(cascade, name, content) for name, content in sets}
+        return LearningResult(cascade, exact, samples, {})
+    estimates = {name: _set_estimate(cascade[name], name, content) for name, content in sets}
+    method = learning["method"]
+    if method not in ("counts", "gradient"):
+        raise DataError(f"there is no method {method!r} of learning in this version of pinesy")
+    return ParameterEstimate(cascade, estimates, samples, {}, method, float(learning["smoothing"]))
+
+
+def _set_estimate(rule_set: RuleSet, name: str, content: Mapping[str, Any]) -> SetEstimate:
+    units = np.array(content["counts"], dtype=np.int64)
+    if units.shape != (len(rule_set), 4) or (units < 0).any():
+        raise DataError(f"the counts of {name!r} are not four numbers >= 0 for each of its rules")
+    counts = RuleCounts(_count(content["samples"]), units)
+    losses = tuple(map(float, content["losses"]))
+    return SetEstimate(name, rule_set.s, rule_set.r, counts, _fixed(content), losses)
 
 
 def _count(number: Any, most: float = inf) -> int:
@@ -137,8 +196,9 @@ def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetR
     reliable, smallest = _count(content["reliable"], samples), float(content["smallest"])
     summary = SampleSummary(samples, reliable, smallest, fronts)
     tolerance = resolve(content["tolerance"], [name])[name]
-    found = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, float(content["distance"]))
-    if not np.array_equal(fronts.solution(found.distance), found.lowest):
+    distance, fixed = float(content["distance"]), _fixed(content)
+    found = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, fixed)
+    if not np.array_equal(with_fixed(fronts.solution(distance), fixed), found.lowest):
         raise DataError(
             f"the parameters of {name!r} are not those that its fronts give; the file was changed"
         )

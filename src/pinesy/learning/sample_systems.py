@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from pinesy.engine.code import Code
 from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
-from pinesy.learning.learning_arguments import TrainingBatch
+from pinesy.learning.learning_arguments import SetParameters, TrainingBatch
 from pinesy.learning.learning_result import SampleSummary
+from pinesy.learning.rule_counts import RuleCounts, rule_counts
 from pinesy.minmax import Fronts
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.targets import Target
@@ -26,6 +28,8 @@ CellNumbers = npt.NDArray[np.uint32]
 #: By the name of each rule set: its tolerance, or its fronts.
 SetTolerances = Mapping[str, float]
 SetFronts = Mapping[str, Fronts]
+
+
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
@@ -41,15 +45,21 @@ class CellShape(NamedTuple):
 
     Attributes
     ----------
-    patterns : arrays ``starts, sides, cell_of``. The sides (``2j`` inside the conclusion of rule
-        `j`, ``2j + 1`` outside) of pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the patterns
-        of all blocks are numbered through. ``cell_of`` is the cell of each value.
+    patterns : arrays ``starts, sides, cell_of, fixed``. The sides (``2j`` inside the conclusion of
+        rule `j`, ``2j + 1`` outside) of pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the
+        patterns of all blocks are numbered through. ``cell_of`` is the cell of each value,
+        ``fixed`` the sides whose parameters are.
     cells : array (omega, blocks)
         The pattern of each cell in each block.
     """
 
-    patterns: tuple[CellNumbers, CellNumbers, CellNumbers]
+    patterns: tuple[CellNumbers, CellNumbers, CellNumbers, CellNumbers]
     cells: CellNumbers
+
+    def with_fixed(self, fixed: FloatArray) -> "CellShape":
+        """Return the same cells with some sides' parameters fixed: those that are not NaN."""
+        sides = np.flatnonzero(~np.isnan(fixed)).astype(np.uint32)
+        return CellShape((*self.patterns[:3], sides), self.cells)
 
     def cell_labels(self, target: Target) -> CellNumbers:
         """Return the cell of each sample's value; of none, if the target gives degrees."""
@@ -68,7 +78,7 @@ def shape_of(partition: Partition) -> CellShape:
     starts = np.cumsum([0, *map(len, sides)]).astype(np.uint32)
     side_of, cell_of = np.concatenate(sides).astype(np.uint32), partition.cell_of.astype(np.uint32)
     numbers = np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32))
-    return CellShape((starts, side_of, cell_of), numbers)
+    return CellShape((starts, side_of, cell_of, np.empty(0, dtype=np.uint32)), numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +169,8 @@ class Stage:
     needed : what later stages need of the distributions inferred so far
     slack : for each set, how far rounding may have moved its premise degrees: they are copies of
         inputs and of earlier sets' parameters, and learned parameters come of subtractions
-    shapes : for each set, the sides of its cells
+    partitions : of each set
+    fixed : for sets of which some parameters are fixed, these; NaN for the others
     changed : the sets whose premises depend on parameters that learning has changed
     """
 
@@ -167,8 +178,20 @@ class Stage:
     code: Code
     needed: frozenset[str]
     slack: Mapping[str, float]
-    shapes: Mapping[str, CellShape]
+    partitions: Mapping[str, Partition]
     changed: frozenset[str]
+    fixed: SetParameters
+
+    def systems(self, name: str, degrees: FloatArray, target: Target) -> SampleSystems:
+        """Return the equation systems of a set, for premise degrees and targets.
+
+        A fixed parameter `z` makes ``max(z, g)`` a constant: the degree is raised to it, and its
+        side asks for nothing more.
+        """
+        shape, fixed = shape_of(self.partitions[name]), self.fixed.get(name)
+        if fixed is not None:
+            shape, degrees = shape.with_fixed(fixed), np.fmax(degrees, fixed[:, None])
+        return SampleSystems.of(degrees, target, shape, self.slack[name])
 
 
 class Measured:
@@ -176,27 +199,29 @@ class Measured:
 
     Attributes
     ----------
-    systems, nabla : by the name of the set
+    systems : by the name of the set
     inferred : the inferred distributions that later stages need
     """
 
     def __init__(self, stage: Stage, batch: TrainingBatch) -> None:
         arrays = [batch.known[a.name] for a in stage.code.inputs]
         out = run(stage.code, Rows(stage.code.inputs, arrays, batch.n, True))
+        self._stage = stage
+        self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}
         self.systems = {
-            name: SampleSystems.of(
-                out[stage.code.degrees[name]],
-                batch.targets[name],
-                stage.shapes[name],
-                stage.slack[name],
-            )
-            for name in stage.names
+            name: stage.systems(name, degrees, batch.targets[name])
+            for name, degrees in self._degrees.items()
         }
         inferred = {name: out[span].T for name, span in stage.code.columns.items()}
         self.inferred = {n: inferred[n] if n in inferred else batch.known[n] for n in stage.needed}
-        self.nabla = {name: system.nabla for name, system in self.systems.items()}
+        self._batch = batch
         self._summaries: dict[tuple[str, int], SampleSummary] = {}
+
+    @cached_property
+    def nabla(self) -> dict[str, FloatArray]:
+        """The distance of every sample, for each set; computed when it is first needed."""
         self.measure()
+        return {name: system.nabla for name, system in self.systems.items()}
 
     def measure(self) -> None:
         """Compute the distances of all samples."""
@@ -220,6 +245,7 @@ class Measured:
     def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the distance of each set's stacked system, as far as this batch goes."""
         best = dict.fromkeys(fronts, 0.0)
+        assert self.nabla.keys() >= fronts.keys()  # the rows' distances need those of samples
 
         def task(name: str, begin: int, end: int) -> float:
             given = tolerances[name], fronts[name], best[name]
@@ -228,6 +254,15 @@ class Measured:
             return found
 
         return {name: max(found) for name, found in self._each(fronts, task).items()}
+
+    def counts(self) -> dict[str, RuleCounts]:
+        """Return how often the rules of each set hold."""
+        return {name: rule_counts(*self.samples(name)) for name in self._degrees}
+
+    def samples(self, name: str) -> tuple[FloatArray, Partition, Target, FloatArray | None]:
+        """Return the premise degrees of a set, its partition, the targets and the weights."""
+        batch, partition = self._batch, self._stage.partitions[name]
+        return self._degrees[name], partition, batch.targets[name], batch.weights
 
     def greatest(self, name: str, partition: Partition) -> FloatArray | None:
         """Return ``E^up`` of the repaired system [eq:twosoldef], where there is only one sample."""

@@ -6,39 +6,35 @@ of them all.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from operator import is_
 from time import perf_counter
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Protocol, TypeVar
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
 from pinesy.exceptions import LearningError
-from pinesy.learning.learning_arguments import (
-    Rules,
-    Tolerance,
-    TrainingBatch,
-    batch_of,
-    resolve,
-    with_initial,
-)
+from pinesy.learning.learning_arguments import SetParameters, with_fixed
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
-from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage, shape_of
+from pinesy.learning.rule_counts import RuleCounts
+from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.minmax import TOLERANCE
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 
 #: The rule sets of a cascade by the names of their outputs, in the order of inference.
 RuleSets = Mapping[str, RuleSet]
-#: For each stage the programs that led to it, and what was measured then.
-Past = dict[int, tuple[tuple[Code, ...], Measured]]
+#: What a method gives for a rule set: its parameters, and what is known of them.
+Solved = TypeVar("Solved", bound="Parameters")
+#: Where no parameters are fixed.
+NOTHING: SetParameters = MappingProxyType({})
 #: Programs that a cascade keeps.
 MAX_PROGRAMS = 256
 
@@ -49,8 +45,11 @@ class CascadeStages:
     Iterating gives the numbers of the stages, in order.
     """
 
-    def __init__(self, cascade: Cascade, targeted: Collection[str]) -> None:
+    def __init__(
+        self, cascade: Cascade, targeted: Collection[str], fixed: SetParameters = NOTHING
+    ) -> None:
         self._cascade = cascade
+        self._fixed = fixed
         self._sets = cascade.sets
         self._targeted = targeted
         #: The stage at which each set is learned or, without a target, can be inferred.
@@ -88,8 +87,9 @@ class CascadeStages:
             self._program(names, sets, have or (), needed),
             frozenset(needed),
             {name: TOLERANCE if earlier[name] & graded else 0.0 for name in names},
-            {name: shape_of(sets[name].partition) for name in names},
+            {name: sets[name].partition for name in names},
             frozenset(name for name in names if earlier[name] & changed),
+            self._fixed,
         )
 
     def program(self) -> Code:
@@ -141,14 +141,29 @@ def _closure(sets: RuleSets, names: Iterable[str], stop: Collection[str]) -> set
     return reached
 
 
+class Parameters(Protocol):
+    """The parameters of a rule set."""
+
+    @property
+    def s(self) -> FloatArray:
+        """``s_1, s_2, ...``."""
+
+    @property
+    def r(self) -> FloatArray:
+        """``r_1, r_2, ...``."""
+
+
 class Passes(Protocol):
-    """The two passes over the samples of a stage."""
+    """The passes over the samples of a stage."""
 
     def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Do the first pass: return what is stored of the samples, for each set."""
 
     def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Do the second pass: return the distance of the stacked system of each set in `fronts`."""
+
+    def counts(self) -> dict[str, RuleCounts]:
+        """Return how often the rules of each set hold, in one pass."""
 
 
 class Samples(Protocol):
@@ -165,127 +180,84 @@ class Samples(Protocol):
         """Return the passes for a stage."""
 
 
-def learn(
-    rules: Rules,
-    evidence: Evidence,
-    targets: Any,
-    *,
-    tolerance: Tolerance = None,
-    initial: Any = None,
-) -> LearningResult:
-    """Learn rule parameters from training samples, exactly [meth:learningincascade].
+def by_stages(
+    cascade: Cascade,
+    samples: Samples,
+    targeted: Collection[str],
+    solve: Callable[[Passes], Mapping[str, Solved]],
+    timings: dict[str, float],
+    fixed: SetParameters = NOTHING,
+) -> tuple[Cascade, dict[str, Solved]]:
+    """Learn the parameters of the sets with targets, in the order of inference.
 
-    Every sample sets equations for the parameters of each rule set. A sample whose system has
-    Chebyshev distance ``nabla < tau`` is *reliable* [def:reliabletau]; it is repaired
-    [def:reduced-es], and the lowest approximate solution of all the repaired systems together
-    [eq:lowestapproxsol] gives ``s`` and ``r``. Sets are learned in the order of inference. Cost:
-    O(omega n) a sample and set, and what the Pareto fronts take.
-
-    Parameters
-    ----------
-    rules : a rule set or a cascade
-    evidence : the distributions of the inputs, as `Cascade.infer` takes them (one array holds the
-        columns of all of `Cascade.inputs`)
-    targets : for a cascade a mapping from output attributes (or their names) to targets; sets
-        without one keep their parameters. For a rule set, the targets of its output. Targets are
-        one value a sample, or degrees of shape ``(n_samples, |D_b|)``; see `Target.of`.
-    tolerance : ``tau``: one number; a mapping from groups of sets (a name, a pattern such as
-        ``"c_*"``, or a tuple of these) to numbers; or None, which keeps every sample
-    initial : the parameters to begin with, as `with_parameters` takes them: those of the sets that
-        have no target
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, Iff, RuleSet, learn
-    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> rains = {"rain": [[1.0, 0.0], [0.0, 1.0]]}
-    >>> result = learn(rules, rains, [[1.0, 0.25], [0.5, 1.0]])  # dry grass after rain: 0.25
-    >>> print(result.rule_set)
-    if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
-    """
-    cascade = with_initial(rules, initial)
-    batch = batch_of(cascade, evidence, targets)
-    return learn_from(cascade, InMemory(batch), resolve(tolerance, list(batch.targets)))
-
-
-class InMemory(Samples):
-    """Samples in memory: premise degrees and distances stay from pass to pass.
-
-    Parameters
-    ----------
-    batch : the samples
-    past : where to store what was measured, by the number of the stage, for when it is learned
-        again: a stage that comes after the same programs as the last time is not measured again
-    """
-
-    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
-        self.have: Mapping[str, Any] = {}
-        self._batch = batch
-        self._past = past
-        self._path: tuple[Code, ...] = ()
-
-    def begin(self, stage: Stage) -> Measured:
-        """Compute the premise degrees and distances of a stage."""
-        number, self._path = len(self._path), (*self._path, stage.code)
-        past = {} if self._past is None else self._past
-        # The programs hold all parameters learned so far.
-        if number not in past or not all(map(is_, past[number][0], self._path)):
-            past[number] = self._path, Measured(stage, self._batch.extended(self.have))
-        measured = past[number][1]
-        self.have = measured.inferred
-        return measured
-
-
-def learn_from(cascade: Cascade, samples: Samples, tolerances: SetTolerances) -> LearningResult:
-    """Learn the parameters of the sets with targets, which have tolerances, in order of inference.
-
-    [meth:learningincascade]. For each stage: the premise degrees, from the evidence or from what
-    earlier sets infer with their learned parameters; each sample's distance ``nabla``; of the
-    reliable ones the fronts; the distance NABLA of the stacked system; its lowest approximate
-    solution.
+    [meth:learningincascade]. For each stage `solve` gets the premise degrees of its samples, from
+    the evidence or from what earlier sets infer with their learned parameters.
     """
     sets = dict(cascade.sets)
-    results: dict[str, SetResult] = {}
-    timings: dict[str, float] = {}
-    stages = CascadeStages(cascade, tolerances)
+    results: dict[str, Solved] = {}
+    stages = CascadeStages(cascade, targeted, fixed)
     for number in stages:
-        with _timed(timings, "distances"):
+        with timed(timings, "premises"):
             passes = samples.begin(stages.stage(number, sets, samples.have))
-        for name, one in solve_stage(passes, tolerances, timings).items():
+        for name, one in solve(passes).items():
             results[name] = one
-            if isinstance(passes, Measured):
-                nabla, greatest = passes.nabla[name], passes.greatest(name, sets[name].partition)
-                results[name] = replace(one, nabla=nabla, greatest=greatest)
             sets[name] = with_solution(sets[name], one.s, one.r)
-    return LearningResult(
-        with_sets(cascade, sets),
-        {name: results[name] for name in sets if name in results},
-        max((one.summary.samples for one in results.values()), default=0),
-        timings,
-    )
+    return with_sets(cascade, sets), {name: results[name] for name in sets if name in results}
+
+
+def learn_from(
+    cascade: Cascade,
+    samples: Samples,
+    tolerances: SetTolerances,
+    fixed: SetParameters = NOTHING,
+) -> LearningResult:
+    """Learn exactly: the lowest approximate solution of each set's stacked system."""
+    timings: dict[str, float] = {}
+
+    def solve(passes: Passes) -> dict[str, SetResult]:
+        found = solve_stage(passes, tolerances, timings, fixed)
+        if not isinstance(passes, Measured):
+            return found
+        return {name: _with_samples(one, passes, cascade[name]) for name, one in found.items()}
+
+    learned, results = by_stages(cascade, samples, tolerances, solve, timings, fixed)
+    n = max((one.summary.samples for one in results.values()), default=0)
+    return LearningResult(learned, results, n, timings)
+
+
+def _with_samples(one: SetResult, measured: Measured, rule_set: RuleSet) -> SetResult:
+    """Add what is known of single samples, where these are in memory."""
+    greatest = measured.greatest(one.name, rule_set.partition)
+    if greatest is not None:
+        greatest = with_fixed(greatest, one.fixed)
+    return replace(one, nabla=measured.nabla[one.name], greatest=greatest)
 
 
 def solve_stage(
-    passes: Passes, tolerances: SetTolerances, timings: dict[str, float]
+    passes: Passes,
+    tolerances: SetTolerances,
+    timings: dict[str, float],
+    fixed: SetParameters = NOTHING,
 ) -> dict[str, SetResult]:
     """Solve the stacked systems [eq:stackedES] of a stage's sets, by two passes over the samples.
 
     The systems are never built: fronts and rows are enough, see docs/decisions/0003-learning.md.
     """
-    with _timed(timings, "fronts"):
+    with timed(timings, "fronts"):
         summaries = passes.summaries(tolerances)
     for name, summary in summaries.items():
         _check_reliable(name, summary, tolerances[name])
     # Where all fronts are empty the repaired targets are min_j g: the stacked system is consistent.
     fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
-    with _timed(timings, "stacked"):
+    with timed(timings, "stacked"):
         distances = passes.stacked(tolerances, fronts) if fronts else {}
     results = {}
     for name, summary in summaries.items():
         distance = distances.get(name, 0.0)
-        x = summary.fronts.solution(distance)  # [eq:lowestapproxsol]
-        results[name] = SetResult(name, x[0::2], x[1::2], tolerances[name], summary, distance)
+        x = with_fixed(summary.fronts.solution(distance), fixed.get(name))  # [eq:lowestapproxsol]
+        results[name] = SetResult(
+            name, x[0::2], x[1::2], tolerances[name], summary, distance, fixed.get(name)
+        )
     return results
 
 
@@ -301,7 +273,7 @@ def _check_reliable(name: str, summary: SampleSummary, tolerance: float) -> None
 
 
 @contextmanager
-def _timed(timings: dict[str, float], what: str) -> Iterator[None]:
+def timed(timings: dict[str, float], what: str) -> Iterator[None]:
     """Add the seconds of a block to those of the same kind of work."""
     start = perf_counter()
     yield

@@ -4,7 +4,9 @@ All take the premise degrees ``d`` of a rule set, of shape ``(2n, N)`` with rows
 lambda_2, ...``, and work on samples ``begin .. end-1``. A *side* is a row of `d`: a cell is on side
 ``2j`` if it lies in the conclusion of rule `j`, else on side ``2j + 1``. `shape` and `cells` say on
 which sides the cells are; see `CellShape`. Targets are `labels` (the cell of each sample) or
-`degrees` (N, |D_b|), whichever is not empty. `slack` is how far rounding may have moved `d`.
+`degrees` (N, |D_b|), whichever is not empty. `slack` is how far rounding may have moved `d`. The
+parameters of some sides may be fixed: `d` has been raised to them, and nothing raises these sides
+further (docs/decisions/0008-noisy-data.md).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -25,7 +27,8 @@ INTS = types.Array(types.uint32, 1, "C", readonly=True)
 INT_TABLE = types.Array(types.uint32, 2, "C", readonly=True)
 OUT = types.Array(types.float64, 1, "C")
 OUT_TABLE = types.Array(types.float64, 2, "C")
-SHAPE = types.UniTuple(INTS, 3)
+#: Of the cells: starts, sides, cell_of; and the sides whose parameters are fixed.
+SHAPE = types.UniTuple(INTS, 4)
 #: Of all samples: d, begin, end, shape, cells, labels, degrees.
 SAMPLES = (TABLE, types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE)
 #: Of a block of them: d, first, lanes, shape, cells.
@@ -59,7 +62,7 @@ def lower(row, other, lanes):
 @compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
 def lowest(h, lanes, shape, cells, part, y):
     """Set ``y[mu] = min_j h[side of mu in rule j]`` for all cells, block by block of rules."""
-    starts, sides, _ = shape
+    starts, sides, _, _ = shape
     for p in range(starts.shape[0] - 1):
         fill(part[p], h[sides[starts[p]]], lanes)
         for k in range(starts[p] + 1, starts[p + 1]):
@@ -73,7 +76,7 @@ def lowest(h, lanes, shape, cells, part, y):
 @compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
 def uppers(y, lanes, shape, cells, part, up):
     """Set ``up[l]`` to the maximum of ``y[mu]`` over the cells on side `l` (0 if there is none)."""
-    starts, sides, _ = shape
+    starts, sides, _, _ = shape
     part[:, :lanes] = 0.0
     up[:, :lanes] = 0.0
     for mu in range(cells.shape[0]):
@@ -82,6 +85,13 @@ def uppers(y, lanes, shape, cells, part, up):
     for p in range(starts.shape[0] - 1):
         for k in range(starts[p], starts[p + 1]):
             lift(up[sides[k]], part[p], lanes)
+
+
+@numba.njit(inline="always")
+def release(up, lanes, fixed):
+    """Ask nothing of the sides whose parameters are fixed."""
+    for side in fixed:
+        up[side, :lanes] = 0.0
 
 
 @compiled(types.void(types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE, *[OUT_TABLE] * 3))
@@ -144,7 +154,7 @@ def term(g, half, y):
 @compiled(types.void(TABLE, types.int64, types.int64, SHAPE, types.int64, OUT_TABLE, OUT, OUT))
 def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
     """Lower ``acc`` to the least of the terms of a pattern's sides, two at a time."""
-    starts, sides, _ = shape
+    starts, sides, _, _ = shape
     k, end = starts[p], starts[p + 1]
     while k + 2 <= end:
         one, two = sides[k], sides[k + 1]
@@ -175,7 +185,8 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
     ``nabla = max_mu min_j max((g - y_mu)^+, min((up - y_mu)^+ / 2, (up - g)^+))``. On each side
     ``y_mu <= up``, and ``(up - y_mu) / 2 > up - g`` only where both are below ``g - y_mu``; so a
     term is ``max(g - y_mu, up / 2 - y_mu / 2)``, also in float64: rounding keeps the order and
-    halving is exact.
+    halving is exact. A fixed side is a constant `g`: its term is ``g - y_mu``, and `nabla` is at
+    least ``up - g``.
     """
     y, part, up, h = scratch(d, shape, cells)
     one = np.empty(WIDTH)
@@ -184,6 +195,10 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
         out = nabla[first : first + lanes]
         out[:] = 0.0
         targets(first, lanes, shape, cells, labels, degrees, y, part, up)
+        for side in shape[3]:  # a constant below a target: no parameter brings the cell up to it
+            for i in range(lanes):
+                out[i] = machine_max(out[i], up[side, i] - d[side, first + i])
+        release(up, lanes, shape[3])
         if labels.shape[0] > 0:
             label_distances(d, first, lanes, shape, cells, labels, part, up, h, y, out)
             continue
@@ -202,6 +217,7 @@ def repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part
     TOLERANCE where `nabla` counts.
     """
     targets(first, lanes, shape, cells, labels, degrees, y, part, up)
+    release(up, lanes, shape[3])
     for side in range(d.shape[0]):
         for i in range(lanes):
             g, distance = d[side, first + i], nabla[first + i]
@@ -264,6 +280,7 @@ def fronts(d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance
         lanes = min(WIDTH, end - first)
         repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h)
         uppers(y, lanes, shape, cells, part, up)
+        release(up, lanes, shape[3])
         for i in range(lanes):
             reliable += nabla[first + i] < tolerance
         for side in range(d.shape[0]):
@@ -277,7 +294,7 @@ def fronts(d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance
 @compiled(types.float64(*BLOCK, types.float64, _FRONTS, types.float64))
 def _row_distance(d, sample, mu, shape, cells, y, front, best):
     """Return the larger of `best` and ``min_j max((g - y)^+, h_l(y))``, for one cell."""
-    starts, sides, _ = shape
+    starts, sides, _, _ = shape
     e, w, begins = front
     distance = 1.0
     for b in range(cells.shape[1]):

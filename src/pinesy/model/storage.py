@@ -26,6 +26,7 @@ from pinesy._common.files import writing_bytes
 from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, read_json, write_model
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -48,7 +49,7 @@ SUFFIXES = (
 
 
 def save(
-    thing: Cascade | RuleSet | LearningResult | LearnedRules | NeuroSymbolic,
+    thing: Cascade | RuleSet | LearningResult | ParameterEstimate | LearnedRules | NeuroSymbolic,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
@@ -68,7 +69,7 @@ def save(
     path = Path(path)
     if isinstance(thing, LearnedRules):
         write_model(thing.result, path, thing.provenance if provenance is None else provenance)
-    elif isinstance(thing, LearningResult):
+    elif isinstance(thing, LearningResult | ParameterEstimate):
         write_model(thing, path, provenance)
     elif provenance is not None:
         raise DataError(
@@ -139,7 +140,7 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     if path.suffix != ".zip":
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     with archived(path) as (place, content):
-        result: LearningResult | None = getattr(model, "result_", None)
+        result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
         if result is None:
             write_rules(as_cascade(model.rules), place / RULES)
         else:
@@ -178,7 +179,7 @@ def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
         perception = each[records[0].attributes[0]] if is_one else each
         options = {name: manifest[name] for name in ("transform", "inputs")}
         model = NeuroSymbolic(perception, rules, **options)
-        if isinstance(content, LearnedRules):
+        if isinstance(content, LearnedRules) and isinstance(content.result, LearningResult):
             model.rules_, model.result_, model.search_ = rules, content.result, None
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
         return model
