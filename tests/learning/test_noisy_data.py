@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from learning.oracle_help import SKIP, parts, random_samples
 from messages import raises_saying
-from pinesy import Attribute, If, Iff, RuleSet, learn, load, save
+from pinesy import Attribute, If, Iff, Possibility, RuleSet, learn, load, save
 from pinesy.exceptions import DataError, DegreeError
-from pinesy.learning import ParameterEstimate, learn_batches, learn_more
+from pinesy.learning import (
+    DecisionScores,
+    ParameterEstimate,
+    compare_methods,
+    learn_batches,
+    learn_more,
+)
 from pinesy.learning.refinement import LogLoss, log_loss
 from pinesy.rulebase.targets import Target
 
@@ -178,3 +184,54 @@ def test_bad_input() -> None:
     refined = learn(RULES, x, y, method="gradient")
     with raises_saying(DataError, "gradients found cannot be extended"):
         learn_more(refined, [(x, y)])
+
+
+# --- comparison --------------------------------------------------------------------------------
+
+
+def noisy_days(n: int = 400) -> tuple[RuleSet, dict[str, Any], Any]:
+    rng = np.random.default_rng(3)
+    sky, wind = Attribute("sky", ["dark", "clear"]), Attribute("wind", ["west", "east"])
+    rain = Attribute("rain", ["yes", "no"])
+    rules = RuleSet(
+        [
+            If(sky.isin({"dark"})).then(rain.isin({"yes"})),
+            If(wind.isin({"east"})).then(rain.isin({"no"})),
+        ]
+    )
+    days = {"sky": rng.choice(["dark", "clear"], n), "wind": rng.choice(["west", "east"], n)}
+    chance = 0.6 * (days["sky"] == "dark") + 0.3 * (days["wind"] == "west") + 0.02
+    return rules, days, np.where(rng.random(n) < chance, "yes", "no")
+
+
+def test_methods_are_compared_on_samples_that_they_have_not_seen() -> None:
+    rules, days, rain = noisy_days()
+    comparison = compare_methods(rules, days, rain, held_out=0.25)
+    assert (comparison.train, comparison.held_out) == (300, 100)
+    scores = comparison.scores["rain"]
+    assert list(scores) == ["majority", "as given", "exact", "counts", "gradient"]
+    assert scores["counts"].accuracy > scores["majority"].accuracy
+    assert scores["gradient"].log_loss < scores["as given"].log_loss
+    for one in scores.values():
+        assert list(one.coverage) == sorted(one.coverage, reverse=True)
+    text = str(comparison)
+    assert "100 held out" in text
+    assert "ahead by 0.8" in text
+    assert len(comparison.to_frame()) == 5
+
+
+def test_scores_by_hand() -> None:
+    pi = Possibility(Y, [[1.0, 0.1, 0.0], [0.3, 0.6, 0.3], [1.0, 1.0, 0.0], [1.0, 0.9, 0.2]])
+    scores = DecisionScores.of(pi, Target.of(["yes", "no", "yes", "no"], Y))
+    assert (scores.accuracy, scores.undecided, scores.contradictory) == (0.5, 0.25, 0.25)
+    assert scores.coverage == (0.25, 0.25, 0.0)
+    assert scores.selective[:2] == (1.0, 1.0)
+    assert np.isnan(scores.selective[2])
+
+
+def test_what_cannot_be_compared() -> None:
+    rules, days, rain = noisy_days(10)
+    with raises_saying(DataError, "0.01 of 10 samples cannot be held out"):
+        compare_methods(rules, days, rain, held_out=0.01)
+    with raises_saying(DataError, "'rain' are distributions", "give values"):
+        compare_methods(rules, days, np.tile([1.0, 0.5], (10, 1)))

@@ -13,7 +13,8 @@ from pinesy._common.validation import listed
 from pinesy.cli import options
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, learn_batches
+from pinesy.learning import LearnedRules, compare_methods, learn_batches
+from pinesy.learning.learn import Method
 from pinesy.model.storage import load_rules
 
 ModelFile = Annotated[
@@ -25,6 +26,27 @@ Tolerances = Annotated[
         metavar="[GROUP=]NUMBER",
         help="Leave out samples at this distance or more: for all rule sets, or for those that a "
         "name or pattern fits (repeatable).",
+    ),
+]
+MethodWord = Annotated[
+    Method,
+    typer.Option(
+        help="exact: rules that must hold; counts: noisy data, how often each rule holds; "
+        "gradient: from these counts, all rules fitted together."
+    ),
+]
+Fixed = Annotated[
+    Literal["s", "r", "implications"] | None,
+    typer.Option(
+        help="Parameters that stay as they are in RULES: all s, all r, or the s of implications."
+    ),
+]
+Compare = Annotated[
+    bool | None,
+    typer.Option(
+        "--compare/--no-compare",
+        help="Compare the methods on a held-out part of the samples first. By default with counts "
+        "and gradient.",
     ),
 ]
 Validation = Annotated[
@@ -61,6 +83,9 @@ def learn(
     rules: options.RulesFile,
     data: options.SamplesFile,
     output: ModelFile,
+    method: MethodWord = "exact",
+    fixed: Fixed = None,
+    compare: Compare = None,
     tolerance: Tolerances = None,
     target: options.TargetNames = None,
     transform: options.TransformOption = "none",
@@ -83,6 +108,11 @@ def learn(
     contradict the rules by the tolerance or more are left out (by default none
     is); with --validation the tolerances are searched for.
 
+    That is the exact method, for rules that must hold. Where data are noisy and
+    rules hold most of the time, take --method counts or gradient: every sample
+    counts, and methods are compared on samples held out, beside the most
+    frequent value and the rules as they are.
+
     The model is a .json file of rules that every command takes, with the data's
     fingerprint, the tolerances, and what is needed to add samples later: --more
     takes a model in the place of RULES, and DATA as samples to add.
@@ -91,9 +121,10 @@ def learn(
       pinesy learn sum.rules train.csv -o model.json
       pinesy learn sum.rules train.parquet -o model.json --tolerance "c_*=0.05"
       pinesy learn sum.rules train.csv -o model.json --validation valid.csv
+      pinesy learn flu.rules patients.csv -o model.json --method counts
       pinesy learn model.json new.csv -o model.json --more --earlier train.csv
     """
-    _check_together(tolerance, validation, group, search, more, earlier)
+    _check_together(method, fixed, tolerance, validation, group, search, more, earlier)
     options.check_output(output, [".json"], [data, validation, *(earlier or ())])
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
@@ -106,6 +137,10 @@ def learn(
     )
     notes = provenance(rules, transform, model)
     new = files.fingerprint(data)
+    if compare or (compare is None and method != "exact"):
+        whole = files.whole(data)
+        given = whole.evidence, whole.targets
+        typer.echo(f"{plain(compare_methods(files.cascade, *given, fixed=fixed))}\n")
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
@@ -122,9 +157,14 @@ def learn(
         result = searched.result
         judged = {"search": searched.method, "metric": searched.metric}
         notes["validation"] = files.fingerprint(validation) | judged
+    elif method == "gradient":
+        whole = files.whole(data)
+        result = pinesy.learn(
+            files.cascade, whole.evidence, whole.targets, method=method, fixed=fixed
+        )
     else:
-        batches = files.batches(data)
-        result = learn_batches(files.cascade, batches, tolerance=tolerances, progress=True)
+        how = {"method": method, "tolerance": tolerances, "fixed": fixed}
+        result = learn_batches(files.cascade, files.batches(data), **how, progress=True)
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
     pinesy.save(result, output, notes)
@@ -145,6 +185,8 @@ def _learned(path: Path) -> LearnedRules:
 
 
 def _check_together(
+    method: str,
+    fixed: object,
     tolerance: object,
     validation: object,
     group: object,
@@ -154,8 +196,14 @@ def _check_together(
 ) -> None:
     """Refuse options that do not go together, or would change nothing."""
     keeps = "with --more a model keeps the tolerances it has"
+    whole = f"--method {method} keeps every sample"
     alone = "it tells of the search that --validation asks for, and that is not given"
     for wrong, option, why in (
+        (more and method != "exact", "--method", "with --more a model keeps its method"),
+        (more and fixed, "--fixed", "with --more a model keeps the parameters that are fixed"),
+        (validation and fixed, "--fixed", "the search for tolerances learns all parameters"),
+        (method != "exact" and tolerance, "--tolerance", whole),
+        (method != "exact" and validation, "--validation", whole),
         (more and validation, "--validation", keeps),
         (more and tolerance, "--tolerance", keeps),
         (validation and tolerance, "--tolerance", "--validation finds the tolerances itself"),

@@ -3,6 +3,7 @@
 from pinesy.learning.batches import learn_batches, learn_more
 from pinesy.learning.blame import Blame, SetAudit
 from pinesy.learning.cluster import learn_distributed
+from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
 from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
 from pinesy.learning.learn import learn
@@ -15,9 +16,11 @@ from pinesy.learning.tolerance_search import candidate_tolerances, search_tolera
 __all__ = [
     "Audit",
     "Blame",
+    "DecisionScores",
     "Evaluation",
     "LearnedRules",
     "LearningResult",
+    "MethodComparison",
     "ParameterEstimate",
     "RuleCounts",
     "SampleSummary",
@@ -28,6 +31,7 @@ __all__ = [
     "accuracy",
     "audit",
     "candidate_tolerances",
+    "compare_methods",
     "learn",
     "learn_batches",
     "learn_distributed",

@@ -23,7 +23,8 @@ def cells(d, begin, end, shape, cells_of, x, out):
             for i in range(lanes):
                 h[side, i] = max(x[side], d[side, first + i])
         k.lowest(h, lanes, shape, cells_of, part, y)
-        out[:, first : first + lanes] = y[:, :lanes]
+        for mu in range(y.shape[0]):
+            k.fill(out[mu, first:], y[mu], lanes)
 
 
 @compiled(

@@ -6,7 +6,7 @@ lambda_2, ...``, and work on samples ``begin .. end-1``. A *side* is a row of `d
 which sides the cells are; see `CellShape`. Targets are `labels` (the cell of each sample) or
 `degrees` (N, |D_b|), whichever is not empty. `slack` is how far rounding may have moved `d`. The
 parameters of some sides may be fixed: `d` has been raised to them, and nothing raises these sides
-further (docs/decisions/0008-noisy-data.md).
+further (docs/decisions/0009-noisy-data.md).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
