@@ -33,7 +33,7 @@ from pinesy.explanations import (
     why_not,
 )
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
-from pinesy.learning import Audit, LearnedRules, LearningResult, audit, learn
+from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
@@ -90,6 +90,7 @@ __all__ = [
     "MaxMinSystem",
     "MinMaxSystem",
     "NeuroSymbolic",
+    "ParameterEstimate",
     "Partition",
     "PinesyError",
     "Possibility",
