@@ -221,7 +221,8 @@ def test_methods_are_compared_on_samples_that_they_have_not_seen() -> None:
 
 
 def test_scores_by_hand() -> None:
-    pi = Possibility(Y, [[1.0, 0.1, 0.0], [0.3, 0.6, 0.3], [1.0, 1.0, 0.0], [1.0, 0.9, 0.2]])
+    rows = [[1.0, 0.1, 0.0], [0.3, 0.6, 0.3], [1.0, 1.0, 0.0], [1.0, 0.9, 0.2]]
+    pi = Possibility(Y, np.array(rows))
     scores = DecisionScores.of(pi, Target.of(["yes", "no", "yes", "no"], Y))
     assert (scores.accuracy, scores.undecided, scores.contradictory) == (0.5, 0.25, 0.25)
     assert scores.coverage == (0.25, 0.25, 0.0)
