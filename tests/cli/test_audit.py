@@ -50,7 +50,7 @@ def printed(text: str) -> list[list[str]]:
 def test_the_example_has_its_wrong_sample_on_top(pinesy: Run) -> None:
     done = pinesy("audit", weather.RULES, weather.TRAIN)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert [row[:5] for row in printed(done.stdout)] == [["9", "0.5", "street", "dry", "wet"]]
+    assert [row[:6] for row in printed(done.stdout)] == [["9", "1", "0.5", "street", "dry", "wet"]]
     assert done.stdout.startswith("10 samples: 1 ")
 
 
@@ -58,11 +58,26 @@ def test_the_worst_come_first_with_their_lines(pinesy: Run, data: Path, found: A
     done = pinesy("audit", weather.RULES, data, "--worst", N)
     rows = [row for row in placed(found, lambda i: 2 * i + 2) if row["reason"]]
     assert len(rows) > N // 2
-    assert [row[:3] for row in printed(done.stdout)] == [
-        [str(row["line"]), f"{row['nabla']:.4g}", row["set"]] for row in rows
+    assert [row[:4] for row in printed(done.stdout)] == [
+        [str(row["line"]), f"{row['suspicion']:.4g}", f"{row['nabla']:.4g}", row["set"]]
+        for row in rows
     ]
     assert done.stdout.splitlines()[0] == repr(found).removeprefix("Audit(").removesuffix(")")
     assert "more sample" not in done.stdout
+
+
+def test_learned_parameters_judge_out_of_fold(pinesy: Run, tmp_path: Path) -> None:
+    rules, data = tmp_path / "rain.rules", tmp_path / "days.csv"
+    rules.write_text(
+        "attribute sky in {dark, clear}\nattribute rain in {yes, no}\n"
+        "iff sky in {dark} then rain in {yes}\n"
+    )
+    data.write_text("sky,rain\n" + "dark,yes\nclear,no\n" * 12 + "dark,no\n")
+    done = pinesy("audit", rules, data, "--method", "counts", "--folds", 3)
+    assert (done.exit_code, done.stderr) == (0, "")
+    [worst] = printed(done.stdout)
+    assert worst[0] == "26"
+    assert "no is possible to" in done.stdout
 
 
 def test_what_is_left_out_is_said(pinesy: Run, data: Path, found: Audit) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import oracles
 from messages import raises_saying
-from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet, learn
+from pinesy import Attribute, Cascade, If, Iff, Possibility, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.learning.blame import SetAudit
 from pinesy.learning.reliability import Audit, audit
@@ -317,6 +317,8 @@ def test_rows_are_plain_and_worst_first() -> None:
     assert [row["sample"] for row in rows] == small().order.tolist() == [0, 1, 2]
     assert rows[1] == {
         "sample": 1,
+        "suspicion": 0.8,
+        "possibility": 0.2,
         "nabla": 1.0,
         "support": 0.2,
         "set": "grass",
@@ -364,14 +366,53 @@ def test_a_sample_without_contradiction_blames_nothing() -> None:
 def test_the_text_is_a_table_of_the_worst() -> None:
     lines = str(small()).splitlines()
     assert lines[0] == (
-        "Audit(3 samples: 3 contradict the rules, 2 so that repair changes the best values)"
+        "Audit(3 samples: 3 contradict the rules, 2 so that repair changes the best values; "
+        "1 labels are impossible with the parameters)"
     )
-    head = "sample nabla support set label repaired contradiction"
+    head = "sample suspicion nabla support set label repaired contradiction"
     assert lines[1].split() == head.split()
-    assert lines[3].split()[:6] == ["1", "1", "0.2", "grass", "wet", "dry"]
+    assert lines[3].split()[:6] == ["1", "0.8", "1", "0.2", "grass", "wet"]
     assert lines[3].endswith(small().blame(1)[0].reason)
     many = audit(LAWN, {"rain": [[0.5, 1.0]] * 30}, ["wet"] * 30)
     assert len(str(many).splitlines()) == 12
+
+
+def test_a_label_of_possibility_0_is_never_passed_over() -> None:
+    """Some parameters allow the label, so nothing contradicts them; those of the rules do not."""
+    x, y, z = (Attribute(name, ["yes", "no"]) for name in "xyz")
+    rules = RuleSet(
+        [If(x.isin({"yes"})).then(z.isin({"yes"})), If(y.isin({"yes"})).then(z.isin({"no"}))]
+    )
+    evidence = {"x": ["yes", "yes"], "y": ["yes", "no"]}
+    found = audit(rules, {a: v * 2 for a, v in evidence.items()}, ["yes"] * 4)
+    assert found.worst.tolist() == [0.0] * 4
+    assert found.impossible.tolist() == [True, False, True, False]
+    assert "2 labels are impossible" in repr(found)
+    reasons = [row["reason"] for row in found.rows() if row["reason"]]
+    assert (
+        reasons == ["yes is possible to 0, yes to 0, by rule 2, if y in {yes} then z in {no}"] * 2
+    )
+
+
+def test_suspicion_is_out_of_fold() -> None:
+    """A label that its own counts would excuse is judged by others'."""
+    x, y = Attribute("x", ["a", "b"]), Attribute("y", ["no", "yes"])
+    rules = RuleSet([Iff(x.isin({"a"})).then(y.isin({"yes"}))])
+    evidence, labels = {"x": ["a"] * 20 + ["b"] * 20}, ["yes"] * 19 + ["no"] * 21
+    found = audit(rules, evidence, labels, method="counts", folds=4)
+    assert found.order[0] == 19
+    assert found.suspicion[19] == found.suspicion.max() > 0.8
+    assert (found.suspicion[:19] == 0.0).all()
+    [worst] = found.rows(1)
+    assert worst["label"] == "no"
+    assert "no is possible to" in worst["reason"]
+    assert "yes to 1, by rule 1" in worst["reason"]
+    again = audit(rules, evidence, labels, method="counts", folds=4)
+    assert (again.suspicion == found.suspicion).all()
+    with raises_saying(DataError, "41 folds of 40 samples"):
+        audit(rules, evidence, labels, method="counts", folds=41)
+    with raises_saying(DataError, "no method 'magic'"):
+        audit(rules, evidence, labels, method="magic")  # type: ignore[arg-type]
 
 
 def test_sets_are_found_by_name_and_attribute() -> None:

@@ -24,6 +24,7 @@ from pinesy.cli.output import (
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit
+from pinesy.learning.suspicion import Judged
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch
 
@@ -32,7 +33,16 @@ WRITERS: dict[str, Writer] = {
     ".json": write_json_list,
     ".jsonl": write_json_lines,
 }
-COLUMNS = ("line", "nabla", "set", "label", "repaired", "contradiction")
+COLUMNS = ("line", "suspicion", "nabla", "set", "label", "repaired", "contradiction")
+JudgedBy = Annotated[
+    Judged,
+    typer.Option(
+        "--method",
+        help="With which parameters labels are judged: those of RULES, or learned ones, out of "
+        "fold. For noisy data, counts or gradient.",
+    ),
+]
+Folds = Annotated[int, typer.Option(min=2, help="With a learned method: the number of folds.")]
 Worst = Annotated[int, typer.Option(min=0, help="Samples to print.")]
 
 
@@ -41,6 +51,8 @@ def audit(
     data: options.SamplesFile,
     output: options.OutputFile = None,
     worst: Worst = 20,
+    method: JudgedBy = "given",
+    folds: Folds = 5,
     target: options.TargetNames = None,
     transform: options.TransformOption = "none",
     batch: options.ReadSize = 10_000,
@@ -54,19 +66,27 @@ def audit(
     to the nearest one that the rules allow, which rule stands against it, and
     what the repaired target says. A wrong label is near the top.
 
+    Beside it the suspicion of the label: how much more possible the rules find
+    another value, with their parameters. In noisy data, where rules have
+    exceptions, rank by it: --method counts learns the parameters first, those
+    that judge a sample from other samples.
+
     The worst samples are printed; -o writes all of them, worst first, to a .csv,
     .json or .jsonl file, with columns --id.
 
     [bold]Examples[/bold]
       pinesy audit sum.rules train.csv
       pinesy audit model.json train.csv --worst 50 -o audit.csv
+      pinesy audit flu.rules patients.csv --method counts
     """
     if output is not None:
         options.check_output(output, list(WRITERS), [rules, data])
     how = options.reading(ids, separator, decimal)
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
-    result = pinesy.audit(files.cascade, samples.evidence, samples.targets)
+    result = pinesy.audit(
+        files.cascade, samples.evidence, samples.targets, method=method, folds=folds
+    )
     _print(result, samples, worst)
     if output is not None:
         with open_output(output) as stream:
@@ -81,7 +101,7 @@ def _print(result: Audit, samples: Batch, worst: int) -> None:
     if not rows:
         return
     TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
-    count = int((result.worst > 0.0).sum())
+    count = int(((result.worst > 0.0) | (result.suspicion > 0.0)).sum())
     if count > len(rows):
         screen.print(shortened_note(count - len(rows), "sample", f"--worst {count}"))
 
@@ -108,5 +128,5 @@ class AuditRow(ResultRow):
         """Yield one line."""
         row = self.content
         repaired = row["repaired"] or "ambiguous"
-        nabla = f"{row['nabla']:.4g}"
-        yield str(self.line), nabla, row["set"], row["label"], repaired, row["reason"]
+        numbers = (f"{row[key]:.4g}" for key in ("suspicion", "nabla"))
+        yield str(self.line), *numbers, row["set"], row["label"], repaired, row["reason"]

@@ -62,11 +62,11 @@ class Blame:
         if self.limit_text is not None:
             return (
                 f"{start}; what has target 1 is possible to {self.support:.4g} only, by rule "
-                f"{self.limit}, {_short(self.limit_text)}"
+                f"{self.limit}, {short(self.limit_text)}"
             )
         premise = "premise" if self.side == "conclusion" else "negated premise"
         return (
-            f"{start}; nearest is rule {self.rule}, {_short(self.text)} ({premise} possible to "
+            f"{start}; nearest is rule {self.rule}, {short(self.text)} ({premise} possible to "
             f"{self.degree:.4g})"
         )
 
@@ -180,8 +180,9 @@ class SetAudit:
         return f"SetAudit({name}: {found} of {len(self.nabla)} samples contradict the rules)"
 
 
-def _short(text: str) -> str:
-    return shorten(text, RULE_WIDTH, placeholder=" ...")
+def short(rule: object) -> str:
+    """Return a rule as text that fits a line."""
+    return shorten(str(rule), RULE_WIDTH, placeholder=" ...")
 
 
 def values_text(values: Sequence[Hashable]) -> str:

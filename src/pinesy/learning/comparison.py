@@ -175,7 +175,7 @@ def compare_methods(
             )
     train, test = _split(batch.n, held_out, seed)
     scores: dict[str, dict[str, DecisionScores]] = {name: {} for name in batch.targets}
-    for method, learned in _models(cascade, _part(batch, train), methods, options):
+    for method, learned in _models(cascade, batch.part(train), methods, options):
         for name, pi in _inferred(learned, batch, train, test):
             scores[name][method] = DecisionScores.of(pi, batch.targets[name][test])
     return MethodComparison(scores, len(train), len(test))
@@ -191,12 +191,6 @@ def _split(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
     order = np.random.default_rng(seed).permutation(n)
     cut = round(n * share)
     return np.sort(order[cut:]), np.sort(order[:cut])
-
-
-def _part(batch: TrainingBatch, rows: Rows) -> tuple[dict[str, FloatArray], dict[str, Target]]:
-    """Return some samples as `learn` takes them."""
-    known = {name: x[rows] for name, x in batch.known.items()}
-    return known, {name: target[rows] for name, target in batch.targets.items()}
 
 
 def _models(
@@ -217,7 +211,7 @@ def _inferred(
     """Yield what is inferred for each attribute with targets; without rules, the frequencies."""
     if cascade is not None:
         outputs = list(batch.targets)
-        result = cascade.infer({n: x[test] for n, x in batch.known.items()}, outputs=outputs)
+        result = cascade.infer(batch.part(test)[0], outputs=outputs)
         yield from result.items()
         return
     for name, target in batch.targets.items():

@@ -53,6 +53,11 @@ class TrainingBatch:
         """Return the samples with distributions that were inferred for them."""
         return replace(self, known={**self.known, **inferred})
 
+    def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:
+        """Return some of the samples as `learn` takes them: evidence and targets."""
+        known = {name: x[rows] for name, x in self.known.items()}
+        return known, {name: target[rows] for name, target in self.targets.items()}
+
 
 def with_initial(rules: Rules, initial: Any = None) -> Cascade:
     """Return the rules as a cascade, with their initial parameters if some are given."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,19 @@ from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
-from pinesy.engine.program import run
+from pinesy.engine.program import Trace, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
-from pinesy.learning.blame import Blame, Flags, SetAudit, values_text
+from pinesy.learning.blame import Blame, Flags, SetAudit, short, values_text
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.stages import CascadeStages
+from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
 
 #: Premise degrees of this many bytes are held at a time by each thread.
 CHUNK_BYTES = 1 << 20
@@ -32,11 +35,21 @@ CHUNK_BYTES = 1 << 20
 MIN_CHUNK, MAX_CHUNK = 128, 4096
 #: Samples that the printed table shows.
 SHOWN = 10
+#: The numbers of a row that the printed table shows.
+NUMBERS = ("suspicion", "nabla", "support")
 #: What a row says of the blame, as that does itself.
 BLAMED = ("rule", "text", "side", "degree", "limit", "limit_text", "reason")
 
 
-def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
+def audit(
+    rules: Rules,
+    evidence: Evidence,
+    targets: Any,
+    *,
+    method: Judged = "given",
+    folds: int = 5,
+    seed: int = 0,
+) -> "Audit":
     """Judge training samples: how badly, and where, each contradicts the rules.
 
     Those that do are training data of poor quality [subsec:poorqualtrainingdata]. The judgement is
@@ -46,9 +59,16 @@ def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
     ones, which are taken as they are: audit ``result.cascade`` for what `learn` found. Cost:
     O(omega n) a sample and set; memory: a few numbers a sample and set.
 
+    Beside it stands the *suspicion* ``max_u pi*(u) - pi*(label)``: by how much the rules, with
+    their parameters, find another value more possible. With a `method` the parameters are learned,
+    each sample's from the folds that it is not in, and samples are ranked by suspicion first: that
+    is the way to find wrong labels in noisy data, where rules have exceptions.
+
     Parameters
     ----------
     rules : a rule set or a cascade
+    method : ``"given"``, the parameters that the rules have; or a method of `learn`
+    folds, seed : with a method of `learn`, the number of folds, and what they are drawn by
     evidence, targets : as `learn` takes them; they are not copied, and `Audit.repaired` looks at
         them again
 
@@ -82,7 +102,8 @@ def audit(rules: Rules, evidence: Evidence, targets: Any) -> "Audit":
         list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
     for one in sets.values():
         one.freeze()
-    return Audit(cascade, sets, code, batch)
+    judges = LabelJudges.of(cascade, batch, method, folds, seed)
+    return Audit(cascade, sets, judges.suspicions(batch), method, code, batch, judges)
 
 
 def _rows(code: Code, batch: TrainingBatch, samples: slice) -> Rows:
@@ -99,12 +120,17 @@ class Audit:
     ----------
     cascade : the rules that the samples were judged by
     sets : by the name of each output with a target, a `SetAudit`
+    labels : by the same names, how possible the labels are: a `SetSuspicion`
+    method : where the parameters behind `labels` come from
     """
 
     cascade: Cascade
     sets: Mapping[str, SetAudit]
+    labels: Mapping[str, SetSuspicion]
+    method: Judged
     _code: Code
     _batch: TrainingBatch
+    _judges: LabelJudges
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -138,15 +164,27 @@ class Audit:
         return np.asarray(np.min([one.support for one in self.sets.values()], axis=0))
 
     @cached_property
+    def suspicion(self) -> FloatArray:
+        """The largest suspicion of a label of each sample, over the rule sets."""
+        return np.asarray(np.max([one.suspicion for one in self.labels.values()], axis=0))
+
+    @cached_property
+    def impossible(self) -> Flags:
+        """Which samples have a label of possibility 0."""
+        return np.asarray(np.min([one.possibility for one in self.labels.values()], axis=0) == 0.0)
+
+    @cached_property
     def order(self) -> npt.NDArray[np.intp]:
         """All samples, worst first.
 
-        By `worst`, the largest first; then by `support`, the lowest first, because ``worst`` is 1
-        wherever another value than the target's is fully possible, be the target's nearly so or
-        not at all; then by the sum of ``nabla`` over the sets; then by index.
+        With learned parameters by `suspicion`, the largest first. Then, and without, by `worst`,
+        the largest first; then by `support`, the lowest first, because ``worst`` is 1 wherever
+        another value than the target's is fully possible, be the target's nearly so or not at all;
+        then by the sum of ``nabla`` over the sets; then by index.
         """
         total = np.sum(list(self.nabla.values()), axis=0)
-        return np.lexsort((-total, self.support, -self.worst))
+        first = np.zeros(len(self)) if self.method == "given" else -self.suspicion
+        return np.lexsort((-total, self.support, -self.worst, first))
 
     def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
         """Return the `k` worst samples, worst first."""
@@ -195,8 +233,11 @@ class Audit:
             name = self._worst_set(i)
             one, label = self.sets[name], self._label(name, i)
             blame = self._blame(name, i) if one.nabla[i] > 0.0 else None
+            judged = self.labels[name]
             yield {
                 "sample": i,
+                "suspicion": float(judged.suspicion[i]),
+                "possibility": float(judged.possibility[i]),
                 "nabla": float(one.nabla[i]),
                 "support": float(one.support[i]),
                 "set": name,
@@ -205,10 +246,43 @@ class Audit:
                 "agrees": bool(one.agrees[i]),
                 "values": blame and values_text(blame.values),
                 **{key: blame and getattr(blame, key) for key in BLAMED},
+                **self._suspect(name, i),
             }
 
     def _worst_set(self, i: int) -> str:
-        return max(self.sets, key=lambda n: (self.sets[n].nabla[i], -self.sets[n].support[i]))
+        def badness(name: str) -> tuple[float, ...]:
+            one, judged = self.sets[name], self.labels[name].suspicion[i]
+            first = 0.0 if self.method == "given" else float(judged)
+            return first, float(one.nabla[i]), -float(one.support[i])
+
+        return max(self.sets, key=badness)
+
+    def _suspect(self, name: str, i: int) -> dict[str, Any]:
+        """Return the reason of a suspicion, where it is one that the distance does not tell."""
+        judged = self.labels[name]
+        told = self.method == "given" and (self.sets[name].nabla[i] > 0.0 or not self.impossible[i])
+        if told or (judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0):
+            return {}
+        rule_set = self._judges.of_sample(i)[name]
+        best = show_value(rule_set.output.domain[int(judged.best[i])])
+        number = self._limiting_rule(rule_set, name, i)
+        return {
+            "reason": (
+                f"{self._label(name, i)} is possible to {judged.possibility[i]:.4g}, {best} to "
+                f"{judged.highest[i]:.4g}, by rule {number + 1}, {short(rule_set.rules[number])}"
+            )
+        }
+
+    def _limiting_rule(self, rule_set: RuleSet, name: str, i: int) -> int:
+        """Return the index of the first rule that keeps the possibility of a label down."""
+        evidence, targets = self._batch.part(np.array([i]))
+        program = self._judges.of_sample(i).compile([rule_set.output], trace=True)
+        degrees = cast(Trace, program.infer(evidence)).premises[name]
+        alphas = np.maximum(rule_set.s, degrees.lambdas[0])
+        betas = np.maximum(rule_set.r, degrees.rhos[0])
+        signs = rule_set.partition.signs[rule_set.partition.cell_of]
+        terms = np.where(signs, alphas, betas)[targets[name].distributions[0] == 1.0]
+        return int(terms[terms.min(axis=1).argmax()].argmin())
 
     def _label(self, name: str, i: int) -> str:
         """Return the value, or the best values, of a sample's target."""
@@ -223,9 +297,11 @@ class Audit:
     def __repr__(self) -> str:
         found = int((self.worst > 0.0).sum())
         changed = int((~np.all(list(self.agrees.values()), axis=0)).sum())
+        excluded = int(self.impossible.sum())
+        labels = f"; {excluded} labels are impossible with the parameters" if excluded else ""
         return (
             f"Audit({len(self)} samples: {found} contradict the rules, {changed} so that repair "
-            "changes the best values)"
+            f"changes the best values{labels})"
         )
 
     def __str__(self) -> str:
@@ -233,10 +309,10 @@ class Audit:
         found = [row for row in self.rows(SHOWN) if row["reason"]]
         if not found:
             return repr(self)
-        head = ("sample", "nabla", "support", "set", "label", "repaired", "contradiction")
+        head = ("sample", *NUMBERS, "set", "label", "repaired", "contradiction")
         return f"{self!r}\n{text_table([head, *map(_line, found)])}"
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
-    numbers = (str(row["sample"]), f"{row['nabla']:.4g}", f"{row['support']:.4g}")
+    numbers = [f"{row[key]:.4g}" for key in ("sample", *NUMBERS)]
     return *numbers, row["set"], row["label"], row["repaired"] or "ambiguous", row["reason"]
