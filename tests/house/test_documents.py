@@ -8,6 +8,8 @@ so do reports of the records of experiments.
 import doctest
 import os
 import re
+import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from pinesy.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -76,6 +81,12 @@ def run_python(block: Block, document: Path, namespace: dict[str, Any]) -> None:
         exec(compile(padded, str(document), "exec"), namespace)
 
 
+def run_pinesy(command: str) -> None:
+    """Run a ``pinesy`` command here: a process of its own would load all libraries again."""
+    done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="pinesy")
+    assert done.exit_code == 0, f"{command}\n{done.output}"
+
+
 def run_shell(command: str, cwd: Path) -> str:
     """Run a command line with ``pinesy`` standing for ``python -m pinesy``; return its output."""
     shim = f'python() {{ "{sys.executable}" "$@"; }}\npinesy() {{ python -m pinesy "$@"; }}'
@@ -89,6 +100,14 @@ def run_shell(command: str, cwd: Path) -> str:
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+def run_command(command: str, cwd: Path) -> None:
+    """Run a command, by a shell only if it is more than a call of ``pinesy``."""
+    if command.startswith("pinesy ") and not set(command) & set("|<>;&$"):
+        run_pinesy(command)
+    else:
+        run_shell(command, cwd)
 
 
 def environment() -> dict[str, str]:
@@ -109,7 +128,7 @@ def run_document(document: Path, cwd: Path) -> list[Block]:
             for command in lines:
                 if not command.startswith((*NOT_RUN, *TOO_LONG)):
                     assert command.startswith(RUN), f"{document.name}: who runs {command!r}?"
-                    run_shell(command, cwd)
+                    run_command(command, cwd)
             done.append(block)
     return done
 
@@ -126,16 +145,14 @@ def test_documents_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.name)
-def test_examples_run(example: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(example)],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
+    runpy.run_path(str(example), run_name="__main__")
+
+
+def test_an_example_in_a_process_of_its_own(tmp_path: Path) -> None:
+    run_shell(f"python -W error '{EXAMPLES[0]}'", tmp_path)
 
 
 def test_there_are_examples() -> None:
@@ -192,6 +209,8 @@ def test_a_failing_or_unknown_command_fails(tmp_path: Path) -> None:
         run_document(document(tmp_path, "```bash\npinesy no-such-command\n```\n"), tmp_path)
     with pytest.raises(AssertionError, match="who runs 'rm -rf x'"):
         run_document(document(tmp_path, "```bash\n$ rm -rf x\n```\n"), tmp_path)
+    with pytest.raises(AssertionError, match="No such command 'gone'"):
+        run_document(document(tmp_path, "```bash\npinesy gone | cat\n```\n"), tmp_path)
     report = document(tmp_path, "```bash\npython -m reproduction report --results gone\n```\n")
     with pytest.raises(AssertionError, match="no such directory"):
         run_document(report, tmp_path)
