@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench reproduce setup clean
+.PHONY: demo test lint kernels bench reproduce setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -22,7 +22,11 @@ lint: .venv/.dev  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## lint, then every test (README, docs and examples included), on all cores
+kernels: .venv/.dev  # compiled before the tests, whose processes would all do so at the same time
+	PYTHONPATH=src:benchmarks $(BIN)/python tests/warm_kernels.py
+
+test: .venv/.dev  ## lint, then every test (README, docs and examples included), on all cores
+	$(MAKE) --jobs=2 lint kernels
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run

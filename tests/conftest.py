@@ -2,14 +2,13 @@
 
 import os
 
-# Before PyTorch and Numba are loaded: the tests run on all cores already, and threads of two
-# processes that wait for each other take several times as long as one thread.
+from hypothesis import settings
+
+from pinesy._common import console
+
+# Before PyTorch is loaded: the tests are on all cores already, and threads of several processes
+# that wait for each other take several times as long as one thread each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MKL_NUM_THREADS", "1")
-
-from hypothesis import settings  # noqa: E402
-
-from pinesy._common import console  # noqa: E402
 
 # A fresh or busy machine takes long to load compiled loops, and would say so in the middle of what
 # tests read. The tests of notices set it for themselves.

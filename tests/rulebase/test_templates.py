@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, RulesTextError, load, parse
+from pinesy.rules.syntax import reader
 
 HEAD = "attribute a[1..4] in 0..9 attribute b in {red, green, 3} attribute c in {0, 1}\n"
 
@@ -217,23 +218,10 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
         ("\ndefine f(x, y) { } f(1)", 20, ["'f' takes (x, y); got 1 arguments"]),
         ("\nif a[1] in {i for i 1..2} then c == 1", 21, ["expected 'in', found '1'"]),
         ("\nif a[1] in {i, 1 for i in 1..2} then c == 1", 14, ["expected 'for', found ','"]),
-        ("\nfor i in 1..1000000: for j in 1..1000000 { }", 44, ["more than 1,000,000 statements"]),
-        ("\nfor i in 1..1000000, j in 1..1000000 where false: if", 49, ["more than 1,000,000"]),
-        (
-            "\nif a[1] in {i for i in 1..999, j in 1..9999 where i < 0} then c == 1",
-            56,
-            ["1,000,000"],
-        ),
-        ("\nfor i in 1..9999: if a[1] where a[1] in {0..9999} then c == 1", 49, ["more than"]),
         ("\ndefine f(x) { f(x[x]) } f(a)", 21, ["name has more than 10,000", "with x = a_a_a"]),
         ("\ndefine f(x) { f((x, x)) } f(a)", 17, ["this tuple has more than 1,000 values"]),
         ("\nattribute z[1..999999, 1..999999] in 0..1", 35, ["more than 1,000,000 statements"]),
         ("\nattribute z[1..99999] in 0..99999", 34, ["more than 1,000,000 statements"]),
-        (
-            "\nlet s = 0..99999 for i in 1..999: if a[1] where a[1] in s then c==1",
-            59,
-            ["1,000,000"],
-        ),
         ('\ninclude "x.rules"', 9, ["give parse(text, directory=...)"]),
         ("\ninclude x", 9, ["expected a file's name in quotes, found 'x'"]),
         ("\nif a[1] == 1 then c == 1 [certainty=2]", 27, ["certainty is 2"]),
@@ -242,13 +230,27 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
     ids=lambda text: text[:60] if isinstance(text, str) else "",
 )
 def test_what_templates_say_when_they_are_wrong(text: str, column: int, parts: list[str]) -> None:
-    start = time.perf_counter()
     with raises_saying(RulesTextError, f"line 3, column {column}: ", *parts) as caught:
         parse(HEAD + text)
     assert isinstance(caught.value, RulesTextError)
     assert (caught.value.line, caught.value.column) == (3, column)
     assert "^" in str(caught.value)
-    assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("for i in 1..9999: for j in 1..9999 { }", 38),
+        ("for i in 1..9999, j in 1..9999 where false: if", 43),
+        ("if a[1] in {i for i in 1..999, j in 1..9999 where i < 0} then c == 1", 56),
+        ("for i in 1..9999: if a[1] where a[1] in {0..9999} then c == 1", 49),
+        ("let s = 0..9999 for i in 1..999: if a[1] where a[1] in s then c==1", 58),
+    ],
+)
+def test_templates_without_end(text: str, column: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_STEPS", 20_000)  # the real limit takes seconds
+    with raises_saying(RulesTextError, f"line 3, column {column}: ", "more than 20,000 statements"):
+        parse(f"{HEAD}\n{text}")
 
 
 def test_deep_recursion_that_ends_is_read() -> None:

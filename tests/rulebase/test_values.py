@@ -138,7 +138,7 @@ def together(seed):
 
 infer(0, 0)
 wrong = 0
-for seed in range(40):
+for seed in range(12):
     forget()
     sys.setswitchinterval(1e-6)
     found = together(seed)

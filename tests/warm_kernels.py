@@ -1,0 +1,37 @@
+"""Compiles what the tests call, once: each of their processes would do so at the same time.
+
+``make test`` runs this beside the type checker, which leaves the other cores idle.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+import pinesy
+from pinesy._common.jit import Kernel
+
+SOURCE = Path(pinesy.__file__).parents[1]
+
+
+def compile_kernels() -> None:
+    """Compile all kernels of the library."""
+    for path in sorted(SOURCE.rglob("*kernels.py")):
+        module = import_module(".".join(path.relative_to(SOURCE).with_suffix("").parts))
+        for kernel in vars(module).values():
+            if isinstance(kernel, Kernel):
+                kernel._compile()
+
+
+def compile_baselines() -> None:
+    """Compile the paper's formulas, which tests compare learning with."""
+    import paper_formulas
+
+    table, signs = np.zeros((1, 1)), np.ones((1, 1), dtype=bool)
+    paper_formulas.sample_distances(table, table, table, signs)
+    paper_formulas.learn_stacked(table, table, table, signs)
+
+
+if __name__ == "__main__":
+    compile_kernels()
+    compile_baselines()
