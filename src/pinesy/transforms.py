@@ -1,24 +1,40 @@
 """Probability-possibility transformations.
 
-Each function takes one distribution, as a dict ``{value: degree}`` or an array ``(m,)``, or a
-batch ``(n, m)``, as an array or a table of pandas or polars, and returns the same form: a table
-keeps its columns and its index. The most probable value always gets exactly 1.0.
+Each function takes one distribution, as a dict ``{value: degree}`` or an array ``(m,)``, or
+several, as an array ``(..., m)`` or a table of pandas or polars, and returns the same form: a table
+keeps its columns and its index. The most probable value always gets exactly 1.0. Degrees are
+computed in float64, whatever the numbers that are given. Cost O(m log(m)^2) a distribution, which
+is less than rules need; `Program.infer` takes probabilities and transforms them as it reads them.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_distributions, suggestion
-from pinesy.exceptions import DegreeError, DomainError
+from pinesy._common import transform_loops
+from pinesy._common.caching import load_kernels
+from pinesy._common.threads import n_threads, share
+from pinesy._common.transform_loops import ANTIPIGNISTIC, EQUAL_TIES, INVERSE, MINIMUM_SPECIFICITY
+from pinesy._common.validation import FloatArray, check_distribution, suggestion
+from pinesy.exceptions import DegreeError, DomainError, placed
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]
 
 #: How far a probability distribution may sum from 1 and still be one: float32 softmax outputs
 #: stray by some 1e-7 times the number of classes. They are divided by their sum.
 SUM_TOLERANCE = 1e-4
+
+KERNELS = "pinesy._common.transform_kernels"
+#: Numbers up to which Python runs the loops, if they are not compiled yet: that takes 5 ms, loading
+#: Numba a hundred times as long.
+FEW = 500
+#: Numbers a task of a thread, and numbers from which a second thread pays.
+CHUNK, THREAD_CELLS = 100_000, 40_000
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -46,14 +62,14 @@ def antipignistic(
 
     ``pi_i = sum_j min(p_j, p_i)``; with ``p_1 >= ... >= p_m`` this is computed from the least
     probable value up as ``pi_i = pi_{i+1} + i (p_i - p_{i+1})``, so that tied values get equal
-    degrees to the last bit. One-to-one; see `antipignistic_inverse`. Cost O(m log m) a sample.
+    degrees to the last bit. One-to-one; see `antipignistic_inverse`.
 
     Examples
     --------
     >>> antipignistic({3: 0.8, 8: 0.2})
     {3: 1.0, 8: 0.4}
     """
-    return _apply(_antipignistic, _probabilities, probability)
+    return _apply(ANTIPIGNISTIC, probability)
 
 
 @overload
@@ -75,7 +91,7 @@ def antipignistic_inverse(
     >>> antipignistic_inverse({3: 1.0, 8: 0.4})
     {3: 0.8, 8: 0.2}
     """
-    return _apply(_antipignistic_inverse, _possibilities, possibility)
+    return _apply(INVERSE, possibility)
 
 
 @overload
@@ -100,7 +116,7 @@ def minimum_specificity(
 
     Parameters
     ----------
-    probability : dict, array (m,), batch (n, m) or table
+    probability : dict, array (m,), array (..., m) or table
     ties : ``"order"`` breaks ties by domain order, as the paper's example does;
         ``"equal"`` gives tied values one degree, the sum of all ``p_j <= p_i``.
 
@@ -113,8 +129,7 @@ def minimum_specificity(
     """
     if ties not in ("order", "equal"):
         raise DegreeError(f"ties={ties!r} is unknown; choose 'order' or 'equal'")
-    transform = _minimum_specificity if ties == "order" else _minimum_specificity_equal
-    return _apply(transform, _probabilities, probability)
+    return _apply(MINIMUM_SPECIFICITY if ties == "order" else EQUAL_TIES, probability)
 
 
 def inverse(transform: Callable[..., object]) -> Callable[..., object]:
@@ -135,21 +150,110 @@ def inverse(transform: Callable[..., object]) -> Callable[..., object]:
     raise DegreeError(f"{transform!r} is not a transformation of pinesy, so its inverse is unknown")
 
 
-def _apply(
-    transform: Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray],
-    check: Callable[[FloatArray, tuple[object, ...]], FloatArray],
-    distribution: Mapping[Value, float] | Columns | npt.ArrayLike,
-) -> Any:
-    """Run `transform` on sorted rows, giving back the form that came in."""
+def _apply(kind: int, distribution: Mapping[Value, float] | Columns | npt.ArrayLike) -> Any:
+    """Transform distributions, giving back the form that came in."""
     if isinstance(distribution, Mapping):
-        rows = _as_rows([list(distribution.values())])
-        result = _on_sorted(transform, check(rows, tuple(distribution)))
-        return dict(zip(distribution, result[0].tolist(), strict=True))
+        rows = _as_rows(list(distribution.values()))
+        result = _transformed(kind, rows, tuple(distribution))
+        return dict(zip(distribution, result.tolist(), strict=True))
     columns = getattr(distribution, "columns", None)
     rows = _as_rows(distribution)
-    values = tuple(range(rows.shape[-1]) if columns is None else columns)
-    result = _on_sorted(transform, check(np.atleast_2d(rows), values)).reshape(rows.shape)
+    values = range(rows.shape[-1]) if columns is None else tuple(columns)
+    result = _transformed(kind, rows, values)
     return result if columns is None else _as_table(result, distribution)
+
+
+def _transformed(kind: int, rows: npt.NDArray[Any], values: Sequence[object]) -> FloatArray:
+    """Return the transformed rows (..., m), or raise the error of the first that cannot be."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    result = np.empty(flat.shape)
+    bad = RowTransform(kind, rows.shape[-1:]).fill(flat, result)
+    if bad >= 0:
+        place = tuple(map(int, np.unravel_index(bad, rows.shape[:-1] or (1,))))
+        row = f"row {bad}" if rows.ndim < 3 else f"index {place}"
+        _refuse(kind, flat[bad].astype(np.float64), values, row, alone=len(flat) == 1)
+    return result.reshape(rows.shape)
+
+
+def _refuse(
+    kind: int, degrees: FloatArray, values: Sequence[object], where: str, alone: bool
+) -> None:
+    """Raise the error of a row that is no distribution."""
+    if kind == INVERSE:
+        check_distribution(degrees, tuple(values), f"possibilities, {where}")
+    with nullcontext() if alone else placed(where):
+        refuse_probabilities(degrees, values)
+
+
+def refuse_probabilities(row: FloatArray, values: Iterable[object]) -> None:
+    """Raise `DegreeError` for what is wrong with a row that is no probability distribution."""
+    for value, p in zip(values, row.tolist(), strict=True):
+        if not p >= 0.0:
+            raise DegreeError(f"the probability of {value!r} is {p!r}; must be >= 0")
+    raise DegreeError(
+        f"the probabilities sum to {float(row.sum())!r}; they must sum to 1 "
+        f"(within {SUM_TOLERANCE}): apply a softmax to raw scores first"
+    )
+
+
+class RowTransform:
+    """A transformation of rows that hold distributions side by side.
+
+    Parameters
+    ----------
+    kind : ``ANTIPIGNISTIC``, ``MINIMUM_SPECIFICITY``, ``EQUAL_TIES`` or ``INVERSE``
+    sizes : of the distributions of a row, in their order
+    left_out : the numbers of those that stay as they are
+    """
+
+    def __init__(self, kind: int, sizes: Sequence[int], left_out: Collection[int] = ()) -> None:
+        self.kind, self.copies = kind, bool(left_out)
+        starts: dict[int, list[int]] = {}
+        begin = 0
+        for number, size in enumerate(sizes):
+            if number not in left_out:
+                starts.setdefault(size, []).append(begin)
+            begin += size
+        self._groups = [(np.array(s, np.uint32), m, _leaves(m)) for m, s in starts.items()]
+
+    def fill(self, x: npt.NDArray[Any], out: FloatArray) -> int:
+        """Fill `out` (n, columns) from `x` on all cores; return the first bad row, or -1.
+
+        A bad row holds something that is no distribution. Memory: for numbers other than float64,
+        a chunk of rows a thread.
+        """
+        step = max(1, CHUNK // x.shape[1])
+        chunks = range(0, len(x), step)
+
+        def work(queue: Iterator[int]) -> int:
+            for start in queue:
+                rows = slice(start, start + step)
+                if (bad := self.fill_block(x[rows], out[rows])) >= 0:
+                    return start + bad
+            return -1
+
+        threads = min(n_threads(), len(chunks)) if x.size > THREAD_CELLS else 1
+        return min((row for row in share(work, chunks, threads) if row >= 0), default=-1)
+
+    def fill_block(self, x: npt.NDArray[Any], out: FloatArray) -> int:
+        """Fill `out` in this thread; see `fill`."""
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        if self.copies:
+            out[...] = x
+        loops: Any = transform_loops
+        if x.size > FEW or KERNELS in sys.modules:
+            loops = load_kernels(KERNELS)
+        with np.errstate(all="ignore"):  # what comes of infinities is refused
+            bad = [
+                loops.transform_rows(x, out, *group, self.kind, SUM_TOLERANCE)
+                for group in self._groups
+            ]
+        return min((row for row in bad if row >= 0), default=-1)
+
+
+@cache
+def _leaves(size: int) -> npt.NDArray[np.uint32]:
+    return np.array(transform_loops.summation(size), dtype=np.uint32)
 
 
 def _as_table(rows: FloatArray, like: Any) -> Any:
@@ -159,87 +263,20 @@ def _as_table(rows: FloatArray, like: Any) -> Any:
     return type(like)(rows, schema=list(like.columns))
 
 
-def _as_rows(distribution: Any) -> FloatArray:
+def _as_rows(distribution: Any) -> npt.NDArray[Any]:
+    """Return numbers (..., m), of the type they have."""
     try:
-        rows = np.asarray(distribution, dtype=np.float64)
+        rows = np.asarray(distribution)
+        rows = rows if rows.dtype.kind in "fiub" else np.asarray(distribution, dtype=np.float64)
     except (TypeError, ValueError):
         cure = "; take the columns of the distribution alone" * hasattr(distribution, "columns")
         shown = repr(distribution).replace("\n", " ")
         raise DegreeError(f"a distribution must hold numbers{cure}; got {shown:.80}") from None
-    if rows.ndim not in (1, 2) or rows.shape[-1] == 0:
+    if not rows.ndim or rows.shape[-1] == 0:
         raise DegreeError(
-            f"a distribution has shape (m,) and a batch (n, m), m >= 1; got shape {rows.shape}"
+            f"a distribution has shape (m,), several (..., m), m >= 1; got shape {rows.shape}"
         )
     return rows
-
-
-def _probabilities(rows: FloatArray, values: tuple[object, ...]) -> FloatArray:
-    """Check that each row is a probability distribution; divide it by its sum."""
-    with np.errstate(invalid="ignore"):  # inf - inf; such rows are refused below
-        total = rows.sum(axis=1, keepdims=True)
-    wrong = ~((rows >= 0.0).all(axis=1) & (np.abs(total[:, 0] - 1.0) <= SUM_TOLERANCE))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        where = f"row {row}: " if len(rows) > 1 else ""
-        for value, p in zip(values, rows[row].tolist(), strict=True):
-            if not p >= 0.0:
-                raise DegreeError(f"{where}the probability of {value!r} is {p!r}; must be >= 0")
-        raise DegreeError(
-            f"{where}the probabilities sum to {float(total[row, 0])!r}; they must sum to 1 "
-            f"(within {SUM_TOLERANCE}): apply a softmax to raw scores first"
-        )
-    return np.asarray(rows / total, dtype=np.float64)
-
-
-def _possibilities(rows: FloatArray, values: tuple[object, ...]) -> FloatArray:
-    check_distributions(rows, values, "possibilities")
-    return rows
-
-
-def _on_sorted(
-    transform: Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray], rows: FloatArray
-) -> FloatArray:
-    """Apply `transform` to the rows sorted in decreasing order, ties in domain order."""
-    order = np.argsort(-rows, axis=1, kind="stable")
-    rank = np.arange(1, rows.shape[1] + 1)
-    result = np.empty_like(rows)
-    np.put_along_axis(result, order, transform(np.take_along_axis(rows, order, 1), rank), 1)
-    return result
-
-
-def _suffix_sums(rows: FloatArray) -> FloatArray:
-    return np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
-
-
-def _antipignistic(p: FloatArray, rank: npt.NDArray[np.intp]) -> FloatArray:
-    # pi_i = sum_j min(p_j, p_i)  [subsec:antipignistic]
-    following = np.concatenate([p[:, 1:], np.zeros((len(p), 1))], axis=1)
-    return _exact_top(p, _suffix_sums(rank * (p - following)))
-
-
-def _antipignistic_inverse(pi: FloatArray, rank: npt.NDArray[np.intp]) -> FloatArray:
-    # p_i = sum_{j >= i} (pi_j - pi_{j+1}) / j  [subsec:antipignistic]
-    following = np.concatenate([pi[:, 1:], np.zeros((len(pi), 1))], axis=1)
-    return _suffix_sums((pi - following) / rank)
-
-
-def _minimum_specificity(p: FloatArray, _rank: npt.NDArray[np.intp]) -> FloatArray:
-    # pi_i = sum_{j >= i} p_j  [subsec:probposs_mps]
-    pi = np.minimum(_suffix_sums(p), 1.0)
-    pi[:, 0] = 1.0
-    return pi
-
-
-def _minimum_specificity_equal(p: FloatArray, rank: npt.NDArray[np.intp]) -> FloatArray:
-    """Give each run of equal probabilities the degree of its first member."""
-    starts = np.concatenate([np.ones((len(p), 1), bool), p[:, 1:] != p[:, :-1]], axis=1)
-    first = np.maximum.accumulate(np.where(starts, rank - 1, 0), axis=1)
-    return np.take_along_axis(_minimum_specificity(p, rank), first, axis=1)
-
-
-def _exact_top(p: FloatArray, pi: FloatArray) -> FloatArray:
-    """Set the values tied for the first place to 1.0, and no other above it, despite rounding."""
-    return np.where(p == p[:, :1], 1.0, np.minimum(pi, 1.0))
 
 
 #: The transformations of probabilities, by name.

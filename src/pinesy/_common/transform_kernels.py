@@ -1,0 +1,24 @@
+"""The loops of `transform_loops`, compiled. Importing this loads Numba."""
+
+from numba.core import types
+from numba.extending import register_jitable
+
+from pinesy._common import transform_loops
+from pinesy._common.jit import compiled
+
+for _name, _function in vars(transform_loops).copy().items():
+    if _name.startswith("_") and callable(_function):
+        register_jitable(_function)
+
+transform_rows = compiled(
+    types.int64(
+        types.Array(types.float64, 2, "C", readonly=True),
+        types.float64[:, ::1],
+        types.uint32[::1],
+        types.int64,
+        types.uint32[:, ::1],
+        types.int64,
+        types.float64,
+    ),
+    error_model="numpy",  # division by zero is no error: what comes of it is refused
+)(transform_loops.transform_rows)
