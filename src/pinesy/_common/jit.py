@@ -56,7 +56,8 @@ class Kernel:
     def _compile(self) -> Any:
         with global_compiler_lock, notice(_NOTICE):
             if self._compiled is None:
-                dispatcher: Any = numba.njit(nogil=True)(self._function)
+                # A division is one instruction, as NumPy's: it never raises ZeroDivisionError.
+                dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(self._function)
                 dispatcher._cache = _disk_cache(self._function)
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
@@ -121,9 +122,10 @@ def _warn_once(text: str) -> None:
 
 @cache
 def _all_kernels() -> str:
-    """Return a digest of the source of all modules of kernels."""
+    """Return a digest of the source of all modules of kernels and loops."""
     root = Path(__file__).parents[1]
-    sources = sorted([*root.rglob("*kernels.py"), Path(__file__), root / "_version.py"])
+    modules = [*root.rglob("*kernels.py"), *root.rglob("*loops.py")]
+    sources = sorted([*modules, Path(__file__), root / "_version.py"])
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
