@@ -33,6 +33,15 @@ if hasattr(os, "register_at_fork"):  # a lock that another thread holds stays lo
     )
 
 
+_WITHIN: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+#: A loop that is called in kernels only, compiled with the first of them.
+inner = numba.njit(**_WITHIN)
+
+#: Lines that are copied into the kernels that call them: the cheapest to compile if few do.
+inlined = numba.njit(inline="always")
+
+
 class Kernel:
     """A loop with one signature: compiled, or loaded from disk, when it is first called.
 

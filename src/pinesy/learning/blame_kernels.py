@@ -7,7 +7,7 @@ They take what the loops of learning take (see `system_kernels`), and the sign t
 import numpy as np
 from numba.core import types
 
-from pinesy._common.jit import compiled
+from pinesy._common.jit import compiled, inlined, inner
 from pinesy.learning import system_kernels as k
 from pinesy.minmax import TOLERANCE
 
@@ -18,7 +18,7 @@ _FLAGS = types.Array(types.boolean, 1, "C")
 _COLUMNS = (*[k.OUT] * 3, *[_NUMBERS] * 4, *[_FLAGS] * 2)
 
 
-@compiled(types.void(k.OUT_TABLE, types.int64, k.OUT, _NUMBERS))
+@inner
 def _highest(z, lanes, top, cell):
     """Raise `top` to the largest of the cells' ``z[mu]``, set `cell` to the first that has it."""
     for mu in range(z.shape[0]):
@@ -28,7 +28,7 @@ def _highest(z, lanes, top, cell):
             cell[i] = mu if z[mu, i] == top[i] else cell[i]
 
 
-@compiled(types.void(k.TABLE, types.int64, _SIGNS, *[k.OUT_TABLE] * 2, *[_NUMBERS] * 2, k.OUT))
+@inner
 def _nearest(d, first, signs, y, half, cell, side, degree):
     """Set `side` to the first side with the smallest term in each sample's `cell`.
 
@@ -43,20 +43,21 @@ def _nearest(d, first, signs, y, half, cell, side, degree):
                 least, side[i], degree[i] = term, s, d[s, first + i]
 
 
-@compiled(types.void(*k.BLOCK, *[k.OUT_TABLE] * 4, k.OUT, _NUMBERS))
+@inlined
 def _support(d, first, lanes, shape, cells, y, part, h, z, support, cell):
     """Set `support` to the largest ``min_j g`` of the cells with target 1, `cell` to its first."""
     for s in range(d.shape[0]):
         k.fill(h[s], d[s, first : first + lanes], lanes)
     k.lowest(h, lanes, shape, cells, part, z)
-    support[:] = 0.0
+    for i in range(lanes):
+        support[i] = 0.0
     for mu in range(cells.shape[0]):
         for i in range(lanes):
             z[mu, i] = z[mu, i] if y[mu, i] == 1.0 else -1.0
     _highest(z, lanes, support, cell)
 
 
-@compiled(types.void(*[k.OUT_TABLE] * 2, k.OUT, _NUMBERS, *[_FLAGS] * 2))
+@inlined
 def _agreement(y, repaired, nabla, best, unique, agrees):
     """Compare which cells have the highest degree: in the targets `y`, and after repair."""
     lanes = nabla.shape[0]
@@ -65,14 +66,16 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
         k.lift(top, repaired[mu], lanes)
     for i in range(lanes):  # a tie must stay a tie: 1 - 0.9 is a little less than 0.1
         top[i] -= TOLERANCE if nabla[i] > 0.0 else 0.0
-    agrees[:] = True
+    for i in range(lanes):
+        agrees[i] = True
     for mu in range(y.shape[0] - 1, -1, -1):
         for i in range(lanes):
             is_best = repaired[mu, i] >= top[i]
             best[i] = mu if is_best else best[i]
             found[i] += is_best
             agrees[i] &= is_best == (y[mu, i] == 1.0)
-    unique[:] = found == 1
+    for i in range(lanes):
+        unique[i] = found[i] == 1
 
 
 @compiled(types.void(k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
@@ -88,7 +91,8 @@ def blames(
         lanes = min(k.WIDTH, d.shape[1] - first)
         block = slice(first, first + lanes)
         out, where = nabla[block], cell[block]
-        out[:] = 0.0
+        for i in range(lanes):
+            out[i] = 0.0
         k.targets(first, lanes, shape, cells, labels, degrees, y, part, up)
         if labels.shape[0] > 0:
             k.label_distances(d, first, lanes, shape, cells, labels, part, up, h, z, out)

@@ -10,11 +10,10 @@ further (docs/decisions/0009-noisy-data.md).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-import numba
 import numpy as np
 from numba.core import types
 
-from pinesy._common.jit import compiled, machine_max, machine_min
+from pinesy._common.jit import compiled, inlined, inner, machine_max, machine_min
 from pinesy.minmax import TOLERANCE
 from pinesy.minmax.front_kernels import front_value
 
@@ -31,35 +30,41 @@ OUT_TABLE = types.Array(types.float64, 2, "C")
 SHAPE = types.UniTuple(INTS, 4)
 #: Of all samples: d, begin, end, shape, cells, labels, degrees.
 SAMPLES = (TABLE, types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE)
-#: Of a block of them: d, first, lanes, shape, cells.
-BLOCK = (TABLE, types.int64, types.int64, SHAPE, INT_TABLE)
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)
 _SIZES = types.Array(types.int64, 1, "C")
 _FRONTS = types.Tuple((NUMBERS, NUMBERS, _STARTS))
 
 
-@numba.njit(inline="always")
+@inlined
+def clear(table, lanes):
+    """Set the samples of all rows of a table to 0."""
+    for row in range(table.shape[0]):
+        for i in range(lanes):
+            table[row, i] = 0.0
+
+
+@inlined
 def fill(row, source, lanes):
     """Set the samples of a row to those of another."""
     for i in range(lanes):
         row[i] = source[i]
 
 
-@numba.njit(inline="always")
+@inlined
 def lift(row, other, lanes):
     """Raise the samples of a row to those of another, where these are larger."""
     for i in range(lanes):
         row[i] = machine_max(row[i], other[i])
 
 
-@numba.njit(inline="always")
+@inlined
 def lower(row, other, lanes):
     """Lower the samples of a row to those of another, where these are smaller."""
     for i in range(lanes):
         row[i] = machine_min(row[i], other[i])
 
 
-@compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
+@inner
 def lowest(h, lanes, shape, cells, part, y):
     """Set ``y[mu] = min_j h[side of mu in rule j]`` for all cells, block by block of rules."""
     starts, sides, _, _ = shape
@@ -73,12 +78,12 @@ def lowest(h, lanes, shape, cells, part, y):
             lower(y[mu], part[cells[mu, b]], lanes)
 
 
-@compiled(types.void(OUT_TABLE, types.int64, SHAPE, INT_TABLE, OUT_TABLE, OUT_TABLE))
+@inner
 def uppers(y, lanes, shape, cells, part, up):
     """Set ``up[l]`` to the maximum of ``y[mu]`` over the cells on side `l` (0 if there is none)."""
     starts, sides, _, _ = shape
-    part[:, :lanes] = 0.0
-    up[:, :lanes] = 0.0
+    clear(part, lanes)
+    clear(up, lanes)
     for mu in range(cells.shape[0]):
         for b in range(cells.shape[1]):
             lift(part[cells[mu, b]], y[mu], lanes)
@@ -87,17 +92,18 @@ def uppers(y, lanes, shape, cells, part, up):
             lift(up[sides[k]], part[p], lanes)
 
 
-@numba.njit(inline="always")
+@inlined
 def release(up, lanes, fixed):
     """Ask nothing of the sides whose parameters are fixed."""
     for side in fixed:
-        up[side, :lanes] = 0.0
+        for i in range(lanes):
+            up[side, i] = 0.0
 
 
-@compiled(types.void(types.int64, types.int64, SHAPE, INT_TABLE, INTS, TABLE, *[OUT_TABLE] * 3))
+@inlined
 def targets(first, lanes, shape, cells, labels, degrees, y, part, up):
     """Set `y` to the targets of the cells, and `up` to their maximum on each side."""
-    y[:, :lanes] = 0.0
+    clear(y, lanes)
     if labels.shape[0] > 0:
         for i in range(lanes):
             y[labels[first + i], i] = 1.0
@@ -112,7 +118,7 @@ def targets(first, lanes, shape, cells, labels, degrees, y, part, up):
     uppers(y, lanes, shape, cells, part, up)
 
 
-@numba.njit(inline="always")
+@inlined
 def scratch(d, shape, cells):
     """Return the scratch of a block: for cells, patterns and sides."""
     n_cells, n_patterns = cells.shape[0], shape[0].shape[0] - 1
@@ -120,7 +126,7 @@ def scratch(d, shape, cells):
     return y, part, np.empty((d.shape[0], WIDTH)), np.empty((d.shape[0], WIDTH))
 
 
-@compiled(types.void(*BLOCK, INTS, *[OUT_TABLE] * 4, OUT))
+@inlined
 def label_distances(d, first, lanes, shape, cells, labels, part, up, h, y, out):
     """Do as `distances` where one cell has target 1 and all others 0.
 
@@ -137,7 +143,7 @@ def label_distances(d, first, lanes, shape, cells, labels, part, up, h, y, out):
         lift(out, y[mu], lanes)
 
 
-@numba.njit(inline="always")
+@inlined
 def halve(table, lanes):
     """Halve all numbers of a table."""
     for row in range(table.shape[0]):
@@ -145,13 +151,13 @@ def halve(table, lanes):
             table[row, i] *= 0.5
 
 
-@numba.njit(inline="always")
+@inlined
 def term(g, half, y):
     """Return the term of a side in the distance of a cell, see `distances`."""
     return machine_max(g - y, half - 0.5 * y)
 
 
-@compiled(types.void(TABLE, types.int64, types.int64, SHAPE, types.int64, OUT_TABLE, OUT, OUT))
+@inner
 def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
     """Lower ``acc`` to the least of the terms of a pattern's sides, two at a time."""
     starts, sides, _, _ = shape
@@ -170,10 +176,11 @@ def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
         k += 1
 
 
-@numba.njit(inline="always")
+@inlined
 def cell_distance(d, first, lanes, shape, cells, mu, half, y, out):
     """Set `out` to the distance ``nabla_mu`` of a cell, whose targets are ``y[mu]``."""
-    out[:lanes] = 1.0
+    for i in range(lanes):
+        out[i] = 1.0
     for p in cells[mu]:
         _lower_by_terms(d, first, lanes, shape, p, half, y[mu], out)
 
@@ -193,7 +200,8 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
         out = nabla[first : first + lanes]
-        out[:] = 0.0
+        for i in range(lanes):
+            out[i] = 0.0
         targets(first, lanes, shape, cells, labels, degrees, y, part, up)
         for side in shape[3]:  # a constant below a target: no parameter brings the cell up to it
             for i in range(lanes):
@@ -208,7 +216,7 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
             lift(out, one, lanes)
 
 
-@compiled(types.void(*SAMPLES, types.float64, NUMBERS, *[OUT_TABLE] * 4))
+@inlined
 def repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h):
     """Put the lowest Chebyshev approximation of each sample's target into `y` [eq:lowest].
 
@@ -234,10 +242,11 @@ def repaired(d, begin, end, shape, cells, labels, degrees, slack, nabla, out):
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
         repair(d, first, lanes, shape, cells, labels, degrees, slack, nabla, y, part, up, h)
-        out[:, first - begin : first - begin + lanes] = y[:, :lanes]
+        for mu in range(cells.shape[0]):
+            fill(out[mu, first - begin :], y[mu], lanes)
 
 
-@compiled(types.int64(OUT, OUT, types.int64, types.float64, types.float64))
+@inner
 def _insert(e, w, size, point_e, point_w):
     """Put a pair on a front of `size` pairs (`e` falls, `w` rises); return the new size."""
     low, high = 0, size
@@ -291,7 +300,7 @@ def fronts(d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance
     return reliable
 
 
-@compiled(types.float64(*BLOCK, types.float64, _FRONTS, types.float64))
+@inner
 def _row_distance(d, sample, mu, shape, cells, y, front, best):
     """Return the larger of `best` and ``min_j max((g - y)^+, h_l(y))``, for one cell."""
     starts, sides, _, _ = shape

@@ -5,10 +5,9 @@ other kernels may call `front_value`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-import numba
 from numba.core import types
 
-from pinesy._common.jit import compiled
+from pinesy._common.jit import compiled, inlined, inner
 
 _NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
 _STARTS = types.Array(types.int64, 1, "C", readonly=True)
@@ -17,14 +16,14 @@ _TABLE = types.Array(types.float64, 2, "C")
 _RESULT = types.Array(types.float64, 1, "C")
 
 
-@numba.njit(inline="always")
+@inlined
 def _at_crossing(e, w, begin, end, k, y):
     """Return the larger of ``w[k - 1]`` and ``(e[k] - y)^+ / 2``, as far as there are such."""
     value = w[k - 1] if k > begin else 0.0
     return max(value, (e[k] - y) * 0.5) if k < end else value
 
 
-@compiled(types.float64(_NUMBERS, _NUMBERS, types.int64, types.int64, types.float64))
+@inner
 def front_value(e, w, begin, end, y):
     """Return ``max_k min((e[k] - y)^+ / 2, w[k])`` over the front ``begin <= k < end``.
 
@@ -49,7 +48,7 @@ def evaluate(e, w, starts, y, out):
             out[i, column] = front_value(e, w, starts[column], starts[column + 1], y[i, column])
 
 
-@compiled(types.int64(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT))
+@inlined
 def _sweep(y, column, order, e, w):
     """Write the front of the pairs ``(y[i], y[i] - column[order[i]])``; return its size.
 
