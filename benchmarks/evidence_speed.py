@@ -18,12 +18,11 @@ def lines() -> list[Line]:
     code, x = program.code, np.random.default_rng(SEED).random((200, 10))
     x /= x.max(axis=-1, keepdims=True)
     row, parts = x.ravel(), {a.name: d.copy() for a, d in zip(program.inputs, x, strict=True)}
-    out, work = np.empty(code.n_outputs), np.empty(code.n_slots)
+    out, work = np.empty((code.n_outputs, 1)), np.empty((code.n_slots, 1))
+    kernels = load_kernels(KERNELS).kernels_of(code.constants.dtype)
     times = best_times(
         {
-            "the loops alone": partial(
-                load_kernels(KERNELS).run_one, row, out, *code.program, work
-            ),
+            "the loops alone": partial(kernels.run_one, row[None, :], out, *code.program, work),
             "one array": partial(program, row),
             "a dict of 200 arrays": partial(program, parts),
         }

@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
@@ -48,10 +48,11 @@ class Kernel:
     Other kernels may call it too; it becomes part of them.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Any, **options: Any) -> None:
         update_wrapper(self, function)
         self._function = function
         self._signature = signature
+        self._options = options
         self._compiled: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -66,7 +67,8 @@ class Kernel:
         with global_compiler_lock, notice(_NOTICE):
             if self._compiled is None:
                 # A division is one instruction, as NumPy's: it never raises ZeroDivisionError.
-                dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(self._function)
+                decorate = numba.njit(nogil=True, error_model="numpy", **self._options)
+                dispatcher: Any = decorate(self._function)
                 dispatcher._cache = _disk_cache(self._function)
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
@@ -74,9 +76,9 @@ class Kernel:
         return self._compiled
 
 
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a `Kernel` of a signature."""
-    return lambda function: Kernel(function, signature)
+def compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a `Kernel` of a signature, with options of Numba's."""
+    return lambda function: Kernel(function, signature, **options)
 
 
 class _DiskCache(FunctionCache):
@@ -138,25 +140,32 @@ def _all_kernels() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
-def _machine_operation(name: str) -> Any:
-    """Return an operation on two floats that becomes one vector instruction.
+def _machine_operation(of_floats: str, of_integers: str) -> Any:
+    """Return an operation on two numbers, or vectors, of one type that becomes one instruction.
 
     Written as a comparison, ``t[i] = max(t[i], x[i])`` turns into masked stores, four times
     slower. The flags promise what is checked on input: no NaN, and no -0.0 to tell from 0.0.
+    Integers are unsigned.
     """
 
     @intrinsic
     def operation(_context, a, b):  # type: ignore[no-untyped-def]
         def code(_context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
-            double = ir.DoubleType()
-            kind = ir.FunctionType(double, [double, double])
-            function = builder.module.declare_intrinsic(name, [double], kind)
-            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+            kind = arguments[0].type
+            is_vector = isinstance(kind, ir.VectorType)
+            element = kind.element if is_vector else kind
+            is_integer = isinstance(element, ir.IntType)
+            count = f"v{kind.count}" if is_vector else ""
+            name = f"{of_integers if is_integer else of_floats}.{count}{element.intrinsic_name}"
+            function = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(kind, [kind, kind]), name
+            )
+            return builder.call(function, arguments, fastmath=() if is_integer else ("nnan", "nsz"))
 
-        return types.float64(a, b), code
+        return (a(a, b), code) if a == b else None
 
     return operation
 
 
-machine_max = _machine_operation("llvm.maxnum")
-machine_min = _machine_operation("llvm.minnum")
+machine_max = _machine_operation("llvm.maxnum", "llvm.umax")
+machine_min = _machine_operation("llvm.minnum", "llvm.umin")

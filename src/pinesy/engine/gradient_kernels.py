@@ -94,24 +94,21 @@ def _unfold(given, first, lanes, ops, targets, starts, args, work, grads):
             _unfold_pairs(work, grads, targets[i], lanes, sign, args, begin, end)
 
 
-@compiled(types.int64(GIVEN, GIVEN, types.int64, *PROGRAM, TABLE, TABLE, TABLE))
+@compiled(types.void(GIVEN, GIVEN, types.int64, *PROGRAM, TABLE, TABLE, TABLE))
 def back_blocks(
-    x, given, shift, bounds, least, ops, targets, starts, args, constants, work, grads, out
+    x, given, shift, _bounds, _least, ops, targets, starts, args, constants, work, grads, out
 ):
     """Set ``out`` (n, inputs) to the gradients of all samples of `x` (n, inputs).
 
     `given` has the gradient of each output column, samples from `shift` on; `work` and `grads`
-    have a row for each value of the program. Returns -1, or the row of a sample whose input is
-    not a distribution.
+    have a row for each value of the program.
     """
     for c in range(constants.shape[0]):
         work[c, :] = constants[c]
     base = constants.shape[0]
     for first in range(0, x.shape[0], work.shape[1]):
         lanes = min(work.shape[1], x.shape[0] - first)
-        bad = turn(x, first, lanes, work, base, bounds, least)
-        if bad < lanes:
-            return first + bad
+        turn(x, first, lanes, work, base)
         for i in range(ops.shape[0]):
             if ops[i] < STORE:
                 fold(work, targets[i], lanes, ops[i], args, starts[i], starts[i + 1])
@@ -119,4 +116,3 @@ def back_blocks(
         for lane in range(lanes):
             for c in range(x.shape[1]):
                 out[first + lane, c] = grads[base + c, lane]
-    return -1

@@ -24,10 +24,11 @@ from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
 KERNELS, GRADIENT_KERNELS = "pinesy.engine.kernels", "pinesy.engine.gradient_kernels"
-#: Scratch for one block of samples should stay in a core's second-level cache.
-SCRATCH_BYTES = 512 * 1024
-#: Samples a block; a multiple of the widest vector.
-MIN_WIDTH, MAX_WIDTH = 16, 128
+#: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
+#: second-level cache, and the rows that a rule set uses in the first.
+ROW_BYTES = 512
+#: Rows begin at places that caches tell apart, as they would not if 512 bytes lay between them.
+PAD_BYTES = 64
 #: Input rows are brought together for this many bytes at a time, whatever the batch.
 CHUNK_BYTES = 2 * 1024 * 1024
 #: Steps (instructions times samples) below which a second thread costs more than it gives.
@@ -242,27 +243,28 @@ def run(code: Code, rows: Rows) -> FloatArray:
 
 
 def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
-    work = np.empty(code.n_slots)
-    if load_kernels(KERNELS).run_one(rows.block(0, 1)[0], out[:, 0], *code.program, work) >= 0:
+    kernels, work = _kernels(code), np.empty((code.n_slots, 1))
+    if kernels.run_one(rows.block(0, 1), out, *code.program, work) >= 0:
         rows.refuse(0)
 
 
 def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
-    width = _width(code, rows.n)
+    width = max(1, min(ROW_BYTES // 8, rows.n))
     chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
-    kernels, columns = load_kernels(KERNELS), rows.columns
+    kernels, columns = _kernels(code), rows.columns
+    shape = (code.n_slots + kernels.extra_rows, (ROW_BYTES + PAD_BYTES) // 8)
 
     def work(queue: Iterator[int]) -> int:
         """Run chunks up to one with a bad row; return that row, or -1."""
-        scratch = np.empty((code.n_slots, width))
+        scratch = np.empty(shape)
         for start in queue:
             stop = min(start + chunk, rows.n)
             if columns is not None:
-                bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch)
+                bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch, width)
             else:
                 block = rows.block(start, stop)
-                bad = kernels.run_blocks(block, out, start, *code.program, scratch)
+                bad = kernels.run_blocks(block, out, start, *code.program, scratch, width)
                 bad = bad if bad < 0 else start + bad
             if bad >= 0:
                 return int(bad)
@@ -275,11 +277,5 @@ def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
         rows.refuse(min(bad_rows))
 
 
-def _width(code: Code, n: int) -> int:
-    """Return the samples of a block: as many as keep the scratch in cache.
-
-    The rows of the inputs do not count: they stream through, each is used for a short while.
-    """
-    fitting = SCRATCH_BYTES // (8 * (code.n_slots - code.n_inputs))
-    width = max(MIN_WIDTH, min(MAX_WIDTH, fitting // MIN_WIDTH * MIN_WIDTH))
-    return max(1, min(width, n))
+def _kernels(code: Code) -> Any:
+    return load_kernels(KERNELS).kernels_of(code.constants.dtype)
