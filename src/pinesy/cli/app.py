@@ -11,6 +11,7 @@ import pinesy
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
 from pinesy.cli.demo_command import demo
+from pinesy.cli.evaluate_command import evaluate
 from pinesy.cli.explain_command import explain
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
@@ -52,7 +53,7 @@ SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
 }
 app = typer.Typer(**SETTINGS)
-for command in (check, show, infer, explain, learn, audit, backprop, demo):
+for command in (check, show, infer, explain, learn, evaluate, audit, backprop, demo):
     app.command()(command)
 
 
@@ -69,7 +70,7 @@ def _options(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Possibilistic reasoning with rules: check them, infer from data, explain, learn, audit.
+    """Possibilistic reasoning with rules: check, infer, explain, learn, evaluate, audit.
 
     [bold]Exit codes[/bold]
       0  fine

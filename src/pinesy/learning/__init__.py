@@ -4,6 +4,7 @@ from pinesy.learning.batches import learn_batches, learn_more
 from pinesy.learning.blame import Blame, SetAudit
 from pinesy.learning.cluster import learn_distributed
 from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
+from pinesy.learning.decision_report import DecisionReport, evaluate
 from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
 from pinesy.learning.learn import learn
@@ -16,6 +17,7 @@ from pinesy.learning.tolerance_search import candidate_tolerances, search_tolera
 __all__ = [
     "Audit",
     "Blame",
+    "DecisionReport",
     "DecisionScores",
     "Evaluation",
     "LearnedRules",
@@ -32,6 +34,7 @@ __all__ = [
     "audit",
     "candidate_tolerances",
     "compare_methods",
+    "evaluate",
     "learn",
     "learn_batches",
     "learn_distributed",

@@ -55,7 +55,7 @@ class DecisionScores:
     @classmethod
     def of(cls, pi: Possibility, target: Target) -> "DecisionScores":
         """Return the scores of a batch of distributions, for targets that are values."""
-        ahead = _lead(pi.degrees)
+        ahead = lead(pi.degrees)
         right = (ahead > 0.0) & (pi.degrees.argmax(axis=1) == target.labels)
         sure = [ahead >= level for level in LEVELS]
         return cls(
@@ -81,7 +81,7 @@ class DecisionScores:
         ]
 
 
-def _lead(degrees: FloatArray) -> FloatArray:
+def lead(degrees: FloatArray) -> FloatArray:
     """Return how far the largest degree of each row is ahead of the second."""
     if degrees.shape[1] == 1:
         return degrees[:, 0]

@@ -1,0 +1,228 @@
+"""How good rules are as a classifier: right and wrong, by certainty, by class and by rule."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.console import text_table
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.engine.evidence import Evidence
+from pinesy.engine.program import Trace
+from pinesy.exceptions import DataError
+from pinesy.learning.comparison import DecisionScores, lead
+from pinesy.learning.learning_arguments import Rules, batch_of
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
+
+#: Rules that the printed table shows.
+SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionReport:
+    """The predictions of one attribute, compared with its true values.
+
+    Attributes
+    ----------
+    attribute : the name of the attribute
+    values : its values, as text
+    samples : the number of samples
+    scores : accuracy, contradictions, coverage at some certainties, log loss
+    confusion : int array (|D_b|, |D_b| + 1), true values by predicted ones; the last column counts
+        the samples without a single most possible value
+    ranking : for each sample, from the surest to the least sure, whether it is right
+    rules : the rules as text, and how often each decides: by keeping down the strongest rival of
+        the most possible value
+    decides, decides_right : these counts, and those of them where the prediction is right
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+    samples: int
+    scores: DecisionScores
+    confusion: npt.NDArray[np.int64]
+    ranking: npt.NDArray[np.bool_]
+    rules: tuple[str, ...]
+    decides: npt.NDArray[np.int64]
+    decides_right: npt.NDArray[np.int64]
+
+    @property
+    def selective_accuracy(self) -> FloatArray:
+        """The accuracy on the surest 1, 2, 3, ... samples."""
+        return np.asarray(np.cumsum(self.ranking) / np.arange(1, len(self.ranking) + 1))
+
+    def accuracy_at(self, coverage: float) -> float:
+        """Return the accuracy on a share of the samples, the surest ones."""
+        return float(self.selective_accuracy[max(0, round(coverage * self.samples) - 1)])
+
+    @property
+    def risk(self) -> float:
+        """The area under the risk-coverage curve: the mean error over all coverages."""
+        return float(1.0 - self.selective_accuracy.mean())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, for JSON."""
+        curve = {f"{share:g}": self.accuracy_at(share) for share in COVERAGES}
+        return {
+            "attribute": self.attribute,
+            "samples": self.samples,
+            **{k: _plain(v) for k, v in vars(self.scores).items()},
+            "accuracy_at_coverage": curve,
+            "area_under_risk_coverage": self.risk,
+            "values": list(self.values),
+            "confusion": self.confusion.tolist(),
+            "rules": [
+                {"rule": rule, "decides": int(n), "right": int(right)}
+                for rule, n, right in zip(self.rules, self.decides, self.decides_right, strict=True)
+            ],
+        }
+
+    def tables(self) -> dict[str, list[list[str]]]:
+        """Return the tables of the report by their titles, each with its head."""
+        return {
+            "Predictions": self._summary(),
+            "Accuracy on the surest": [
+                ["share of the samples", *(f"{share:.0%}" for share in COVERAGES)],
+                ["right", *(f"{self.accuracy_at(share):.1%}" for share in COVERAGES)],
+            ],
+            "True values by predicted ones": self._confusion(),
+            "Rules that decide": self._rules(),
+        }
+
+    def _summary(self) -> list[list[str]]:
+        one = self.scores
+        return [
+            ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"],
+            [
+                str(self.samples),
+                f"{one.accuracy:.1%}",
+                f"{one.undecided:.1%}",
+                f"{one.contradictory:.1%}",
+                f"{one.log_loss:.4f}",
+                f"{self.risk:.4f}",
+            ],
+        ]
+
+    def _confusion(self) -> list[list[str]]:
+        head = ["", *self.values, "undecided"]
+        rows = zip(self.values, self.confusion.tolist(), strict=True)
+        return [head, *([value, *map(str, row)] for value, row in rows)]
+
+    def _rules(self) -> list[list[str]]:
+        order = np.argsort(-self.decides, kind="stable")[:SHOWN].tolist()
+        lines = [
+            [
+                f"{self.decides[j] / self.samples:.1%}",
+                f"{self.decides_right[j] / self.decides[j]:.1%}",
+                self.rules[j],
+            ]
+            for j in order
+            if self.decides[j]
+        ]
+        return [["decides", "right", "rule"], *lines]
+
+    def __repr__(self) -> str:
+        return (
+            f"DecisionReport({self.attribute}: {self.scores.accuracy:.1%} of {self.samples} samples"
+            " right)"
+        )
+
+    def __str__(self) -> str:
+        """Return the tables as text."""
+        parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
+        return "\n\n".join([repr(self), *parts])
+
+
+#: Shares of the samples, the surest ones, for which the accuracy is told.
+COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
+
+
+def _plain(value: Any) -> Any:
+    """Return a score as JSON can hold it: NaN is null."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return None if np.isnan(value) else value
+
+
+def evaluate(
+    rules: Rules, evidence: Evidence, targets: Any, *, output: str | None = None
+) -> DecisionReport:
+    """Compare what rules predict with the true values.
+
+    The prediction is the most possible value; samples are ranked by how far it is ahead of the
+    second (the certainty, less the contradiction).
+
+    Parameters
+    ----------
+    rules, evidence, targets : as for `learn`; the targets are values
+    output : the attribute to report on, where several have targets; by default the last one in the
+        order of inference
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    >>> rules = RuleSet([If(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+    >>> evaluate(rules, {"sky": ["dark", "dark", "clear"]}, ["yes", "no", "no"])
+    DecisionReport(rain: 33.3% of 3 samples right)
+    """
+    cascade = as_cascade(rules)
+    batch = batch_of(cascade, evidence, targets)
+    name = _chosen(cascade, list(batch.targets), output)
+    target = batch.targets[name]
+    if target.is_graded:
+        raise DataError(f"the targets of {name!r} are distributions; give values to compare with")
+    program = cascade.compile([cascade[name].output], trace=True)
+    return _report(cascade[name], cast(Trace, program.infer(batch.known)), target)
+
+
+def _chosen(cascade: Cascade, names: list[str], output: str | None) -> str:
+    if output is None:
+        return [name for name in cascade.sets if name in names][-1]
+    if output not in names:
+        raise DataError(f"{output!r} has no targets{suggestion(output, names)}")
+    return output
+
+
+def _report(rule_set: RuleSet, trace: Trace, target: Target) -> DecisionReport:
+    name = rule_set.output.name
+    pi = trace[name]
+    ahead, best = lead(pi.degrees), pi.degrees.argmax(axis=1)
+    right = (ahead > 0.0) & (best == target.labels)
+    size = len(rule_set.output.domain)
+    predicted = np.where(ahead > 0.0, best, size)
+    confusion = np.zeros((size, size + 1), dtype=np.int64)
+    np.add.at(confusion, (target.labels, predicted), 1)
+    deciding = deciding_rules(rule_set, trace, pi)
+    decided = ahead > 0.0
+    counts = [np.bincount(deciding[which], minlength=len(rule_set)) for which in (decided, right)]
+    return DecisionReport(
+        name,
+        tuple(show_value(value) for value in rule_set.output.domain),
+        len(pi),
+        DecisionScores.of(pi, target),
+        confusion,
+        right[np.argsort(-ahead, kind="stable")],
+        tuple(map(str, rule_set.rules)),
+        *counts,
+    )
+
+
+def deciding_rules(rule_set: RuleSet, trace: Trace, pi: Possibility) -> npt.NDArray[np.intp]:
+    """Return for each sample the first rule that keeps down the strongest rival of the best value.
+
+    That is the rule whose ``alpha`` or ``beta`` is the possibility of the second most possible
+    value, by the side on which it lies [eq:redFP].
+    """
+    premises = trace.premises[rule_set.output.name]
+    alphas = np.maximum(rule_set.s, premises.lambdas)
+    betas = np.maximum(rule_set.r, premises.rhos)
+    rivals = pi.degrees.copy()
+    rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
+    cells = rule_set.partition.cell_of[rivals.argmax(axis=1)]
+    return np.asarray(np.where(rule_set.partition.signs[cells], alphas, betas).argmin(axis=1))
