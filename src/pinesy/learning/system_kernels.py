@@ -15,7 +15,7 @@ from numba.core import types
 
 from pinesy._common.jit import compiled, inlined, inner, machine_max, machine_min
 from pinesy.minmax import TOLERANCE
-from pinesy.minmax.front_kernels import front_value
+from pinesy.minmax.front_kernels import front_value, insert_point
 
 #: Samples a block: its scratch stays in a core's cache.
 WIDTH = 128
@@ -246,34 +246,6 @@ def repaired(d, begin, end, shape, cells, labels, degrees, slack, nabla, out):
             fill(out[mu, first - begin :], y[mu], lanes)
 
 
-@inner
-def _insert(e, w, size, point_e, point_w):
-    """Put a pair on a front of `size` pairs (`e` falls, `w` rises); return the new size."""
-    low, high = 0, size
-    while low < high:  # the first k with e[k] <= point_e
-        middle = (low + high) >> 1
-        if e[middle] > point_e:
-            low = middle + 1
-        else:
-            high = middle
-    if low > 0 and w[low - 1] >= point_w:
-        return size
-    if low < size and e[low] == point_e and w[low] >= point_w:
-        return size
-    after = low
-    while after < size and w[after] <= point_w:
-        after += 1
-    rest = size - after
-    if after == low:  # make room, from the end
-        for k in range(size, low, -1):
-            e[k], w[k] = e[k - 1], w[k - 1]
-    else:
-        for k in range(rest):
-            e[low + 1 + k], w[low + 1 + k] = e[after + k], w[after + k]
-    e[low], w[low] = point_e, point_w
-    return low + 1 + rest
-
-
 @compiled(
     types.int64(*SAMPLES, types.float64, NUMBERS, types.float64, OUT_TABLE, OUT_TABLE, _SIZES)
 )
@@ -296,7 +268,7 @@ def fronts(d, begin, end, shape, cells, labels, degrees, slack, nabla, tolerance
             for i in range(lanes):
                 gap = up[side, i] - d[side, first + i]
                 if gap > slack and nabla[first + i] < tolerance:
-                    sizes[side] = _insert(e[side], w[side], sizes[side], up[side, i], gap)
+                    sizes[side] = insert_point(e[side], w[side], sizes[side], up[side, i], gap)
     return reliable
 
 

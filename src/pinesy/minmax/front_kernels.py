@@ -1,7 +1,7 @@
 """The compiled loops of the min-max algebra.
 
 Importing this module loads Numba, so it is imported when first needed. Arrays may be read-only;
-other kernels may call `front_value`.
+other kernels may call `front_value` and `insert_point`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -38,6 +38,34 @@ def front_value(e, w, begin, end, y):
         else:
             low = middle + 1
     return _at_crossing(e, w, begin, end, low, y)
+
+
+@inner
+def insert_point(e, w, size, point_e, point_w):
+    """Put a pair on a front of `size` pairs (`e` falls, `w` rises); return the new size."""
+    low, high = 0, size
+    while low < high:  # the first k with e[k] <= point_e
+        middle = (low + high) >> 1
+        if e[middle] > point_e:
+            low = middle + 1
+        else:
+            high = middle
+    if low > 0 and w[low - 1] >= point_w:
+        return size
+    if low < size and e[low] == point_e and w[low] >= point_w:
+        return size
+    after = low
+    while after < size and w[after] <= point_w:
+        after += 1
+    rest = size - after
+    if after == low:  # make room, from the end
+        for k in range(size, low, -1):
+            e[k], w[k] = e[k - 1], w[k - 1]
+    else:
+        for k in range(rest):
+            e[low + 1 + k], w[low + 1 + k] = e[after + k], w[after + k]
+    e[low], w[low] = point_e, point_w
+    return low + 1 + rest
 
 
 @compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _ANY_TABLE, _TABLE))
