@@ -182,18 +182,20 @@ def _refuse(
     if kind == INVERSE:
         check_distribution(degrees, tuple(values), f"possibilities, {where}")
     with nullcontext() if alone else placed(where):
-        refuse_probabilities(degrees, values)
+        check_probabilities(degrees, values)
 
 
-def refuse_probabilities(row: FloatArray, values: Iterable[object]) -> None:
-    """Raise `DegreeError` for what is wrong with a row that is no probability distribution."""
+def check_probabilities(row: FloatArray, values: Iterable[object]) -> None:
+    """Raise `DegreeError` unless a row is a probability distribution on `values`."""
     for value, p in zip(values, row.tolist(), strict=True):
         if not p >= 0.0:
             raise DegreeError(f"the probability of {value!r} is {p!r}; must be >= 0")
-    raise DegreeError(
-        f"the probabilities sum to {float(row.sum())!r}; they must sum to 1 "
-        f"(within {SUM_TOLERANCE}): apply a softmax to raw scores first"
-    )
+    total = float(row.sum())
+    if not abs(total - 1.0) <= SUM_TOLERANCE:
+        raise DegreeError(
+            f"the probabilities sum to {total!r}; they must sum to 1 (within {SUM_TOLERANCE}): "
+            "apply a softmax to raw scores first"
+        )
 
 
 class RowTransform:
@@ -207,7 +209,7 @@ class RowTransform:
     """
 
     def __init__(self, kind: int, sizes: Sequence[int], left_out: Collection[int] = ()) -> None:
-        self.kind, self.copies = kind, bool(left_out)
+        self.kind, self.left_out = kind, left_out
         starts: dict[int, list[int]] = {}
         begin = 0
         for number, size in enumerate(sizes):
@@ -238,17 +240,16 @@ class RowTransform:
     def fill_block(self, x: npt.NDArray[Any], out: FloatArray) -> int:
         """Fill `out` in this thread; see `fill`."""
         x = np.ascontiguousarray(x, dtype=np.float64)
-        if self.copies:
+        if self.left_out:
             out[...] = x
-        loops: Any = transform_loops
         if x.size > FEW or KERNELS in sys.modules:
-            loops = load_kernels(KERNELS)
+            return self._run(load_kernels(KERNELS), x, out)
         with np.errstate(all="ignore"):  # what comes of infinities is refused
-            bad = [
-                loops.transform_rows(x, out, *group, self.kind, SUM_TOLERANCE)
-                for group in self._groups
-            ]
-        return min((row for row in bad if row >= 0), default=-1)
+            return self._run(transform_loops, x, out)
+
+    def _run(self, loops: Any, x: FloatArray, out: FloatArray) -> int:
+        found = [loops.transform_rows(x, out, *g, self.kind, SUM_TOLERANCE) for g in self._groups]
+        return min((row for row in found if row >= 0), default=-1)
 
 
 @cache
@@ -279,11 +280,12 @@ def _as_rows(distribution: Any) -> npt.NDArray[Any]:
     return rows
 
 
-#: The transformations of probabilities, by name.
+#: The transformations of probabilities, by name, and their kinds.
 TRANSFORMS: dict[str, Callable[..., Any]] = {
     "antipignistic": antipignistic,
     "minimum_specificity": minimum_specificity,
 }
+KINDS = {"antipignistic": ANTIPIGNISTIC, "minimum_specificity": MINIMUM_SPECIFICITY}
 
 
 def transform_name(transform: object) -> str:

@@ -278,9 +278,7 @@ def test_domains_in_several_orders_share_a_classifier() -> None:
     assert np.array_equal(found, np.hstack(expected))
 
 
-def test_bad_probabilities_are_named_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Degrees are transformed in parts: all the same, the row is that of the sample."""
-    monkeypatch.setattr("pinesy.model.perceptions.CELLS", 7 * 40)
+def test_bad_probabilities_are_named_wherever_they_are() -> None:
     assert np.array_equal(sums().evidence(SAMPLES), by_hand())
     for row, place in [(0, 0), (6, 3), (7, 1), (99, 2)]:
         samples = np.tile(SAMPLES[0], (100, 1))

@@ -1,6 +1,6 @@
 """What is known of the inputs, checked for form and brought to rows of columns."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import by_name
 from pinesy._common.validation import (
     FloatArray,
@@ -29,6 +30,7 @@ from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.rules.possibility import Possibility
+from pinesy.transforms import KINDS, RowTransform, transform_name
 
 #: For each input attribute, by name or as the attribute itself, one of these:
 #:
@@ -45,6 +47,9 @@ from pinesy.rules.possibility import Possibility
 #: table. ``docs/numbers-and-tables.md`` has examples.
 Evidence = Mapping[Any, Any] | npt.NDArray[Any]
 
+
+#: The name of a transformation of probabilities, or the function; None for possibilities.
+Transform = str | Callable[..., Any] | None
 
 #: What is asked of many arrays at once.
 _AXES, _TYPE = attrgetter("ndim"), attrgetter("dtype")
@@ -67,25 +72,30 @@ class EvidenceForm:
     concluded: frozenset[str] = frozenset()
     others: Collection[str] = ()
 
-    def rows(self, evidence: Evidence) -> Rows:
-        """Check the form of `evidence` and return it as rows of columns."""
+    def rows(self, evidence: Evidence, transform: Transform = None) -> Rows:
+        """Check the form of `evidence` and return it as rows of columns.
+
+        With a `transform`, distributions in it are of probabilities, except for each `Possibility`.
+        """
+        name = None if transform is None else transform_name(transform)
         flat = evidence if isinstance(evidence, np.ndarray) else self._joined(evidence)
         if flat is not None:
-            return self._side_by_side(flat)
+            return self._side_by_side(flat, name)
         named = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
         if named is not None:
-            return self._by_attribute(named)
+            return self._by_attribute(named, name)
         # Made only for a table: there may be thousands, and arrays need none.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = in_order(evidence, labels, "the array of inputs")
-        return self._side_by_side(_as_array(evidence, "the array of inputs"))
+        return self._side_by_side(_as_array(evidence, "the array of inputs"), name)
 
     @cached_property
     def _names(self) -> list[str]:
         return [a.name for a in self.attributes]
 
     @cached_property
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
+        """The sizes of the domains."""
         return [len(a.domain) for a in self.attributes]
 
     @cached_property
@@ -107,20 +117,23 @@ class EvidenceForm:
         if [*map(type, arrays)] != [np.ndarray] * n or [*map(_AXES, arrays)] != [1] * n:
             return None
         kind = arrays[0].dtype
-        if [*map(len, arrays)] != self._sizes or [*map(_TYPE, arrays)] != [kind] * n:
+        if [*map(len, arrays)] != self.sizes or [*map(_TYPE, arrays)] != [kind] * n:
             return None
         try:
             return np.frombuffer(b"".join(arrays), kind) if kind.kind in "fiub" else None
         except TypeError:  # some are slices with gaps, which have no bytes in a row
             return None
 
-    def _by_attribute(self, named: Mapping[Any, Any]) -> Rows:
+    def _by_attribute(self, named: Mapping[Any, Any], transform: str | None) -> Rows:
         """Return the rows of evidence that is given for each input by itself."""
         _check_attributes(named, self.known)
         given = by_name(named, "input", DegreeError)
         attributes = self.attributes
         _check_names(given, attributes, self.known, self.concluded)
-        arrays = _in_batches([_form(given[a.name], a) for a in attributes], attributes)
+        word = "possibility" if transform is None else "probability"
+        forms = [_form(given[a.name], a, word) for a in attributes]
+        arrays = _in_batches(forms, attributes)
+        settled = _settled([given[a.name] for a in attributes], forms, arrays) if transform else ()
         shapes = {a.ndim for a in arrays}
         if len(shapes) > 1:
             one = attributes[[a.ndim for a in arrays].index(1)].name
@@ -131,9 +144,10 @@ class EvidenceForm:
         _check_samples(arrays, attributes)
         is_batch = shapes == {2}
         arrays = arrays if is_batch else [a[None, :] for a in arrays]
-        return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch)
+        change = None if transform is None else _row_transform(self, transform, settled)
+        return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch, 0, change)
 
-    def _side_by_side(self, array: npt.NDArray[Any]) -> Rows:
+    def _side_by_side(self, array: npt.NDArray[Any], transform: str | None) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
             names = ", ".join(self._names[:6]) + (", ..." * (len(self._names) > 6))
@@ -143,11 +157,18 @@ class EvidenceForm:
             )
         _check_numbers(array, "the array of inputs")
         rows = array if array.ndim == 2 else array[None, :]
-        return Rows(self.attributes, [rows], len(rows), array.ndim == 2)
+        change = None if transform is None else _row_transform(self, transform, ())
+        return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change)
 
     @cached_property
     def _columns(self) -> int:
-        return sum(self._sizes)
+        return sum(self.sizes)
+
+
+@cached_on_owner
+def _row_transform(form: EvidenceForm, name: str, settled: tuple[int, ...]) -> RowTransform:
+    """Return the transformation of all inputs but those that are `settled`."""
+    return RowTransform(KINDS[name], form.sizes, settled)
 
 
 def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attribute]) -> None:
@@ -192,12 +213,12 @@ class _One(NamedTuple):
     degrees: FloatArray
 
 
-def _form(content: Any, attribute: Attribute) -> "npt.NDArray[Any] | _Values | _One":
+def _form(content: Any, attribute: Attribute, word: str) -> "npt.NDArray[Any] | _Values | _One":
     """Return what is given of an attribute: degrees (size,) or (n, size), or plain values."""
     if isinstance(content, np.ndarray) and content.ndim == 2:
         return _checked_degrees(content, attribute)
     if isinstance(content, Mapping | Possibility) or hasattr(content, "columns"):
-        return _degrees(content, attribute)
+        return _degrees(content, attribute, word)
     content = content.item() if isinstance(content, np.ndarray) and not content.ndim else content
     if is_scalar(content, attribute):
         return _One(degrees_of_value(content, attribute))
@@ -234,17 +255,32 @@ def _in_batches(
     return arrays
 
 
+def _settled(
+    given: Sequence[object],
+    forms: "Sequence[npt.NDArray[Any] | _Values | _One]",
+    arrays: Sequence[npt.NDArray[Any]],
+) -> tuple[int, ...]:
+    """Return the inputs that are possibilities already: plain values, and each `Possibility`."""
+    return tuple(
+        number
+        for number, (content, form, array) in enumerate(zip(given, forms, arrays, strict=True))
+        if isinstance(content, Possibility)
+        or isinstance(form, _One)
+        or (isinstance(form, _Values) and form.array is not array)
+    )
+
+
 def _is_batch(form: "npt.NDArray[Any] | _Values | _One") -> bool:
     """Tell whether there is no doubt that something is given for several samples."""
     return form.ndim == 2 if isinstance(form, np.ndarray) else not getattr(form, "maybe_degrees", 1)
 
 
-def _degrees(content: object, attribute: Attribute) -> npt.NDArray[Any]:
+def _degrees(content: object, attribute: Attribute, word: str = "possibility") -> npt.NDArray[Any]:
     """Return one distribution (size,) or a batch (n, size) of an attribute, as numbers."""
     if isinstance(content, Mapping):
         array = np.zeros(len(attribute.domain))
         for value, degree in content.items():
-            where = f"attribute {attribute.name!r}: the possibility of {value!r}"
+            where = f"attribute {attribute.name!r}: the {word} of {value!r}"
             array[attribute.position(value)] = check_degree(degree, where)
         return array
     if isinstance(content, Possibility):

@@ -13,7 +13,7 @@ from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
 from pinesy.engine.rows import Rows
@@ -208,11 +208,11 @@ class Program:
         first = self.code.measures.start
         return {p: first + i for i, p in enumerate(self._propositions)}
 
-    def __call__(self, evidence: Evidence) -> Inference:
+    def __call__(self, evidence: Evidence, *, transform: Transform = None) -> Inference:
         """Infer: ``program(x)`` is ``program.infer(x)``."""
-        return self.infer(evidence)
+        return self.infer(evidence, transform=transform)
 
-    def infer(self, evidence: Evidence) -> Inference:
+    def infer(self, evidence: Evidence, *, transform: Transform = None) -> Inference:
         """Infer the outputs for one sample or a batch.
 
         Parameters
@@ -222,8 +222,11 @@ class Program:
             `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
             or a table of values. The quickest form is one array with the columns of all `inputs`
             side by side, in their order.
+        transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the distributions in the
+            evidence are of probabilities (of any float type): they are transformed block by block,
+            without a second array. Plain values and each `Possibility` stay what they are.
         """
-        rows = self._form.rows(evidence)
+        rows = self._form.rows(evidence, transform)
         out = run(self.code, rows)
         return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
 

@@ -8,14 +8,17 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_distribution
+from pinesy.exceptions import placed
 from pinesy.rules.attributes import Attribute
+from pinesy.transforms import RowTransform, check_probabilities
 
 
 @dataclass(frozen=True)
 class Rows:
     """The input distributions of all samples: one array an attribute, or one for all of them.
 
-    Errors count the rows from `first` on.
+    Errors count the rows from `first` on. With a `transform` they are probabilities, and become
+    possibilities block by block.
     """
 
     attributes: tuple[Attribute, ...]
@@ -23,9 +26,20 @@ class Rows:
     n: int
     is_batch: bool
     first: int = 0
+    transform: RowTransform | None = None
 
     def block(self, first: int, last: int) -> FloatArray:
         """Return samples ``first .. last-1`` as contiguous rows of all columns."""
+        given = self._given(first, last)
+        if self.transform is None:
+            return given
+        possibilities = given if given.flags.owndata else np.empty(given.shape)
+        bad = self.transform.fill_block(given, possibilities)
+        if bad >= 0:  # the loops refuse this row, and none before it
+            possibilities[:bad], possibilities[bad:] = 1.0, np.nan
+        return possibilities
+
+    def _given(self, first: int, last: int) -> FloatArray:
         if len(self.arrays) == 1:
             return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
         parts = [a[first:last] for a in self.arrays]
@@ -38,7 +52,7 @@ class Rows:
 
         None if they do not lie so in memory. Results of other programs do.
         """
-        if not self.arrays or self.n < 2:
+        if not self.arrays or self.n < 2 or self.transform is not None:
             return None
         if len(self.arrays) == 1 and self.arrays[0].flags.f_contiguous:
             whole: Any = self.arrays[0].T
@@ -52,11 +66,16 @@ class Rows:
 
     def refuse(self, row: int) -> None:
         """Raise the error that says what is wrong with the distributions of sample `row`."""
-        degrees = self.block(row, row + 1)[0]
+        degrees = self._given(row, row + 1)[0]
         columns = column_slices(self.attributes)
-        for attribute in self.attributes:
+        for number, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
-            check_distribution(degrees[columns[attribute.name]], attribute.domain, where)
+            own = degrees[columns[attribute.name]]
+            if self.transform is None or number in self.transform.left_out:
+                check_distribution(own, attribute.domain, where)
+            else:
+                with placed(where):
+                    check_probabilities(own, attribute.domain)
 
 
 def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:

@@ -36,8 +36,6 @@ Array = npt.NDArray[Any]
 Labels = dict[str, npt.NDArray[np.int64]]
 #: Makes possibilities of probabilities; see `pinesy.transforms`.
 Transform = Callable[[Any], Any]
-#: Degrees that are transformed at a time: they should stay in cache.
-CELLS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,16 +249,11 @@ class View:
         The data of all attributes are given to the perception at once.
         """
         probabilities = self._probabilities(samples)
-        degrees, size = np.empty(probabilities.shape), len(self.attributes[0].domain)
-        step = max(1, CELLS // (len(self.attributes) * size))
-        for begin in range(0, len(degrees), step):
-            part = probabilities[begin : begin + step]
-            try:
-                rows = transform(part.reshape(-1, size))
-            except DegreeError:
-                self._refuse(part, begin, transform)
-                raise
-            degrees[begin : begin + step] = rows.reshape(part.shape)
+        try:
+            degrees = transform(probabilities)
+        except DegreeError:
+            self._refuse(probabilities, transform)
+            raise
         return {a.name: degrees[:, i] for i, a in enumerate(self.attributes)}
 
     def _probabilities(self, samples: RawSamples) -> Array:
@@ -297,9 +290,9 @@ class View:
                 )
             raise
 
-    def _refuse(self, part: Array, begin: int, transform: Transform) -> None:
+    def _refuse(self, probabilities: Array, transform: Transform) -> None:
         """Raise the error of the first distribution that cannot be transformed."""
-        for row, sample in enumerate(part.tolist(), begin):
+        for row, sample in enumerate(probabilities.tolist()):
             for attribute, degrees in zip(self.attributes, sample, strict=True):
                 with placed(f"the perception of {attribute.name!r}, row {row}"):
                     transform(dict(zip(attribute.domain, degrees, strict=True)))

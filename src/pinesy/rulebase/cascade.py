@@ -8,7 +8,7 @@ from typing import Any, cast
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, UnknownAttributeError
@@ -24,6 +24,7 @@ from pinesy.rules.propositions import Proposition
 
 #: What may be asked of a cascade: a distribution, or the possibility of a proposition.
 Output = str | Attribute | Proposition
+Outputs = Iterable[Output] | None
 
 
 class Cascade:
@@ -124,7 +125,7 @@ class Cascade:
         """Hint at what rules conclude on, less the attributes of formulas."""
         return suggestion(name, [s.output.name for s in self.stated])
 
-    def compile(self, outputs: Iterable[Output] | None = None, *, trace: bool = False) -> Program:
+    def compile(self, outputs: Outputs = None, *, trace: bool = False) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once.
 
         Of an attribute its distribution is inferred, of a proposition its possibility
@@ -160,25 +161,21 @@ class Cascade:
                 names.update(a.name for a in rule_set.inputs)
         return needed[::-1]
 
-    def infer(self, evidence: Evidence, outputs: Iterable[Output] | None = None) -> Inference:
-        """Infer output distributions for one sample or a batch.
+    def infer(
+        self, evidence: Evidence, outputs: Outputs = None, *, transform: Transform = None
+    ) -> Inference:
+        """Infer output distributions, by the names of attributes, for one sample or a batch.
 
         Parameters
         ----------
-        evidence : for each input attribute a plain value (None: nothing is known), a dict
-            ``{value: degree}`` (values left out have degree 0), a sequence of degrees, a
-            `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
-            or a table with a column of values for each; or one array with the columns of all
-            inputs side by side, in the order of `inputs` (those that the outputs need; see
-            `Program.inputs`)
+        evidence : for each input attribute a plain value, a distribution or a batch of them, or all
+            in one array or table, as `Program.infer` has it (an array holds the columns of those
+            inputs that the outputs need; see `Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
             of which the result tells `possibility`
-
-        Returns
-        -------
-        Inference : a mapping from attribute names to `Possibility`
+        transform : how to make possibilities of probabilities; see `Program.infer`
         """
-        return self.compile(outputs).infer(evidence)
+        return self.compile(outputs).infer(evidence, transform=transform)
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
