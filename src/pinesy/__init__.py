@@ -2,143 +2,62 @@
 
 Rules with uncertainty parameters (s, r) reason on possibility distributions by min and max, and
 say how possible and how certain each conclusion is.
+
+A name is imported from its module when it is first asked for, so that `import pinesy` is quick.
 """
 
-from pinesy._version import __version__ as __version__
-from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
-from pinesy.exceptions import (
-    CascadeError,
-    DataError,
-    DegreeError,
-    DomainError,
-    InconsistentSystemError,
-    LearningError,
-    PinesyError,
-    RuleSetError,
-    RulesTextError,
-    ShapeError,
-    UnknownAttributeError,
-    UnreachableError,
-)
-from pinesy.explanations import (
-    Change,
-    Explanation,
-    Formula,
-    Label,
-    WhyNot,
-    conditions,
-    explain,
-    margin,
-    smallest_change,
-    why_not,
-)
-from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
-from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
-from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
-from pinesy.model import NeuroSymbolic, Predictions, load, save
-from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
-from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.check import Report
-from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.equations import EquationSystem, MatrixRelation
-from pinesy.rulebase.function_steps import joint
-from pinesy.rulebase.functions import function
-from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_text import parse, parse_rule
-from pinesy.rulebase.targets import Target
-from pinesy.rules import (
-    Attribute,
-    Compound,
-    If,
-    Iff,
-    Premise,
-    Proposition,
-    Rule,
-    all_of,
-    any_of,
-    at_least,
-    at_most,
-    exactly,
-)
-from pinesy.rules.partition import Partition
-from pinesy.rules.possibility import Possibility
-from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
+from importlib import import_module as _import_module
 
-__all__ = [
-    "Attribute",
-    "Audit",
-    "Backpropagation",
-    "Cascade",
-    "CascadeError",
-    "Change",
-    "Compound",
-    "DataError",
-    "DegreeError",
-    "DomainError",
-    "EquationSystem",
-    "Explanation",
-    "Formula",
-    "If",
-    "Iff",
-    "InconsistentSystemError",
-    "Inference",
-    "Label",
-    "LearnedRules",
-    "LearningError",
-    "LearningResult",
-    "MatrixRelation",
-    "MaxMinSystem",
-    "MinMaxSystem",
-    "NeuroSymbolic",
-    "ParameterEstimate",
-    "Partition",
-    "PinesyError",
-    "Possibility",
-    "Posterior",
-    "Predictions",
-    "Premise",
-    "PremiseDegrees",
-    "Program",
-    "Proposition",
-    "Report",
-    "Rule",
-    "RuleSet",
-    "RuleSetError",
-    "RulesTextError",
-    "ShapeError",
-    "Target",
-    "Trace",
-    "UnknownAttributeError",
-    "UnreachableError",
-    "WhyNot",
-    "all_different",
-    "all_of",
-    "antipignistic",
-    "antipignistic_inverse",
-    "any_of",
-    "at_least",
-    "at_most",
-    "audit",
-    "backpropagate",
-    "conditions",
-    "count_of",
-    "exactly",
-    "explain",
-    "function",
-    "joint",
-    "learn",
-    "load",
-    "margin",
-    "max_of",
-    "min_of",
-    "minimum_specificity",
-    "minmax_product",
-    "parity_of",
-    "parse",
-    "parse_rule",
-    "posterior",
-    "save",
-    "smallest_change",
-    "sum_of",
-    "why_not",
-]
+from pinesy._version import __version__ as __version__
+
+#: The names that stand here too, by module; `__init__.pyi` has them for type checkers.
+_NAMES = {
+    "pinesy.engine.program": "Inference PremiseDegrees Program Trace",
+    "pinesy.exceptions": (
+        "CascadeError DataError DegreeError DomainError InconsistentSystemError "
+        "LearningError PinesyError RuleSetError RulesTextError ShapeError "
+        "UnknownAttributeError UnreachableError"
+    ),
+    "pinesy.explanations": (
+        "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
+    ),
+    "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",
+    "pinesy.learning": "Audit LearnedRules LearningResult ParameterEstimate audit learn",
+    "pinesy.minmax": "MaxMinSystem MinMaxSystem minmax_product",
+    "pinesy.model": "NeuroSymbolic Predictions load save",
+    "pinesy.rulebase.aggregates": "all_different max_of min_of sum_of",
+    "pinesy.rulebase.cascade": "Cascade",
+    "pinesy.rulebase.check": "Report",
+    "pinesy.rulebase.counting": "count_of parity_of",
+    "pinesy.rulebase.equations": "EquationSystem MatrixRelation",
+    "pinesy.rulebase.function_steps": "joint",
+    "pinesy.rulebase.functions": "function",
+    "pinesy.rulebase.rule_set": "RuleSet",
+    "pinesy.rulebase.rules_text": "parse parse_rule",
+    "pinesy.rulebase.targets": "Target",
+    "pinesy.rules": (
+        "Attribute Compound If Iff Premise Proposition Rule all_of any_of at_least at_most exactly"
+    ),
+    "pinesy.rules.partition": "Partition",
+    "pinesy.rules.possibility": "Possibility",
+    "pinesy.transforms": "antipignistic antipignistic_inverse minimum_specificity",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_ROOMS = {module.split(".")[1] for module in _NAMES}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of the front door, or a room, when it is first asked for (PEP 562)."""
+    if name in _HOMES:
+        found = globals()[name] = getattr(_import_module(_HOMES[name]), name)
+        return found
+    if name in _ROOMS:
+        return _import_module(f"pinesy.{name}")
+    raise AttributeError(f"module 'pinesy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return what is here and what can be asked for."""
+    return sorted({*globals(), *_HOMES, *_ROOMS})

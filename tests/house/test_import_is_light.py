@@ -21,7 +21,7 @@ HEAVY = [
     "pyarrow",
     "scipy",
 ]
-EVERYTHING = "import pinesy, pinesy.problems, pinesy.samples, pinesy.transforms"
+EVERYTHING = "from pinesy import *; import pinesy.problems, pinesy.samples"
 
 
 def loaded(code: str, *path: Path) -> list[str]:
@@ -64,12 +64,12 @@ def test_the_check_sees_a_hidden_torch(tmp_path: Path) -> None:
     """A package that pinesy needs loads torch, if there is one: here `json` of the first path."""
     (tmp_path / "torch.py").write_text("")
     (tmp_path / "difflib.py").write_text("import torch\ndef get_close_matches(*_, **__): ...\n")
-    assert loaded("import pinesy", tmp_path) == ["torch"]
+    assert loaded("from pinesy import parse", tmp_path) == ["torch"]
 
 
 def test_importing_does_not_write_or_warn() -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", "import pinesy"],
+        [sys.executable, "-W", "error", "-c", "from pinesy import *"],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         text=True,

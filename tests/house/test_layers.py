@@ -33,11 +33,15 @@ LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 
 
 def read_sources() -> dict[str, str]:
-    """Return the text of every module by its dotted name; packages end in ``.__init__``."""
-    return {
+    """Return the text of every module by its dotted name; packages end in ``.__init__``.
+
+    The front door imports when it is asked; what, its stub says.
+    """
+    texts = {
         ".".join(["pinesy", *path.relative_to(SOURCE).with_suffix("").parts]): path.read_text()
         for path in sorted(SOURCE.rglob("*.py"))
     }
+    return texts | {"pinesy.__init__": (SOURCE / "__init__.pyi").read_text()}
 
 
 def room(name: str) -> str:

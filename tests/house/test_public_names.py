@@ -1,8 +1,10 @@
 """What a module offers is listed, sorted, importable and explained."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -88,14 +90,28 @@ def test_public_classes_and_functions_live_in_pinesy(name: str) -> None:
     assert _speaks(thing)
 
 
-def test_all_of_pinesy_is_listed() -> None:
-    """Nothing is imported into the package's top and then forgotten in its list."""
-    offered = {
-        name
-        for name, thing in vars(pinesy).items()
-        if not name.startswith("_") and not inspect.ismodule(thing)
+def test_type_checkers_are_told_of_the_same_names_in_the_same_modules() -> None:
+    stub = ast.parse(Path(pinesy.__file__).with_suffix(".pyi").read_text())
+    imported = {
+        alias.name: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom) and node.module != "pinesy._version"
+        for alias in node.names
     }
-    assert offered == set(pinesy.__all__)
+    homes = {name: module for module, names in pinesy._NAMES.items() for name in names.split()}  # type: ignore[attr-defined]
+    assert imported == homes
+    (listed,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert ast.literal_eval(listed) == pinesy.__all__
+
+
+def test_the_front_door_opens_in_every_way() -> None:
+    names: dict[str, object] = {}
+    exec("from pinesy import *", names)
+    assert set(pinesy.__all__) < set(names)
+    assert set(pinesy.__all__) < set(dir(pinesy))
+    assert pinesy.learning.learn is pinesy.learn
+    with pytest.raises(AttributeError, match="no attribute 'learning_rate'"):
+        pinesy.learning_rate  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_a_version() -> None:

@@ -1,0 +1,139 @@
+# What the front door offers, for type checkers; `__init__.py` has the same names.
+from pinesy._version import __version__ as __version__
+from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
+from pinesy.exceptions import (
+    CascadeError,
+    DataError,
+    DegreeError,
+    DomainError,
+    InconsistentSystemError,
+    LearningError,
+    PinesyError,
+    RuleSetError,
+    RulesTextError,
+    ShapeError,
+    UnknownAttributeError,
+    UnreachableError,
+)
+from pinesy.explanations import (
+    Change,
+    Explanation,
+    Formula,
+    Label,
+    WhyNot,
+    conditions,
+    explain,
+    margin,
+    smallest_change,
+    why_not,
+)
+from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
+from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
+from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
+from pinesy.model import NeuroSymbolic, Predictions, load, save
+from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.check import Report
+from pinesy.rulebase.counting import count_of, parity_of
+from pinesy.rulebase.equations import EquationSystem, MatrixRelation
+from pinesy.rulebase.function_steps import joint
+from pinesy.rulebase.functions import function
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_text import parse, parse_rule
+from pinesy.rulebase.targets import Target
+from pinesy.rules import (
+    Attribute,
+    Compound,
+    If,
+    Iff,
+    Premise,
+    Proposition,
+    Rule,
+    all_of,
+    any_of,
+    at_least,
+    at_most,
+    exactly,
+)
+from pinesy.rules.partition import Partition
+from pinesy.rules.possibility import Possibility
+from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
+
+__all__ = [
+    "Attribute",
+    "Audit",
+    "Backpropagation",
+    "Cascade",
+    "CascadeError",
+    "Change",
+    "Compound",
+    "DataError",
+    "DegreeError",
+    "DomainError",
+    "EquationSystem",
+    "Explanation",
+    "Formula",
+    "If",
+    "Iff",
+    "InconsistentSystemError",
+    "Inference",
+    "Label",
+    "LearnedRules",
+    "LearningError",
+    "LearningResult",
+    "MatrixRelation",
+    "MaxMinSystem",
+    "MinMaxSystem",
+    "NeuroSymbolic",
+    "ParameterEstimate",
+    "Partition",
+    "PinesyError",
+    "Possibility",
+    "Posterior",
+    "Predictions",
+    "Premise",
+    "PremiseDegrees",
+    "Program",
+    "Proposition",
+    "Report",
+    "Rule",
+    "RuleSet",
+    "RuleSetError",
+    "RulesTextError",
+    "ShapeError",
+    "Target",
+    "Trace",
+    "UnknownAttributeError",
+    "UnreachableError",
+    "WhyNot",
+    "all_different",
+    "all_of",
+    "antipignistic",
+    "antipignistic_inverse",
+    "any_of",
+    "at_least",
+    "at_most",
+    "audit",
+    "backpropagate",
+    "conditions",
+    "count_of",
+    "exactly",
+    "explain",
+    "function",
+    "joint",
+    "learn",
+    "load",
+    "margin",
+    "max_of",
+    "min_of",
+    "minimum_specificity",
+    "minmax_product",
+    "parity_of",
+    "parse",
+    "parse_rule",
+    "posterior",
+    "save",
+    "smallest_change",
+    "sum_of",
+    "why_not",
+]
