@@ -49,8 +49,7 @@ def _support(d, first, lanes, shape, cells, y, part, h, z, support, cell):
     for s in range(d.shape[0]):
         k.fill(h[s], d[s, first : first + lanes], lanes)
     k.lowest(h, lanes, shape, cells, part, z)
-    for i in range(lanes):
-        support[i] = 0.0
+    k.level(support, 0.0, lanes)
     for mu in range(cells.shape[0]):
         for i in range(lanes):
             z[mu, i] = z[mu, i] if y[mu, i] == 1.0 else -1.0
@@ -66,8 +65,7 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
         k.lift(top, repaired[mu], lanes)
     for i in range(lanes):  # a tie must stay a tie: 1 - 0.9 is a little less than 0.1
         top[i] -= TOLERANCE if nabla[i] > 0.0 else 0.0
-    for i in range(lanes):
-        agrees[i] = True
+    k.level(agrees, True, lanes)
     for mu in range(y.shape[0] - 1, -1, -1):
         for i in range(lanes):
             is_best = repaired[mu, i] >= top[i]
@@ -91,8 +89,7 @@ def blames(
         lanes = min(k.WIDTH, d.shape[1] - first)
         block = slice(first, first + lanes)
         out, where = nabla[block], cell[block]
-        for i in range(lanes):
-            out[i] = 0.0
+        k.level(out, 0.0, lanes)
         k.targets(first, lanes, shape, cells, labels, degrees, y, part, up)
         if labels.shape[0] > 0:
             k.label_distances(d, first, lanes, shape, cells, labels, part, up, h, z, out)

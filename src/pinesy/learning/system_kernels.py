@@ -36,11 +36,17 @@ _FRONTS = types.Tuple((NUMBERS, NUMBERS, _STARTS))
 
 
 @inlined
+def level(row, number, lanes):
+    """Set the samples of a row to a number."""
+    for i in range(lanes):
+        row[i] = number
+
+
+@inlined
 def clear(table, lanes):
     """Set the samples of all rows of a table to 0."""
-    for row in range(table.shape[0]):
-        for i in range(lanes):
-            table[row, i] = 0.0
+    for row in table:
+        level(row, 0.0, lanes)
 
 
 @inlined
@@ -96,8 +102,7 @@ def uppers(y, lanes, shape, cells, part, up):
 def release(up, lanes, fixed):
     """Ask nothing of the sides whose parameters are fixed."""
     for side in fixed:
-        for i in range(lanes):
-            up[side, i] = 0.0
+        level(up[side], 0.0, lanes)
 
 
 @inlined
@@ -179,8 +184,7 @@ def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
 @inlined
 def cell_distance(d, first, lanes, shape, cells, mu, half, y, out):
     """Set `out` to the distance ``nabla_mu`` of a cell, whose targets are ``y[mu]``."""
-    for i in range(lanes):
-        out[i] = 1.0
+    level(out, 1.0, lanes)
     for p in cells[mu]:
         _lower_by_terms(d, first, lanes, shape, p, half, y[mu], out)
 
@@ -200,8 +204,7 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
         out = nabla[first : first + lanes]
-        for i in range(lanes):
-            out[i] = 0.0
+        level(out, 0.0, lanes)
         targets(first, lanes, shape, cells, labels, degrees, y, part, up)
         for side in shape[3]:  # a constant below a target: no parameter brings the cell up to it
             for i in range(lanes):
