@@ -93,6 +93,42 @@ def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
     assert why["change"]["new"]["right"] == {"2": 0.9, "3": 1.0}
 
 
+TABLE = """
+    number glucose
+    number age [blur=2]
+    attribute smoker in {yes, no}
+    attribute risk in {low, high}
+    iff glucose >= 126 and smoker in {yes} then risk in {high}
+    if age < 30 then risk in {low} [certainty=0.1]
+"""
+PATIENTS = "id;glucose;age;smoker\nA7;140,5;29,5;yes\nB2;;40;yes\n"
+
+
+def test_changes_in_the_units_of_a_table(pinesy: Run, tmp_path: Path) -> None:
+    rules, data = tmp_path / "risk.rules", tmp_path / "patients.csv"
+    rules.write_text(TABLE)
+    data.write_text(PATIENTS)
+    ask = ["explain", rules, data, "--decimal", ",", "--why-not", "low"]
+    assert pinesy(*ask).stdout.endswith(
+        "\nif glucose were below 126 (now 140.5), risk would be low\n"
+    )
+    kept = pinesy(*ask, "--keep", "glucose", "--keep", "age").stdout
+    assert kept.endswith("\nif smoker were no (now yes), risk would be low\n")
+    unknown = pinesy(*ask, "--sample", 3, "--change", "glucose").stdout
+    assert unknown.endswith("\nif glucose were below 126 (now unknown), risk would be low\n")
+    assert "if glucose were read as" in pinesy(*ask, "--mode", "fewest").stdout
+    change = json.loads(pinesy(*ask, "--format", "json").stdout)["why_not"]["change"]
+    assert (change["mode"], change["exact"]) == ("values", True)
+    assert change["inputs"]["glucose"] == {
+        "now": 140.5,
+        "values": ["<126"],
+        "below": 126.0,
+        "distance": 1.0,
+        "text": "glucose were below 126 (now 140.5)",
+    }
+    assert change["text"] == "if glucose were below 126 (now 140.5), risk would be low"
+
+
 def test_limits_are_kept_and_what_is_left_out_is_counted(
     pinesy: Run, rules: Path, data: Path
 ) -> None:
@@ -256,6 +292,7 @@ def test_bad_questions(
     ("options", "message"),
     [
         (["-o", "why.pdf"], "why.pdf ends in none of .txt, .json, .svg; say which with --format"),
+        (["--keep", "left"], "it is of a change; ask for one: --why-not V"),
         (["--why-not", "5", "--format", "svg"], "a picture does not show it; use --format text"),
         (["--limit", "3", "--all"], "--all shows all; leave one of them out"),
         (["--limit", "0"], "'--limit'"),

@@ -128,9 +128,9 @@ def test_tuples_are_values_of_products() -> None:
     [
         lambda e: str(explain(RULES, e, "advice")),
         lambda e: explain(RULES, e, "risk").to_dict(),
-        lambda e: str(why_not(RULES, e, "rest", "advice")),
+        lambda e: str(why_not(RULES, e, "rest", "advice", mode="smallest")),
         lambda e: margin(RULES, e, "advice"),
-        lambda e: str(smallest_change(RULES, e, "rest", "advice")),
+        lambda e: str(smallest_change(RULES, e, "rest", "advice", mode="smallest")),
         lambda e: posterior(RULES, e, {"advice": "walk"})["stairs"].degrees.tolist(),
         lambda e: repr(backpropagate(RULES, e, {"advice": "walk"})),
         lambda e: RULES.trace(e)["risk"].degrees.tolist(),

@@ -146,6 +146,32 @@ def test_no_smaller_change_wins_for_functions(question: Any, clear: float) -> No
     check_all_readings(question, clear)
 
 
+@given(questions(trees(sizes=(2, 3)) | shaped_cascades() | functions()), CLEARANCES)
+@settings(max_examples=40, deadline=None)
+def test_no_fewer_readings_win(question: Any, clear: float) -> None:
+    """The fewest inputs and, of these, the least size, by trying all."""
+    cascade, evidence, output = question
+    assume(attempts.count(evidence) <= MOST)
+    tried = list(attempts.changes(evidence, clear))
+    rows = {n: np.array([new[n] for _, new in tried]) for n in evidence}
+    degrees = cascade.infer(rows, [output])[output.name].degrees
+    for place, value in enumerate(output.domain):
+        others = np.delete(degrees, place, axis=1).max(axis=1, initial=-1.0)
+        won = np.flatnonzero(degrees[:, place] > others)
+        sizes = [(sum(evidence[n] != tried[k][1][n] for n in evidence), tried[k][0]) for k in won]
+        if not sizes or min(sizes)[0] == 0:
+            continue
+        change = smallest_change(cascade, evidence, value, output, mode="fewest", clearance=clear)
+        event(f"{len(change.readings)} inputs")
+        if len(change.readings) <= 3:
+            assert change.exact
+            assert (len(change.readings), change.size) == min(sizes)
+        else:
+            assert not change.exact
+            assert min(sizes)[0] > 3
+        check(cascade, evidence, change, clear)
+
+
 def test_rules_that_are_not_coherent() -> None:
     """Both inputs must be read as 1, though the first would do with the best of the second."""
     a, b, c = (Attribute(n, range(2)) for n in "abc")

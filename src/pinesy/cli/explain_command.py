@@ -1,11 +1,13 @@
 """The command ``pinesy explain``: what it says of a sample, as text, as data or as a picture."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
 
 from pinesy import explanations
@@ -14,6 +16,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.cli import options
 from pinesy.cli.output import degrees_by_name, open_output
 from pinesy.exceptions import DataError
+from pinesy.explanations.alternatives import Mode
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.explanations.labels import listed, number_text
@@ -21,6 +24,7 @@ from pinesy.explanations.picture import LIMIT
 from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, value_texts
 
@@ -55,6 +59,22 @@ OtherValue = Annotated[
     str | None,
     typer.Option(metavar="V", help="Say what holds this value down, and what would make it win."),
 ]
+ChangeMode = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="The change that --why-not names: of values, or of readings (the smallest, or of the "
+        "fewest inputs). By default of values where every input is one or blank, else smallest.",
+    ),
+]
+Changing = Annotated[
+    list[str] | None,
+    typer.Option("--change", metavar="NAME", help="Only this input may change; several times."),
+]
+Kept = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="NAME", help="This input may not change; several times."),
+]
 Eta = Annotated[float, typer.Option(help="Degrees below it count as nothing.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rule sets to go down.")]
 LIMIT_HELP = "Show so many values, rules and propositions of each; the others are counted."
@@ -70,6 +90,9 @@ def explain(
     attribute: AttributeName = None,
     value: Value = None,
     why_not: OtherValue = None,
+    mode: ChangeMode = None,
+    change: Changing = None,
+    keep: Kept = None,
     eta: Eta = 0.1,
     depth: Depth = None,
     limit: Limit = None,
@@ -87,13 +110,17 @@ def explain(
     then what else is possible, which bounds its certainty. The margin tells how
     far the inputs may move before the most possible value can change. Data is as
     for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
+    --why-not names another value, what holds it down, and the smallest change of
+    the inputs that makes it win, in the units of the data: if glucose were below
+    126 (now 140). --keep and --change say which inputs may change.
 
     [bold]Formats[/bold]
     text  plain English, down 4 rule sets; the first 5 of many values, rules or
           propositions, those that decide first
     json  an object: "sample" (its line), "explanation", "margin" and "why_not"
           (null unless asked for); the first 20 of each, 500 values in all;
-          "margin" has "all" (of all inputs together), "inputs" (of each alone;
+          "why_not" has "change", of values with "inputs": what each is now and
+          has to be; "margin" has "all" (of all inputs together), "inputs" (of each alone;
           null where there is no limit) and "exact" (false: at least as much)
     svg   a picture of the tree; the first 3 of each, 60 boxes of values in all
     What is left out is counted; --limit sets how many, --all leaves out nothing.
@@ -104,12 +131,17 @@ def explain(
       pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
+      pinesy explain risk.rules patients.csv --why-not low --keep age --keep sex
     """
     chosen = options.format_of(form, output, SUFFIXES, "text")
     if why_not is not None and chosen == "svg":
         raise typer.BadParameter(
             "a picture does not show it; use --format text or json", param_hint="--why-not"
         )
+    of_change = {"--mode": mode, "--change": change, "--keep": keep}
+    if why_not is None and any(of_change.values()):
+        hint = next(name for name, content in of_change.items() if content)
+        raise typer.BadParameter("it is of a change; ask for one: --why-not V", param_hint=hint)
     if everything and limit is not None:
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
     if output is not None:
@@ -123,31 +155,50 @@ def explain(
     how = options.reading(ids, separator, decimal)
     few = 1 if sample is None else 1000
     batches = options.read_data(data, cascade, inputs, transform, few, how=how)
-    line, row = _find_sample(batches, sample, data)
-    slices = column_slices(inputs)
-    evidence = {a.name: Possibility(a, row[slices[a.name]]) for a in inputs}
+    batch, place = _find_sample(batches, sample, data)
+    evidence = _evidence(batch, place, inputs)
+    rival_asked = partial(explanations.why_not, mode=mode, change=change, keep=keep)
     report = ExplanationReport(
         cascade,
-        line,
+        batch.lines[place],
         evidence,
         explanations.explain(cascade, evidence, proposition, eta=eta, depth=depth),
-        None if why_not is None else explanations.why_not(cascade, evidence, rival, wanted),
+        None if why_not is None else rival_asked(cascade, evidence, rival, wanted),
         None if everything else limit or LIMITS[chosen],
     )
     with open_output(output) as stream:
         stream.write(f"{report.write(chosen)}\n")
 
 
-def _find_sample(
-    batches: Iterable[Batch], wanted: int | None, data: Path
-) -> tuple[int, FloatArray]:
-    """Return a sample of a file, by default the first: its line or row, and its degrees."""
+def _evidence(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[str, Any]:
+    """Return a sample as plain values where the file gives numbers, single values or nothing."""
+    evidence: dict[str, Any] = {}
+    slices = column_slices(inputs)
+    for a in inputs:
+        number = batch.numbers[a.name][place] if a.name in batch.numbers else math.nan
+        is_known = number == number
+        known = batch.evidence[place, slices[a.name]]
+        evidence[a.name] = float(number) if is_known else _content(a, known)
+    return evidence
+
+
+def _content(attribute: Attribute, degrees: FloatArray) -> Any:
+    """Return what degrees say: a value, None if all are possible, else a distribution."""
+    certain = np.flatnonzero(degrees)
+    if len(certain) == 1:
+        return attribute.domain[certain[0]]
+    unknown = bool((degrees == 1.0).all()) and None not in attribute
+    return None if unknown else Possibility(attribute, degrees)
+
+
+def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:
+    """Return a sample of a file, by default the first: its batch, and its place there."""
     last, instead = 0, ""
     for batch in batches:
         lines = list(batch.lines)
         if wanted is None or wanted in lines:
             row = 0 if wanted is None else lines.index(wanted)
-            return lines[row], batch.evidence[row]
+            return batch, row
         if lines[-1] > wanted:
             nearest = min([*lines, *[last] * (last > 0)], key=lambda n: abs(n - wanted))
             instead = f"the nearest one is in {nearest}"
@@ -255,16 +306,24 @@ class ExplanationReport:
             "bottlenecks": [_degree(one) for one in bottlenecks],
             "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
             "cut": answer.cut,
-            "change": change
-            and {
-                "readings": {n: plain_value(v) for n, v in change.readings.items()},
-                "size": change.size,
-                "exact": change.exact,
-                "old": {n: degrees_by_name(change.old[n]) for n in change.readings},
-                "new": {n: degrees_by_name(change.new[n]) for n in change.readings},
-            },
+            "change": change and _change_dict(change),
             "obstacle": answer.obstacle or None,
         }
+
+
+def _change_dict(change: explanations.Change) -> dict[str, Any]:
+    found = {
+        "mode": change.mode,
+        "readings": {n: plain_value(v) for n, v in change.readings.items()},
+        "size": change.size,
+        "exact": change.exact,
+        "old": {n: degrees_by_name(change.old[n]) for n in change.readings},
+        "new": {n: degrees_by_name(change.new[n]) for n in change.readings},
+        "text": str(change),
+    }
+    if isinstance(change, explanations.ValueChange):
+        found["inputs"] = {n: one.to_dict() for n, one in change.replacements.items()}
+    return found
 
 
 def _degree(held: explanations.Restraint | explanations.LimitingDegree) -> dict[str, Any]:

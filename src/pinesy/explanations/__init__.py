@@ -16,7 +16,8 @@ from pinesy.explanations.justification import (
 from pinesy.explanations.labels import Label
 from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
-from pinesy.explanations.smallest_change import Change, smallest_change
+from pinesy.explanations.replacements import Replacement
+from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
 
 __all__ = [
     "AllOf",
@@ -32,9 +33,11 @@ __all__ = [
     "JustifyingParameter",
     "Label",
     "LimitingDegree",
+    "Replacement",
     "Restraint",
     "Triplet",
     "TripletProposition",
+    "ValueChange",
     "WhyNot",
     "conditions",
     "explain",

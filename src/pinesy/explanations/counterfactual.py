@@ -1,6 +1,6 @@
 """Counterfactuals: why a value did not win, and how far the decision is from changing.
 
-argins: how far the degrees of the inputs may move before a decision can change.
+Margins: how far the degrees of the inputs may move before a decision can change.
 
 Min and max are non-expansive: if no input degree moves by more than `e`, no inferred degree does.
 So a winner that is `g` above the second stays the winner while moves are below ``g / 2``.
@@ -23,6 +23,7 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
+from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
 from pinesy.explanations.decision import (
     MAX_RESTRAINTS,
     SHOWN,
@@ -36,7 +37,7 @@ from pinesy.explanations.decision import (
 )
 from pinesy.explanations.labels import number_texts
 from pinesy.explanations.sample import BoolArray
-from pinesy.explanations.smallest_change import Change, Measure, change_to
+from pinesy.explanations.smallest_change import Change, change_to
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -112,9 +113,12 @@ def why_not(
     value: Hashable,
     output: str | Attribute | None = None,
     *,
-    clearance: float = 0.1,
-    measure: Measure = "possibility",
-    effort: int = 10_000,
+    mode: Mode | None = None,
+    change: Sequence[str | Attribute] | None = None,
+    keep: Sequence[str | Attribute] | None = None,
+    clearance: float | None = None,
+    measure: Measure | None = None,
+    effort: int | None = None,
 ) -> WhyNot:
     """Return which rules hold a value down that did not win, and the smallest change that would do.
 
@@ -126,7 +130,7 @@ def why_not(
     ----------
     rules : Cascade or RuleSet
     evidence : one sample, as `Cascade.infer` takes it
-    value, output, clearance, measure, effort : as for `smallest_change`
+    value, output, mode, change, keep, clearance, measure, effort : as for `smallest_change`
 
     Examples
     --------
@@ -142,9 +146,10 @@ def why_not(
     decision = Decision.of(rules, evidence, output)
     place = decision.loser(value)
     restraints, cut = restraints_on(decision, place)
-    change, obstacle = None, ""
+    request = ChangeRequest(mode, change, keep, clearance, measure, effort)
+    found, obstacle = None, ""
     try:
-        change = change_to(decision, place, clearance, measure, effort)
+        found = change_to(decision, place, request)
     except UnreachableError as error:
         obstacle = str(error)
     inputs = {a.name for a in decision.program.inputs}
@@ -158,7 +163,7 @@ def why_not(
         tuple(restraints),
         tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
         cut,
-        change,
+        found,
         obstacle,
     )
 

@@ -1,6 +1,6 @@
 """A decision on one sample: what wins, and the rules that hold the other values down."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,14 @@ from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.justification import Triplet, attaining
 from pinesy.explanations.labels import number_text
-from pinesy.explanations.sample import Sample, SamplePlan, one_row, plan_for, table_of
+from pinesy.explanations.sample import (
+    Sample,
+    SamplePlan,
+    one_row,
+    plain_values_of,
+    plan_for,
+    table_of,
+)
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -69,12 +76,14 @@ class Decision:
     plan, output : where the decision is taken
     program : infers the output alone
     row : the columns of the program's inputs, side by side
+    given : the inputs that are given as plain values (None or NaN for unknown), by name
     """
 
     plan: SamplePlan
     output: Attribute
     program: Program
     row: FloatArray
+    given: Mapping[str, Any]
 
     @classmethod
     def of(
@@ -85,7 +94,8 @@ class Decision:
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
         row = one_row(cascade, evidence, program.inputs)
-        return cls(plan_for(cascade, attribute), attribute, program, row)
+        given = plain_values_of(cascade, evidence, program.inputs)
+        return cls(plan_for(cascade, attribute), attribute, program, row, given)
 
     @cached_property
     def result(self) -> Possibility:
@@ -107,6 +117,11 @@ class Decision:
     def infer(self, rows: FloatArray) -> FloatArray:
         """Return the degrees of the output for other inputs: (n, columns) to (n, |D|)."""
         return self.program.run(rows)[self.program.code.columns[self.output.name]].T
+
+    def least(self, rows: FloatArray) -> FloatArray:
+        """Return bounds that no degree of the output is below where the inputs are above `rows`."""
+        floor = self.plan.floor
+        return floor.run(rows)[floor.code.columns[self.output.name]].T
 
     def distributions(self, row: FloatArray) -> dict[str, Possibility]:
         """Return the input distributions of a row of columns."""
@@ -230,12 +245,14 @@ def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Re
         yield Restraint(attribute, value, degree, one.number, one.rule, by, tuple(reasons))
 
 
-def obstacle(decision: Decision, place: int, clearance: float) -> str:
-    """Return why no readings of a clearance make a value the only winner.
+def obstacle(
+    decision: Decision, place: int, clearance: float | None, free: Sequence[str] = ()
+) -> str:
+    """Return why no readings of a clearance, or no values (None), make a value the only winner.
 
     Where another value is always as possible, no inputs at all do. Nor do they where the rules are
     coherent, for then only degrees of 1 count, and these no clearance changes. Else another
-    clearance may do, and the text says so.
+    clearance may do, and the text says so. Inputs that are not `free` stay as they are.
     """
     rival = _always_as_possible(decision, place)
     if rival:
@@ -244,13 +261,21 @@ def obstacle(decision: Decision, place: int, clearance: float) -> str:
     found, _ = restraints_on(ignorant, place)
     own = [str(r) for r in found if r.attribute == decision.output]
     held = f"even if every value of every input were possible, {own[0]}" if own else ""
-    left = 1.0 - clearance
-    if decision.coherent and left < 1.0:
-        return held or "whatever the inputs are read as, another value is at least as possible"
-    bound = (
-        f"where the other values of an input that is read anew are left at up to "
-        f"{number_text(left)}, another value is at least as possible; another clearance may do"
-    )
+    left = 1.0 if clearance is None else 1.0 - clearance
+    is_proof = decision.coherent and left < 1.0
+    if is_proof and held:
+        return held
+    others = "" if len(free) == len(decision.program.inputs) else "; other inputs may not change"
+    bound = f"another value is at least as possible{others}"
+    if clearance is None:
+        bound = f"whatever values these inputs have, {bound}"
+    elif is_proof:
+        bound = f"whatever the inputs are read as, {bound}"
+    else:
+        bound = (
+            f"where the other values of an input that is read anew are left at up to "
+            f"{number_text(left)}, {bound}; another clearance may do"
+        )
     return f"{bound} ({held})" if held else bound
 
 

@@ -7,15 +7,18 @@ on its rule sets.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
-from pinesy._common.names import column_slices
+from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
+from pinesy.engine.input_tables import by_input
+from pinesy.engine.plain_values import is_scalar
 from pinesy.engine.program import Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
@@ -127,6 +130,16 @@ class SamplePlan:
         return Program(units, [self.attribute], self.known, propositions=asked)
 
     @cached_property
+    def floor(self) -> Program:
+        """A program for the attribute alone whose inputs may be lower than distributions are.
+
+        Inferred degrees rise with those of the inputs: what it gives for the lowest degrees of
+        several samples is no higher than what is inferred from any of them.
+        """
+        units = [s.unit for s in self.rule_sets.values()]
+        return Program(units, [self.attribute], self.known, unnormalised=list(self.known))
+
+    @cached_property
     def behind(self) -> Program:
         """The program for the distributions of all attributes behind the one explained."""
         return self.cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
@@ -159,6 +172,29 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
     # A copy: explanations look at it later, when its owner may have changed it.
     row: FloatArray = rows.block(0, 1)[0].copy()
     return row
+
+
+def plain_values_of(
+    cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]
+) -> dict[str, Any]:
+    """Return the inputs that evidence of one sample gives plain values of, by name."""
+    named = by_input(evidence, inputs, cascade.attributes)
+    contents = {
+        name: _as_python(content) for name, content in by_name(named or {}, "input").items()
+    }
+    return {
+        a.name: contents[a.name]
+        for a in inputs
+        if a.name in contents and is_scalar(contents[a.name], a)
+    }
+
+
+def _as_python(content: Any) -> Any:
+    """Return a number or text of NumPy as Python has it."""
+    is_one = isinstance(content, np.generic) or (
+        isinstance(content, np.ndarray) and not content.ndim
+    )
+    return content.item() if is_one else content
 
 
 def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:

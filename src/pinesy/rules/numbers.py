@@ -5,7 +5,7 @@ A cut that divides the numbers up to `x` from those above is the next float afte
 ``<= x``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -138,6 +138,32 @@ class Scale:
         """The cuts, with what is below and above all numbers."""
         return np.array([-inf, *self.cuts, inf])
 
+    def certain_numbers(self, first: int, last: int) -> tuple[float, float]:
+        """Return the numbers from `low` to below `high` that are certainly in some intervals.
+
+        The intervals are those from the place `first` to `last`. With blur, the numbers at least
+        that far inside; where they are too narrow for any, the one in their middle.
+
+        Examples
+        --------
+        >>> bounds_of(*Scale((30.0, 40.0, 41.0), blur=2.0).certain_numbers(1, 1))
+        {'at least': 32.0, 'at most': 38.0}
+        >>> bounds_of(*Scale((30.0, 40.0, 41.0), blur=2.0).certain_numbers(2, 2))
+        {'at least': 40.5, 'at most': 40.5}
+        """
+        low, high = float(self._limits[first]), float(self._limits[last + 1])
+        if not self.blur:
+            return low, high
+        start, end = limit_number(low), limit_number(high)
+        low, high = start + self.blur, end - self.blur
+        while low - start < self.blur:  # rounded down
+            low = nextafter(low, inf)
+        while end - high < self.blur:
+            high = nextafter(high, -inf)
+        if low > high:
+            low = high = (start + end) / 2
+        return low, nextafter(high, inf)
+
     def below(self, comparison: str, number: Any, attribute: str) -> int:
         """Return the number of intervals below the cut that a comparison is with.
 
@@ -218,6 +244,39 @@ def _limit(cut: float) -> tuple[bool, str]:
     before = nextafter(cut, -inf)
     below = len(repr(before)) < len(repr(cut))
     return below, number_text(before if below else cut)
+
+
+def limit_number(cut: float) -> float:
+    """Return the number that a cut is written with; infinite ones are returned as they are."""
+    return float(_limit(cut)[1]) if isfinite(cut) else cut
+
+
+def bounds_of(low: float, high: float) -> dict[str, float]:
+    """Return the bounds of the numbers from `low` to below `high`, by their words.
+
+    Examples
+    --------
+    >>> bounds_of(-inf, 126.0), bounds_of(30.0, cut_of("<=", 65, "age"))
+    ({'below': 126.0}, {'at least': 30.0, 'at most': 65.0})
+    """
+    words = (("at least", "above"), ("below", "at most"))
+    pairs = zip((low, high), words, strict=True)
+    return {name[_limit(cut)[0]]: limit_number(cut) for cut, name in pairs if isfinite(cut)}
+
+
+def bounds_text(bounds: Mapping[str, float]) -> str:
+    """Write bounds as `bounds_of` returns them.
+
+    Examples
+    --------
+    >>> bounds_text({"at least": 30.0, "below": 65.0})
+    'at least 30 but below 65'
+    >>> bounds_text({"at least": 3.0, "at most": 3.0})
+    '3'
+    """
+    if len(bounds) == 2 and len(set(bounds.values())) == 1:
+        return number_text(*set(bounds.values()))
+    return " but ".join(f"{word} {number_text(number)}" for word, number in bounds.items())
 
 
 def number_text(number: float) -> str:

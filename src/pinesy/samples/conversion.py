@@ -38,6 +38,8 @@ class Batch:
     targets : for each target attribute that the file has, by name, its targets: labels where every
         sample of the batch gives one value, else distributions
     ids : the entries of each column that tells samples apart, by its title
+    numbers : for each numeric input, by name, the numbers that the file gives; NaN for what is no
+        number
     """
 
     evidence: FloatArray
@@ -45,6 +47,7 @@ class Batch:
     position: int
     targets: dict[str, Target] = field(default_factory=dict)
     ids: dict[str, Sequence[Any]] = field(default_factory=dict)
+    numbers: dict[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -61,8 +64,9 @@ class Batch:
         for title in last.ids:
             ids[title] = [entry for b in parts for entry in b.ids[title]]
         evidence = np.concatenate([b.evidence for b in parts])
+        numbers = {name: np.concatenate([b.numbers[name] for b in parts]) for name in last.numbers}
         lines = tuple(i for b in parts for i in b.lines)
-        return cls(evidence, lines, last.position, targets, ids)
+        return cls(evidence, lines, last.position, targets, ids, numbers)
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,13 @@ class Conversion:
         evidence = np.zeros((n, sum(len(a.domain) for a in layout.inputs.values())))
         targets: dict[str, Target] = {}
         ids = {c.title: columns.pop(c) for c in raw.columns if c.is_id}
+        numbers: dict[str, FloatArray] = {}
         for name, group in groupby(columns.items(), lambda item: item[0].name):
-            content = self._converted(name, dict(group))
+            given = dict(group)
+            measured = self._numbers(name, given)
+            content = self._converted(name, given, measured)
+            if measured is not None and name in layout.inputs:
+                numbers[name] = measured
             if name in layout.targets:
                 make = Target.at if content.ndim == 1 else Target.of
                 targets[name] = make(content, layout.targets[name])
@@ -104,30 +113,33 @@ class Conversion:
                 evidence[np.arange(n), layout.slices[name].start + content] = 1.0
             else:
                 evidence[:, layout.slices[name]] = content
-        return Batch(evidence, raw.lines, raw.position, targets, ids)
+        return Batch(evidence, raw.lines, raw.position, targets, ids, numbers)
 
-    def _converted(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
+    def _converted(
+        self, name: str, columns: dict[Column, Any], measured: FloatArray | None
+    ) -> npt.NDArray[Any]:
         """Return what the columns of an attribute give: degrees (n, |domain|), or positions (n,).
 
-        Positions where every row gives one value, which is then certain.
+        Positions where every row gives one value, which is then certain. The numbers among the
+        entries are `measured`.
         """
         column, entries = next(iter(columns.items()))
         if column.position is not None or isinstance(entries, np.ndarray):
             return self._given(name, columns)
         scale, n = self.layout.wanted[name].scale, len(entries)
         unknown = self._unknown(name, entries)
-        rows, numbers = self._numbers(entries) if scale else ([], [])
+        rows = [] if measured is None else np.flatnonzero(measured == measured).tolist()
         if unknown and name in self.layout.targets:
             problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
             raise RowError(unknown[0], problem)
-        if scale and len(rows) == n and not scale.blur:
-            return scale.positions(np.array(numbers))
+        if scale and measured is not None and len(rows) == n and not scale.blur:
+            return scale.positions(measured)
         rest = np.delete(np.arange(n), [*unknown, *rows])
         if len(rest) == n:
             return self._given(name, columns)
         degrees = np.ones((n, len(self.layout.wanted[name].domain)))
-        if scale:
-            degrees[rows] = scale.degrees(np.array(numbers))
+        if scale and measured is not None:
+            degrees[rows] = scale.degrees(measured[rows])
         if len(rest):
             with _rows_of(rest):
                 content = self._given(name, {column: [entries[row] for row in rest]})
@@ -142,9 +154,16 @@ class Conversion:
             return []
         return [i for i, e in enumerate(entries) if e in blanks or e != e]
 
-    def _numbers(self, entries: Sequence[Any]) -> tuple[Sequence[int], list[float]]:
-        """Return the rows of entries that are numbers (NaN is none), and the numbers."""
-        found: dict[int, float] = {}
+    def _numbers(self, name: str, columns: dict[Column, Any]) -> FloatArray | None:
+        """Return the numbers among the entries of a numeric attribute, NaN for others.
+
+        None where its columns hold no entries on the whole attribute, or it is not numeric.
+        """
+        column, entries = next(iter(columns.items()))
+        numeric = self.layout.wanted[name].scale is not None
+        if not numeric or column.position is not None or isinstance(entries, np.ndarray):
+            return None
+        found = np.full(len(entries), np.nan)
         for row, entry in enumerate(entries):
             kind = type(entry)
             with suppress(ValueError):
@@ -154,8 +173,7 @@ class Conversion:
                     found[row] = entry
                 elif kind is int:
                     found[row] = float(str(entry))  # infinite if it is huge
-        found = {row: number for row, number in found.items() if number == number}
-        return list(found), list(found.values())
+        return found
 
     def _given(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
         """Return what columns of values and distributions give; see `_converted`."""

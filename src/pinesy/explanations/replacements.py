@@ -1,0 +1,216 @@
+"""Other values that an input may have, as the rules tell them apart, in the units of the data.
+
+The propositions of the rules divide the domain of an input into cells (docs/changes.md). Values of
+one cell have the same effect, so one of them stands for all: of a numeric input the nearest.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from math import inf, isfinite, nextafter
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.validation import FloatArray
+from pinesy.engine.plain_values import is_missing
+from pinesy.explanations.decision import Decision, first_few
+from pinesy.explanations.json_form import plain_value
+from pinesy.explanations.sample import SamplePlan
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import (
+    Scale,
+    as_floats,
+    bounds_of,
+    bounds_text,
+    is_number,
+    limit_number,
+    number_text,
+)
+from pinesy.rules.partition import Partition, partition_of
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import format_name, show_value
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """Values that an input may have instead of the one it has; the rules do not tell them apart.
+
+    Attributes
+    ----------
+    attribute : the input
+    now : what was given of it: a plain value, None or NaN (unknown), or a distribution
+    value : one of the values, the nearest of a numeric input; evidence as it is
+    values : all of them; of a numeric input the intervals that they lie in
+    bounds : of a numeric input the numbers, such as ``{"at least": 100.0, "below": 126.0}``; else
+        empty
+    distance : of a numeric input the way in its units, as a share of the range that its cuts and
+        the number now span; else 1, as where nothing is known now
+    crossed : the number of cuts on the way; 1 where there is no such way
+    """
+
+    attribute: Attribute
+    now: Any
+    value: Any
+    values: tuple[Hashable, ...]
+    bounds: dict[str, float]
+    distance: float
+    crossed: int
+
+    @property
+    def to(self) -> str:
+        """The values in words, such as ``below 126`` or ``no``."""
+        if self.bounds:
+            return bounds_text(self.bounds)
+        return " or ".join(first_few([show_value(v) for v in self.values], "values"))
+
+    def __str__(self) -> str:
+        is_named = self.attribute.scale is not None and self.attribute.scale.names
+        names = " or ".join(show_value(v) for v in self.values) + "; " if is_named else ""
+        return f"{format_name(self.attribute.name)} were {self.to} ({names}now {self._now_text()})"
+
+    def _now_text(self) -> str:
+        if isinstance(self.now, Possibility):
+            degrees = self.now.to_dict()
+            most = [show_value(v) for v, d in degrees.items() if d == 1.0]
+            if len(most) == len(degrees):
+                return "unknown"
+            return f"most possible: {' or '.join(first_few(most, 'values'))}"
+        if self.now in self.attribute:
+            return show_value(self.now)
+        return "unknown" if is_missing(self.now) else number_text(_float(self.now))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values and bounds as plain data; ``now`` is None where no value is known."""
+        no_value = isinstance(self.now, Possibility) or (
+            self.now not in self.attribute and is_missing(self.now)
+        )
+        is_other = is_number(self.now) and not isinstance(self.now, int | float)
+        now = None if no_value else _float(self.now) if is_other else self.now
+        bounds = {word.replace(" ", "_"): number for word, number in self.bounds.items()}
+        return {
+            "now": plain_value(now),
+            "values": [plain_value(value) for value in self.values],
+            **bounds,
+            "distance": self.distance,
+            "text": str(self),
+        }
+
+
+def replacements_of(
+    decision: Decision, attribute: Attribute
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield what an input may be replaced by, with the distribution of each, none without effect.
+
+    Of those with one effect the nearest. ``O(|D| n)`` for `n` propositions on the input.
+    """
+    cells = _cells(decision.plan, attribute.name)
+    degrees = decision.row[decision.plan.slices[attribute.name]]
+    now = decision.given.get(attribute.name, Possibility(attribute, degrees.copy()))
+    made = _categories(attribute, now, cells)
+    if attribute.scale is not None:
+        made = _numbers(attribute, attribute.scale, now, cells)
+    seen = {cells.possibilities(degrees).tobytes()}
+    for one, changed in sorted(made, key=lambda pair: (pair[0].distance, pair[0].crossed)):
+        effect = cells.possibilities(changed).tobytes()
+        if effect not in seen:
+            seen.add(effect)
+            yield one, changed
+
+
+@cached_on_owner
+def _cells(plan: SamplePlan, name: str) -> Partition:
+    """Return the partition of an input's domain by the propositions of the rules."""
+    used = (p for s in plan.rule_sets.values() for r in s.rules for p in r.premise.propositions)
+    masks = dict.fromkeys(p.mask for p in used if p.attribute.name == name)
+    return partition_of(len(plan.attributes[name].domain), tuple(masks))
+
+
+def _categories(
+    attribute: Attribute, now: Any, cells: Partition
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield one replacement for each cell of an input that is not numeric, in domain order."""
+    for cell in dict.fromkeys(cells.cell_of.tolist()):
+        places = np.flatnonzero(cells.cell_of == cell)
+        degrees = np.zeros(len(attribute.domain))
+        degrees[places[0]] = 1.0
+        values = tuple(attribute.domain[i] for i in places)
+        yield Replacement(attribute, now, values[0], values, {}, 1.0, 1), degrees
+
+
+def _numbers(
+    attribute: Attribute, scale: Scale, now: Any, cells: Partition
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield one replacement for each run of neighbouring intervals in one cell."""
+    place = _Place.of(attribute, scale, now)
+    starts = np.flatnonzero(np.diff(cells.cell_of, prepend=-1))
+    ends = [*(starts[1:] - 1), len(cells.cell_of) - 1]
+    for first, last in zip(starts.tolist(), map(int, ends), strict=True):
+        low, high = scale.certain_numbers(first, last)
+        number = place.nearest(low, high)
+        degrees = np.asarray(scale.degrees(np.array([number]))[0])
+        yield (
+            Replacement(
+                attribute,
+                now,
+                number,
+                attribute.domain[first : last + 1],
+                bounds_of(low, high),
+                place.distance(low, high, scale),
+                place.crossed(first, last),
+            ),
+            degrees,
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a numeric input is now.
+
+    Attributes
+    ----------
+    low, high : the numbers that it may be: both the same, or the ends of an interval
+    interval : the place of the interval; None if nothing is known, or a distribution
+    """
+
+    low: float
+    high: float
+    interval: int | None
+
+    @classmethod
+    def of(cls, attribute: Attribute, scale: Scale, now: Any) -> "_Place":
+        if not isinstance(now, Possibility) and now in attribute:
+            at = attribute.position(now)
+            low, high = [-inf, *scale.cuts, inf][at : at + 2]
+            return cls(limit_number(low), limit_number(high), at)
+        if isinstance(now, Possibility) or not is_number(now) or is_missing(now):
+            return cls(-inf, inf, None)
+        number = _float(now)
+        return cls(number, number, int(scale.positions(np.array([number]))[0]))
+
+    def nearest(self, low: float, high: float) -> float:
+        """Return the number nearest to where it is of those from `low` to below `high`."""
+        last = nextafter(high, -inf)
+        if self.interval is None:
+            return low if isfinite(low) else last if isfinite(high) else 0.0
+        return low if self.high <= low else last if self.low >= last else max(self.low, low)
+
+    def distance(self, low: float, high: float, scale: Scale) -> float:
+        """Return the way to these numbers, as a share of the range of cuts and number."""
+        if self.interval is None:
+            return 1.0
+        if low <= self.high and self.low <= high:
+            return 0.0
+        gap = max(limit_number(low) - self.high, self.low - limit_number(high))
+        known = (self.low, self.high, *map(limit_number, scale.cuts))
+        span = [number for number in known if isfinite(number)]
+        spread = max(span) - min(span)
+        return min(1.0, gap / spread) if spread > 0.0 else 1.0
+
+    def crossed(self, first: int, last: int) -> int:
+        """Return the number of cuts between here and some intervals."""
+        return 1 if self.interval is None else max(first - self.interval, self.interval - last, 0)
+
+
+def _float(number: Any) -> float:
+    return float(as_floats([number])[0])
