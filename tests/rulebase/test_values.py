@@ -248,9 +248,9 @@ def test_the_matrix_relation_takes_batches() -> None:
         assert cells[sample, cell] == trace["risk"].degrees[sample, value]
 
 
-def test_kernels_and_templates_agree_on_the_codes_of_operations() -> None:
-    from pinesy.engine import circuit, kernels, templates
+def test_kernels_and_instructions_agree_on_the_codes_of_operations() -> None:
+    from pinesy.engine import circuit, instructions, kernels
 
-    here = (circuit.MAX, circuit.MIN, templates.MAXMIN, templates.MINMAX, templates.STORE)
+    here = (circuit.MAX, circuit.MIN, instructions.MAXMIN, instructions.MINMAX, instructions.STORE)
     there = (kernels.MAX, kernels.MIN, kernels.MAXMIN, kernels.MINMAX, kernels.STORE)
     assert here == there

@@ -1,9 +1,16 @@
 """Subsets of a domain as integers: bit `i` tells whether ``domain[i]`` is in it."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+#: Numbers of values, rows, positions.
+Numbers = npt.NDArray[np.int64]
+
+#: Positions up to which a mask is read bit by bit.
+FEW = 4
 
 
 def positions(mask: int) -> list[int]:
@@ -71,3 +78,107 @@ def class_masks(classes: Iterable[Hashable], size: int) -> dict[Hashable, int]:
             rows[key] = bytearray((size + 7) // 8)
         rows[key][position >> 3] |= 1 << (position & 7)
     return {key: int.from_bytes(row, "little") for key, row in rows.items()}
+
+
+def run_starts(keys: Numbers) -> Numbers:
+    """Return where each run of equal keys begins.
+
+    Examples
+    --------
+    >>> run_starts(np.array([4, 4, 7, 4])).tolist()
+    [0, 2, 3]
+    """
+    return np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+
+
+def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return each pair of a row and a value once, sorted, and the place of each given one.
+
+    Examples
+    --------
+    >>> [p.tolist() for p in distinct_pairs(np.array([2, 1, 2]), np.array([5, 0, 5]))]
+    [[1, 2], [0, 5], [1, 0, 1]]
+    """
+    base = int(values.max(initial=0)) + 1
+    keys, place = np.unique(rows * base + values, return_inverse=True)
+    return keys // base, keys % base, place.reshape(-1)
+
+
+def ranges(starts: Numbers, stops: Numbers) -> Numbers:
+    """Return the numbers from each start to its stop, one range after the other.
+
+    Examples
+    --------
+    >>> ranges(np.array([3, 9]), np.array([5, 10])).tolist()
+    [3, 4, 9]
+    """
+    lengths = stops - starts
+    offsets = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    return offsets + np.arange(len(offsets))
+
+
+def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolArray]:
+    """Return subsets as lists of positions, or of those of their complements if these are fewer.
+
+    Returns
+    -------
+    the number of the mask and the position of each entry, in order; and for each mask whether its
+    entries are those of the complement
+
+    Examples
+    --------
+    >>> [part.tolist() for part in mask_lists(3, [0b010, 0b110])]
+    [[0, 1], [1, 0], [False, True]]
+    """
+    full = (1 << size) - 1
+    inverted = np.array([2 * mask.bit_count() > size for mask in masks], dtype=bool)
+    found = [
+        _places(full ^ mask if turned else mask, size)
+        for mask, turned in zip(masks, inverted.tolist(), strict=True)
+    ]
+    counts = np.array([len(places) for places in found], dtype=np.int64)
+    entries = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    return np.repeat(np.arange(len(masks)), counts), entries, inverted
+
+
+def _places(mask: int, size: int) -> Numbers:
+    if mask.bit_count() <= FEW:
+        return np.array(positions(mask), dtype=np.int64)
+    packed = np.frombuffer(mask.to_bytes((size + 7) // 8, "little"), dtype=np.uint8)
+    return np.flatnonzero(np.unpackbits(packed, bitorder="little"))
+
+
+def classes_of(size: int, rows: Numbers, places: Numbers) -> tuple[Numbers, int]:
+    """Put positions in the same rows into one class; return the class of each, and how many.
+
+    Classes are numbered by their first positions. Linear in the number of entries.
+
+    Examples
+    --------
+    >>> classes_of(4, np.array([0, 0, 1]), np.array([1, 3, 3]))[0].tolist()
+    [0, 1, 0, 2]
+    """
+    order = np.lexsort((rows, places))
+    content, ends = rows[order].tobytes(), np.cumsum(np.bincount(places, minlength=size))
+    width = rows.itemsize
+    known: dict[bytes, int] = {}
+    start, found = 0, []
+    for end in (ends * width).tolist():
+        found.append(known.setdefault(content[start:end], len(known)))
+        start = end
+    return np.array(found, dtype=np.int64), len(known)
+
+
+def mask_at(places: Numbers) -> int:
+    """Return the mask of some positions, as `mask_of` does, quickly for many of them.
+
+    Examples
+    --------
+    >>> mask_at(np.array([0, 1, 3]))
+    11
+    """
+    if len(places) == 1:
+        return 1 << int(places[0])
+    bits = np.zeros(int(places.max()) + 1, dtype=bool)
+    bits[places] = True
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
 from pinesy.engine.circuit import MAX, MIN, ONE, ZERO, Circuit, Node
-from pinesy.engine.templates import STORE, IntArray, Template, emit
+from pinesy.engine.instructions import STORE
+from pinesy.engine.templates import IntArray, Template, emit
 from pinesy.rules.attributes import Attribute
 
 #: The most terms of a min that is taken apart to be taken anew with others.

@@ -1,5 +1,6 @@
 """What a rule set computes, apart from the names of its attributes and its parameters' values."""
 
+import itertools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pinesy.rules.rule import Rule
 BoolArray = npt.NDArray[np.bool_]
 #: What is marked of a product of blocks, and the values of the last block it is marked with.
 Slices = list[tuple[BoolArray, list[int]]]
+
+#: Rules that are compared with all others at once.
+RULES_AT_A_TIME = 128
 
 
 @dataclass(frozen=True)
@@ -218,32 +222,42 @@ def independent_blocks(signs: BoolArray) -> list[list[int]]:
     Two rules go together if not all combinations of their signs occur; if the blocks so found
     do not multiply to the number of cells, all rules are one block.
     """
-    n = signs.shape[1]
-    # Counts of cells in float32, which NumPy multiplies fast; whether they are 0 is exact.
-    plus, minus = signs.astype(np.float32), (~signs).astype(np.float32)
-    apart = np.ones((n, n), dtype=bool)
-    for one in (plus, minus):
-        for other in (plus, minus):
-            possible = np.outer(one.any(axis=0), other.any(axis=0))
-            apart &= (one.T @ other > 0) | ~possible
-    blocks = _components(~apart)
+    blocks = _dependent_rules(signs)
+    if len(blocks) == 1:
+        return blocks
     patterns = [len(np.unique(signs[:, block], axis=0)) for block in blocks]
     if np.prod(patterns, dtype=float) == len(signs):
         return blocks
-    return [list(range(n))]
+    return [list(range(signs.shape[1]))]
 
 
-def _components(linked: BoolArray) -> list[list[int]]:
-    seen: set[int] = set()
-    components = []
-    for start in range(len(linked)):
-        if start in seen:
-            continue
-        component, queue = {start}, [start]
-        while queue:
-            near = set(np.flatnonzero(linked[queue.pop()]).tolist()) - component
-            component |= near
-            queue.extend(near)
-        seen |= component
-        components.append(sorted(component))
-    return components
+def _dependent_rules(signs: BoolArray) -> list[list[int]]:
+    """Group rules that are linked by rules of which not all combinations of signs occur.
+
+    Once every rule has its group no two are compared any more.
+    """
+    plus = signs.astype(np.float32)  # NumPy multiplies it fast, and counts of cells are exact
+    unseen = np.arange(signs.shape[1])
+    groups = []
+    while len(unseen):
+        group, unseen = [int(unseen[0])], unseen[1:]
+        for first in itertools.count(0, RULES_AT_A_TIME):  # the group grows on the way
+            some = group[first : first + RULES_AT_A_TIME]
+            if not some or not len(unseen):
+                break
+            linked = _linked(plus[:, some], plus[:, unseen])
+            group += unseen[linked].tolist()
+            unseen = unseen[~linked]
+        groups.append(sorted(group))
+    return groups
+
+
+def _linked(some: npt.NDArray[np.float32], others: npt.NDArray[np.float32]) -> BoolArray:
+    """Tell which of the other rules miss a combination of signs with one of some rules."""
+    cells, one, two = len(some), some.sum(axis=0)[:, None], others.sum(axis=0)
+    both = some.T @ others
+    missing: BoolArray = (both == 0) & (one > 0) & (two > 0)
+    missing |= (both == one) & (one > 0) & (two < cells)
+    missing |= (both == two) & (two > 0) & (one < cells)
+    missing |= (one + two - both == cells) & (one < cells) & (two < cells)
+    return np.asarray(missing.any(axis=0))

@@ -7,10 +7,12 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.circuit import MIN, ONE, Facet
+from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, assemble
-from pinesy.engine.kinds import COMPILING, Kind, RuleUnit, circuit_of
-from pinesy.engine.templates import STORE, IntArray, Template, column_template, rule_template
+from pinesy.engine.instructions import STORE
+from pinesy.engine.kinds import COMPILING, Kind, RuleUnit
+from pinesy.engine.templates import IntArray, Template, column_template, rule_template
+from pinesy.engine.wide import is_always_normalised
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 
@@ -59,7 +61,7 @@ def kinds_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
     kinds = {}
     for unit in units:
         kind = kinds[unit.output.name] = unit.kind(normalised)
-        if circuit_of(kind).height == ONE:
+        if is_always_normalised(kind):
             normalised.add(unit.output.name)
     return kinds
 

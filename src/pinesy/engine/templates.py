@@ -1,19 +1,20 @@
 """Instructions for one kind of rule set, with places left open for its inputs."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.masks import mask_table
+from pinesy._common.masks import Numbers, mask_table
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
+from pinesy.engine.folds import Folds
+from pinesy.engine.instructions import LEAF, Selection
 from pinesy.engine.kinds import Kind, circuit_of
-
-# Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
-MAXMIN, MINMAX, STORE = 2, 3, 4
+from pinesy.engine.subsets import SubsetFolds, Subsets
+from pinesy.engine.wide import is_large, is_wide, wide_set
 
 IntArray = npt.NDArray[np.int32]
 
@@ -33,6 +34,16 @@ class Template:
     starts: IntArray
     outputs: IntArray
 
+    def without_idle_leaves(self) -> "Template":
+        """Return the same instructions without the inputs that none of them uses."""
+        used = np.zeros(2 + len(self.leaves) + len(self.ops), dtype=bool)
+        used[:2], used[2 + len(self.leaves) :] = True, True
+        used[self.args], used[self.outputs] = True, True
+        number = (np.cumsum(used) - 1).astype(np.int32)
+        leaves = tuple(compress(self.leaves, used[2:].tolist()))
+        args, outputs = number[self.args], number[self.outputs]
+        return replace(self, leaves=leaves, args=args, outputs=outputs)
+
 
 @lru_cache(maxsize=1024)
 def rule_template(
@@ -44,6 +55,8 @@ def rule_template(
     height ``Pi*(D_b)`` (1 where it does not count because nobody asks what the set `concludes`);
     and with `degrees`, ``lambda_1, rho_1, lambda_2, ...``.
     """
+    if is_wide(kind):
+        return _wide_template(kind, masks, degrees, concludes)
     circuit = circuit_of(kind)
     others = [circuit.height if concludes else ONE]
     if degrees:
@@ -52,6 +65,20 @@ def rule_template(
         return emit(circuit, others)
     ways = [emit(circuit, circuit.facets(masks, split) + others) for split in (False, True)]
     return min(ways, key=_work)
+
+
+def _wide_template(kind: Kind, masks: tuple[int, ...], degrees: bool, concludes: bool) -> Template:
+    wide = wide_set(kind)
+    outputs = [wide.facets(masks), np.array([wide.height if concludes else ONE])]
+    if degrees:
+        outputs.append(np.stack([wide.lambdas, wide.rhos], axis=1).ravel())
+    return _folded(wide.folds, wide.leaves, np.concatenate(outputs)).without_idle_leaves()
+
+
+def _folded(folds: Folds, leaves: Sequence[Facet | Parameter], outputs: Numbers) -> Template:
+    """Return the instructions for some values of folds, with the leaves that they need."""
+    ops, operands = folds.operations()
+    return selected(tuple(leaves), ops, 2 * np.arange(len(ops) + 1), operands.ravel(), outputs)
 
 
 def _work(template: Template) -> int:
@@ -66,6 +93,10 @@ def column_template(size: int, masks: tuple[int, ...]) -> Template:
 
     The leaves are the `size` values, in order (as parameters, so that they are not united).
     """
+    if is_large(len(masks), size):
+        subsets, folds = Subsets.of(size, masks), SubsetFolds([], [], size)
+        values = folds.lists(MAX, subsets.n_atoms, subsets.atom_of, folds.others)
+        return _folded(folds, list(map(Parameter, range(size))), folds.measures(subsets, values))
     circuit = Circuit([], [])
     columns = circuit.parameters(size)
     atoms, atom_of = np.unique(mask_table(size, masks), axis=0, return_inverse=True)
@@ -79,94 +110,61 @@ def emit(circuit: Circuit, outputs: Sequence[int], leaves: Sequence[int] = ()) -
 
     `leaves` fixes the order of the inputs; by default they are the ones that are needed.
     """
-    instructions = _Instructions(circuit, outputs)
-    place = {ZERO: 0, ONE: 1}
-    for leaf in leaves or instructions.leaves:
-        place[leaf] = len(place)
-    contents = [circuit.nodes[n] for n in list(place)[2:]]
-    for number in instructions.order:
-        place[number] = len(place)
-    operands = [instructions.of[number] for number in instructions.order]
-    return Template(
+    needed = _needed(circuit, outputs)
+    inputs = leaves or [n for n in needed if isinstance(circuit.nodes[n], Facet | Parameter)]
+    numbers = [ZERO, ONE, *inputs, *(n for n in needed if isinstance(circuit.nodes[n], Node))]
+    place = {number: i for i, number in enumerate(numbers)}
+    nodes = [circuit.nodes[number] for number in numbers[2 + len(inputs) :]]
+    makers = [node for node in nodes if isinstance(node, Node)]
+    lengths = [len(node.children) for node in makers]
+    contents = [circuit.nodes[number] for number in inputs]
+    return selected(
         tuple(c for c in contents if isinstance(c, Facet | Parameter)),
-        np.array([op for op, _ in operands], dtype=np.int32),
-        np.array([place[n] for _, numbers in operands for n in numbers], dtype=np.int32),
-        np.cumsum([0, *(len(numbers) for _, numbers in operands)], dtype=np.int32),
-        np.array([place[n] for n in outputs], dtype=np.int32),
+        np.array([node.op for node in makers], dtype=np.int64),
+        np.cumsum([0, *lengths]),
+        np.array([place[child] for node in makers for child in node.children], dtype=np.int64),
+        np.array([place[number] for number in outputs], dtype=np.int64),
     )
 
 
-class _Instructions:
-    """Chooses which expressions get an instruction of their own.
+def _needed(circuit: Circuit, outputs: Sequence[int]) -> list[int]:
+    """Return the expressions that the outputs come from, in order: operands before results."""
+    seen, stack = set(outputs), list(set(outputs))
+    while stack:
+        node = circuit.nodes[stack.pop()]
+        new = set(node.children) - seen if isinstance(node, Node) else set()
+        seen |= new
+        stack.extend(new)
+    return sorted(seen)
 
-    One that a single instruction of the same operation uses is written into it; a min of two
-    that a single max uses becomes a pair of a ``MAXMIN`` (and the other way round).
+
+def selected(
+    leaves: tuple[Facet | Parameter, ...],
+    ops: Numbers,
+    starts: Numbers,
+    args: Numbers,
+    outputs: Numbers,
+) -> Template:
+    """Return the template of operations, given in numbers of values as in `Template`.
+
+    `starts` and `args` are the operands of the operations, and `outputs` values of them all.
     """
-
-    def __init__(self, circuit: Circuit, outputs: Sequence[int]) -> None:
-        self.nodes = circuit.nodes
-        self.uses = self._count(outputs)
-        self.of: dict[int, tuple[int, list[int]]] = {}
-        needed, leaves = list(outputs), set[int]()
-        while needed:
-            number = needed.pop()
-            if isinstance(self.nodes[number], Facet | Parameter):
-                leaves.add(number)
-            elif number > ONE and number not in self.of:
-                self.of[number] = self._instruction(number)
-                needed.extend(self.of[number][1])
-        self.leaves = sorted(leaves)
-        self.order = sorted(self.of)  # children have lower numbers than parents
-
-    def _count(self, outputs: Sequence[int]) -> Counter[int]:
-        uses = Counter(outputs)
-        for number in outputs:
-            uses[number] += 1  # an output is never written into another instruction
-        seen, stack = set(outputs), list(set(outputs))
-        while stack:
-            for child in self._children(stack.pop()):
-                uses[child] += 1
-                if child not in seen:
-                    seen.add(child)
-                    stack.append(child)
-        return uses
-
-    def _children(self, number: int) -> tuple[int, ...]:
-        node = self.nodes[number]
-        return node.children if isinstance(node, Node) else ()
-
-    def _instruction(self, number: int) -> tuple[int, list[int]]:
-        node = self._node(number)
-        operands = self._flat(number)
-        pairs = [self._pair(o, node.op) for o in operands]
-        lone = pairs.count(None)
-        if lone > 2 * (len(pairs) - lone):
-            return node.op, operands
-        op = MAXMIN if node.op == MAX else MINMAX
-        return op, [n for o, pair in zip(operands, pairs, strict=True) for n in pair or (o, o)]
-
-    def _flat(self, number: int) -> list[int]:
-        """Return the operands, those of the same operation and no other use taken apart."""
-        op = self._node(number).op
-        flat, stack = [], list(reversed(self._children(number)))
-        while stack:
-            child = stack.pop()
-            node = self.nodes[child]
-            if isinstance(node, Node) and node.op == op and self.uses[child] == 1:
-                stack.extend(reversed(node.children))
-            else:
-                flat.append(child)
-        return flat
-
-    def _pair(self, number: int, op: int) -> tuple[int, int] | None:
-        node = self.nodes[number]
-        if isinstance(node, Node) and node.op != op and self.uses[number] == 1:
-            operands = self._flat(number)
-            if len(operands) == 2:
-                return operands[0], operands[1]
-        return None
-
-    def _node(self, number: int) -> Node:
-        node = self.nodes[number]
-        assert isinstance(node, Node)
-        return node
+    fixed = 2 + len(leaves)
+    selection = Selection(
+        np.concatenate([np.full(fixed, LEAF), ops]),
+        np.concatenate([np.zeros(fixed, dtype=np.int64), starts]),
+        args,
+        outputs,
+    )
+    made, *instructions = selection.instructions()
+    number = np.zeros(fixed + len(ops), dtype=np.int32)
+    number[:fixed] = np.arange(fixed)
+    number[made] = np.arange(fixed, fixed + len(made))
+    codes, begins, operands = instructions
+    return Template(
+        leaves,
+        codes.astype(np.int32),
+        number[operands],
+        begins.astype(np.int32),
+        number[outputs],
+    )

@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pinesy._common.masks import positions
-from pinesy.engine.circuit import ONE, Facet, Node
+from pinesy.engine.circuit import Facet, Node
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
+from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -293,7 +294,7 @@ class FacetsBehind:
 
     def _is_sound(self, name: str) -> bool:
         """Tell whether an attribute is always normalised."""
-        return name not in self._sets or circuit_of(self._kind(name)).height == ONE
+        return name not in self._sets or is_always_normalised(self._kind(name))
 
     def _kind(self, name: str) -> Kind:
         if self._kinds is None:

@@ -76,14 +76,23 @@ class Partition:
 def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     """Return the partition of ``0 .. size-1`` by the subsets given as bit masks."""
     table = mask_table(size, masks)
-    # [def:orderrel]: lexsort takes its last key first, and + (False here) precedes -.
-    order = np.lexsort(~table.T)
-    ranked = table[order]
+    # [def:orderrel]: the last rule counts most, and + (a 0 bit here) precedes -.
+    keys = _as_words(~table[:, ::-1])
+    order = np.lexsort(keys.T[::-1])
+    ranked = keys[order]
     new = np.ones(size, dtype=bool)
     new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
     cell_of = np.empty(size, dtype=np.intp)
     cell_of[order] = np.cumsum(new) - 1
-    signs = ranked[new]
+    signs = table[order[new]]
     for shared in (signs, cell_of):  # by all rule sets with these conclusions
         shared.setflags(write=False)
     return Partition(signs, cell_of)
+
+
+def _as_words(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Return rows of bits as rows of numbers in the same order, 64 bits a number."""
+    packed = np.packbits(rows, axis=1)
+    padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(">u8").astype(np.uint64)

@@ -1,0 +1,172 @@
+"""Min and max of very many values, built by whole arrays and without comparing any two.
+
+A value is a number, as in `Template`: 0 and 1 stand for the constants, then come the leaves, then
+one for each operation. Only the laws that cost nothing are applied: ``min(x, 1) = x``,
+``min(x, 0) = 0``, ``min(x, x) = x`` and their duals; equal operations of one call are made once.
+"""
+
+import numpy as np
+
+from pinesy._common.masks import Numbers, distinct_pairs, run_starts
+from pinesy.engine.circuit import ONE
+
+# The neutral element of an operation is the number of the constant that the operation itself is
+# (MAX and ZERO are 0, MIN and ONE are 1), and the absorbing element is the other one.
+
+
+class Folds:
+    """Operations of two operands, appended in arrays.
+
+    Parameters
+    ----------
+    n_leaves : how many leaves there are
+    """
+
+    def __init__(self, n_leaves: int) -> None:
+        self.first = 2 + n_leaves
+        self.count = self.first
+        self._parts: list[tuple[int, Numbers, Numbers]] = []
+
+    def operations(self) -> tuple[Numbers, Numbers]:
+        """Return each operation, and its operands as an array ``(n, 2)``."""
+        if not self._parts:
+            return np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+        ops = np.concatenate([np.full(len(one), op) for op, one, _ in self._parts])
+        sides = [np.concatenate([part[k] for part in self._parts]) for k in (1, 2)]
+        return ops, np.stack(sides, axis=1)
+
+    def pairs(self, op: int, one: Numbers, two: Numbers) -> Numbers:
+        """Return `op` of the values at each place."""
+        low, high = np.minimum(one, two), np.maximum(one, two)
+        result = np.where(low == 1 - op, 1 - op, high)
+        new = (low != high) & (low > ONE)
+        one, two, place = distinct_pairs(low[new], high[new])
+        result[new] = self.count + place
+        if len(one):
+            self._parts.append((op, one, two))
+            self.count += len(one)
+        return result
+
+    def lists(self, op: int, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+        """Return `op` over the values listed for each row; the neutral element for no value."""
+        rows, values, _ = distinct_pairs(rows, values)
+        while len(rows) and (rows[1:] == rows[:-1]).any():
+            starts = run_starts(rows)
+            local = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
+            first = np.flatnonzero(local % 2 == 0)
+            has = first + 1 < len(rows)
+            has[has] = rows[first[has] + 1] == rows[first[has]]
+            merged = values[first]
+            merged[has] = self.pairs(op, merged[has], values[first[has] + 1])
+            rows, values = rows[first], merged
+        result = np.full(n_rows, op, dtype=np.int64)
+        result[rows] = values
+        return result
+
+    def over(
+        self,
+        op: int,
+        defaults: Numbers,
+        n_rows: int,
+        entries: tuple[Numbers, Numbers, Numbers],
+    ) -> Numbers:
+        """Return for each row `op` over columns: the default of each but where an entry is.
+
+        Entries are rows, columns and values, sorted by row and column; see `forest`.
+        """
+        rows, columns, values = entries
+        starts = run_starts(rows)
+        numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+        trees = np.zeros(len(defaults), dtype=np.int64)
+        found, every = self.forest(op, defaults, trees, (numbers, columns, values))
+        result = np.full(n_rows, every[0] if len(every) else op, dtype=np.int64)
+        result[rows[starts]] = found
+        return result
+
+    def forest(
+        self,
+        op: int,
+        defaults: Numbers,
+        trees: Numbers,
+        entries: tuple[Numbers, Numbers, Numbers],
+    ) -> tuple[Numbers, Numbers]:
+        """Return `op` over columns, where rows have other values than the default in few of them.
+
+        Columns are halved again and again, and what rows have in common in a part is computed once.
+        So columns of which each row differs in one cost linear many operations, random halves of
+        `n` columns ``n / log n`` a row.
+
+        Parameters
+        ----------
+        defaults : the value of each column
+        trees : the tree of each column, ``0, 0, ..., 1, ...``; a row is about one tree's columns
+        entries : rows, columns and values of what is not as the default, sorted by row and column,
+            rows being 0, 1, ... without gaps
+
+        Returns
+        -------
+        the value of each row, and that of each tree where all is as the default
+        """
+        rows, columns, values = entries
+        n_rows = int(rows[-1]) + 1 if len(rows) else 0
+        alone = np.bincount(rows, minlength=n_rows)[rows] == 1
+        if alone.all() and (defaults == op).all():
+            return values, defaults[run_starts(trees)]
+        lone_rows, lone_columns, lone_values = (part[alone] for part in entries)
+        rows, columns, values = rows[~alone], columns[~alone], values[~alone]
+        levels = []
+        while len(defaults) > 1 and (trees[1:] == trees[:-1]).any():
+            level = _Halving(trees)
+            levels.append((level.parent, level.beside(defaults, op)))
+            rows, columns, values = self._merged(op, levels[-1], rows, columns, values)
+            defaults = self.pairs(op, defaults[level.first], levels[-1][1][level.first])
+            trees = trees[level.first]
+        result = np.empty(n_rows, dtype=np.int64)
+        result[rows] = values
+        result[lone_rows] = self.pairs(
+            op, self._outside(op, levels, trees)[lone_columns], lone_values
+        )
+        return result, defaults
+
+    def _merged(
+        self,
+        op: int,
+        level: tuple[Numbers, Numbers],
+        rows: Numbers,
+        columns: Numbers,
+        values: Numbers,
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the entries of the halves' parents."""
+        parent, beside = level[0][columns], level[1][columns]
+        same = (rows[1:] == rows[:-1]) & (parent[1:] == parent[:-1])
+        beside[:-1][same] = values[1:][same]
+        kept = np.append(True, ~same)[: len(rows)]
+        merged = self.pairs(op, values[kept], beside[kept])
+        return rows[kept], parent[kept], merged
+
+    def _outside(self, op: int, levels: list[tuple[Numbers, Numbers]], trees: Numbers) -> Numbers:
+        """Return `op` over the defaults of all columns but one, for each of them."""
+        outside = np.full(len(trees), op, dtype=np.int64)
+        for parent, beside in reversed(levels):
+            outside = self.pairs(op, outside[parent], beside)
+        return outside
+
+
+class _Halving:
+    """Columns of trees put together two by two."""
+
+    def __init__(self, trees: Numbers) -> None:
+        starts = run_starts(trees)
+        sizes = np.diff(starts, append=len(trees))
+        local = np.arange(len(trees)) - np.repeat(starts, sizes)
+        #: The columns that are the first of two, or alone.
+        self.first = np.flatnonzero(local % 2 == 0)
+        #: The place of each column's two among all twos.
+        self.parent = np.cumsum(local % 2 == 0) - 1
+        self._lone = (local == np.repeat(sizes, sizes) - 1) & (local % 2 == 0)
+        self._other = np.arange(len(trees)) + 1 - 2 * (local % 2)
+
+    def beside(self, defaults: Numbers, neutral: int) -> Numbers:
+        """Return the default of the other one of the two."""
+        other = np.minimum(self._other, len(defaults) - 1)
+        return np.where(self._lone, neutral, defaults[other])

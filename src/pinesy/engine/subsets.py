@@ -1,0 +1,131 @@
+"""Subsets of domains by their atoms, and the maxima over very many of them."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pinesy._common.masks import BoolArray, Numbers, classes_of, distinct_pairs, mask_at, mask_lists
+from pinesy.engine.circuit import MAX, MIN, ONE, ZERO
+from pinesy.engine.folds import Folds
+
+
+class Subsets(NamedTuple):
+    """Subsets of the values of an attribute, in the atoms that they are made of.
+
+    Attributes
+    ----------
+    atom_of : the atom of each value
+    n_atoms : how many atoms there are
+    rows, atoms : the entries, sorted by row and atom
+    inverted : for each subset whether its entries are the atoms that are not in it
+    """
+
+    atom_of: Numbers
+    n_atoms: int
+    rows: Numbers
+    atoms: Numbers
+    inverted: BoolArray
+
+    @classmethod
+    def of(cls, size: int, masks: Sequence[int]) -> "Subsets":
+        """Find the atoms of some subsets of ``0 .. size-1``, in time linear in their sizes."""
+        rows, places, inverted = mask_lists(size, masks)
+        atom_of, n_atoms = classes_of(size, rows, places)
+        rows, atoms, _ = distinct_pairs(rows, atom_of[places])
+        return cls(atom_of, n_atoms, rows, atoms, inverted)
+
+    def masks(self) -> list[int]:
+        """Return the atoms as masks."""
+        order = np.argsort(self.atom_of, kind="stable")
+        ends = np.cumsum(np.bincount(self.atom_of, minlength=self.n_atoms))
+        return [mask_at(places) for places in np.split(order, ends[:-1])]
+
+
+class SubsetFolds(Folds):
+    """Folds of possibilities, whose first leaves are the atoms of attributes.
+
+    Parameters
+    ----------
+    sizes : how many atoms each attribute has
+    normalised : whether ``Pi(D_a) = 1`` is known for each of them
+    n_others : how many more leaves there are
+    """
+
+    def __init__(self, sizes: Sequence[int], normalised: Sequence[bool], n_others: int) -> None:
+        super().__init__(sum(sizes) + n_others)
+        ends = np.cumsum([2, *sizes]).tolist()
+        self.atoms = [np.arange(a, b) for a, b in pairwise(ends)]
+        self.others = np.arange(ends[-1], self.first)
+        self._whole = [a for a, known in zip(self.atoms, normalised, strict=True) if known]
+
+    def measures(self, subsets: Subsets, atoms: Numbers) -> Numbers:
+        """Return the possibility of each subset from those of the atoms."""
+        inverted = subsets.inverted
+        result = np.empty(len(inverted), dtype=np.int64)
+        for side in (False, True):
+            mine = inverted == side
+            if mine.any():
+                listed = mine[subsets.rows]
+                entries = subsets.rows[listed], subsets.atoms[listed]
+                result[mine] = self._largest(len(inverted), *entries, atoms, side)[mine]
+        for whole in self._whole:
+            result[_covering(whole, atoms, subsets)] = ONE
+        return result
+
+    def _largest(
+        self, n_rows: int, rows: Numbers, columns: Numbers, atoms: Numbers, all_but: bool
+    ) -> Numbers:
+        """Return the max over each row's columns, or over all others."""
+        if all_but:
+            nothing = np.full_like(columns, ZERO)
+            return self.over(MAX, atoms, n_rows, (rows, columns, nothing))
+        if np.bincount(columns, minlength=1).max() <= 1:  # rows have nothing in common
+            return self.lists(MAX, n_rows, rows, atoms[columns])
+        none = np.full_like(atoms, ZERO)
+        return self.over(MAX, none, n_rows, (rows, columns, atoms[columns]))
+
+    def maxima(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+        """Return the max over each row's values, by way of what minima have in common.
+
+        Min distributes over max: ``max_k min(x, y_k) = min(x, max_k y_k)``. Entries are distinct.
+        """
+        ops, operands = self.operations()
+        is_min = values >= self.first
+        is_min[is_min] = ops[values[is_min] - self.first] == MIN
+        sides = np.stack([values, np.full_like(values, ONE)])
+        sides[:, is_min] = operands[values[is_min] - self.first].T
+        shared = [distinct_pairs(rows, side) for side in sides]
+        k = int(len(shared[1][0]) < len(shared[0][0]))
+        outer_rows, outer, group = shared[k]
+        if 2 * len(outer) > len(rows):
+            return self._over_values(n_rows, rows, values)
+        inner = self._over_values(len(outer), group, sides[1 - k])
+        return self._of_products(n_rows, outer_rows, outer, inner)
+
+    def _of_products(self, n_rows: int, rows: Numbers, one: Numbers, two: Numbers) -> Numbers:
+        """Return the max of ``min(one, two)`` over each row, equal seconds taken together."""
+        rows, two, group = distinct_pairs(rows, two)
+        one = self._over_values(len(rows), group, one)
+        return self._over_values(n_rows, rows, self.pairs(MIN, one, two))
+
+    def _over_values(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+        distinct, column = np.unique(values, return_inverse=True)
+        row_of, column_of, _ = distinct_pairs(rows, column.reshape(-1))
+        none = np.zeros(0, dtype=np.int64)
+        subsets = Subsets(none, len(distinct), row_of, column_of, np.zeros(n_rows, dtype=bool))
+        return self.measures(subsets, distinct)
+
+
+def _covering(whole: Numbers, values: Numbers, subsets: Subsets) -> BoolArray:
+    """Tell which subsets take in all atoms `whole` of an attribute."""
+    is_atom = np.zeros(len(values), dtype=bool)
+    is_atom[np.unique(values, return_index=True)[1]] = True  # of equal values the first
+    is_atom &= (values >= whole[0]) & (values <= whole[-1])
+    inverted = subsets.inverted
+    if np.count_nonzero(is_atom) < len(whole):
+        return np.zeros(len(inverted), dtype=bool)
+    listed = np.bincount(subsets.rows[is_atom[subsets.atoms]], minlength=len(inverted))
+    covering: BoolArray = listed == np.where(inverted, 0, len(whole))
+    return covering
