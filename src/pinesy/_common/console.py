@@ -2,8 +2,9 @@
 
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -97,12 +98,19 @@ def _say(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
+@cache
+def warn_once(text: str) -> None:
+    """Warn that something works, but not as it should; once in a process."""
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
 @contextmanager
 def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
     """Do something if the block takes longer than some seconds."""
     timer = threading.Timer(seconds, action)
     timer.daemon = True
-    timer.start()
+    with suppress(RuntimeError):  # where no thread can be started, nothing is shown
+        timer.start()
     try:
         yield
     finally:

@@ -8,7 +8,6 @@ the user.
 # mypy: disable-error-code="no-untyped-call"
 import hashlib
 import os
-import warnings
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from pathlib import Path
@@ -21,7 +20,7 @@ from numba.core.caching import FunctionCache, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
-from pinesy._common.console import notice
+from pinesy._common.console import notice, warn_once
 
 _NOTICE = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
 
@@ -114,21 +113,16 @@ def _disk_cache(function: Callable[..., Any]) -> FunctionCache | NullCache:
         return NullCache()
     wish = os.environ.get("NUMBA_CACHE_DIR", "")
     if not found.cache_path.startswith(wish):
-        _warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
+        warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
     return found
 
 
 def _not_stored(reason: str) -> None:
     """Say that kernels are not stored, and what to do."""
-    _warn_once(
+    warn_once(
         f"pinesy compiles its kernels anew in every process, because {reason}; set the environment "
         "variable NUMBA_CACHE_DIR to a directory that can be written"
     )
-
-
-@cache
-def _warn_once(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 @cache

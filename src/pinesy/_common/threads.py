@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from pinesy._common.console import warn_once
 from pinesy.exceptions import DomainError
 
 
@@ -32,12 +33,26 @@ def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: i
         return [work(iter(tasks))]
     queue = _Queue(tasks)
     with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work, queue) for _ in range(threads - 1)]
+        others = list(_start(pool, work, queue, threads - 1))
         try:
             own = work(queue)
             return [own, *(other.result() for other in others)]
         finally:
             queue.stopped = True
+
+
+def _start(
+    pool: ThreadPoolExecutor, work: Callable[[Iterator[Any]], Any], queue: "_Queue", n: int
+) -> "Iterator[Future[Any]]":
+    """Start threads, as many of `n` as the system gives: the calling one does what is left."""
+    try:
+        for _ in range(n):
+            yield pool.submit(work, queue)
+    except RuntimeError as error:
+        warn_once(
+            f"pinesy works on fewer threads than it may, because the system said: {error}; "
+            "PINESY_NUM_THREADS=1 in the environment asks for no others"
+        )
 
 
 class _Queue(Iterator[Any]):
