@@ -1,4 +1,4 @@
-"""The speed figures of backpropagation: against inference of the same batch."""
+"""The speed of backpropagation and of conditioning: against inference of the same batch."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,14 +6,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from measure import best_times
+from measure import Line, best_times
 
-from pinesy import Cascade
+from pinesy import Cascade, antipignistic
 from pinesy._common.validation import FloatArray
-from pinesy.inverse import backpropagate
+from pinesy.inverse import backpropagate, posterior
 from pinesy.problems import addition, addition_labels, sudoku
 from pinesy.rulebase.targets import Target
 
+SECTION = "backpropagation"
 SEED = 0
 
 
@@ -24,47 +25,68 @@ def random_inputs(cascade: Cascade, n: int) -> FloatArray:
     return np.concatenate([x / x.max(axis=1, keepdims=True) for x in parts], axis=1)
 
 
+def sums(k: int, n: int) -> dict[str, Any]:
+    """Return the digits of random sums."""
+    labels = addition_labels(np.random.default_rng(SEED).integers(0, 10, (n, 2 * k)))
+    return {f"y_{i}": labels[f"y_{i}"] for i in range(k + 1)}
+
+
 def verified(cascade: Cascade, target: Any) -> object:
     """Find the target inputs and compare what they give with the target."""
     return backpropagate(cascade, None, target).reproduced
 
 
-def against_inference() -> None:
-    """Time target inputs, and with their verification, against inference; batches of 1000.
+def against_inference(name: str, cascade: Cascade, labels: Any, n: int) -> list[Line]:
+    """Time target inputs, and with their verification, against inference.
 
     Targets are checked before, as the evidence of inference is brought into one array.
     """
-    n, k = 1000, 100
-    digits = np.random.default_rng(SEED).integers(0, 10, (n, 2 * k))
-    sums = addition_labels(digits)
-    digits_of_sum = {f"y_{i}": sums[f"y_{i}"] for i in range(k + 1)}
-    cases: list[tuple[str, Cascade, Any]] = [
-        ("Addition-100, digits of the sum", addition(k), digits_of_sum),
-        ("Sudoku 9x9, valid", sudoku(9), {"c": np.ones(n, dtype=int)}),
+    target = {key: Target.of(one, cascade[key].output) for key, one in labels.items()}
+    start = perf_counter()
+    verified(cascade, target)
+    first = perf_counter() - start
+    ways: dict[str, Callable[[], object]] = {
+        "target inputs": partial(backpropagate, cascade, None, target),
+        "verified": partial(verified, cascade, target),
+        "verified, from labels": partial(verified, cascade, labels),
+    }
+    infer = partial(cascade.compile().infer, random_inputs(cascade, n))
+    times = best_times({"infer": infer, **ways}, seconds=5.0)
+    notes = {"verified": f"{first:.1f} s the first time"}
+    return [
+        Line(
+            SECTION,
+            f"{name}, {way}, batch {n:,}",
+            times[way],
+            n,
+            {"inference": times["infer"]},
+            note=notes.get(way, ""),
+        )
+        for way in ways
     ]
-    for name, cascade, labels in cases:
-        target = {key: Target.of(one, cascade[key].output) for key, one in labels.items()}
-        start = perf_counter()
-        verified(cascade, target)
-        first = perf_counter() - start
-        program, evidence = cascade.compile(), random_inputs(cascade, n)
-        times = best_times(
-            {
-                "infer": partial(program.infer, evidence),
-                "find": partial(backpropagate, cascade, None, target),
-                "verify": partial(verified, cascade, target),
-                "labels": partial(verified, cascade, labels),
-            },
-            seconds=8.0,
-        )
-        once = times["infer"]
-        print(
-            f"  {name}, batch {n}: {times['find'] * 1e3:.1f} ms, {times['find'] / once:.2f} x "
-            f"inference ({once * 1e3:.1f} ms); with verification {times['verify'] / once:.2f} x, "
-            f"from labels {times['labels'] / once:.2f} x; the first time {first:.1f} s"
-        )
 
 
-SECTIONS: dict[str, Callable[[], None]] = {
-    "backpropagation against inference": against_inference,
-}
+def conditioning(k: int, n: int) -> Line:
+    """Time what a batch of sums says of the digits that a network sees, against inference."""
+    rules, targets = addition(k), sums(k, n)
+    sees = np.random.default_rng(SEED).dirichlet(np.full(10, 0.1), size=(2 * k, n))
+    inputs = {f"a_{i}": antipignistic(p) for i, p in enumerate(sees, 1)}
+    times = best_times(
+        {
+            "infer": partial(rules.infer, inputs),
+            "posterior": partial(posterior, rules, inputs, targets),
+        }
+    )
+    case = f"Addition-{k}, posterior, batch {n:,}"
+    return Line(SECTION, case, times["posterior"], n, {"inference": times["infer"]})
+
+
+def lines(tiny: bool = False) -> list[Line]:
+    """Measure backpropagation."""
+    k, size, n = (1, 4, 10) if tiny else (100, 9, 1000)
+    valid = {"c": np.ones(n, dtype=int)}
+    return [
+        *against_inference(f"Addition-{k}", addition(k), sums(k, n), n),
+        *against_inference(f"Sudoku {size}x{size}, valid", sudoku(size), valid, n),
+        conditioning(k, n),
+    ]

@@ -12,10 +12,11 @@ from pinesy.problems import addition
 SEED = 0
 
 
-def lines() -> list[Line]:
+def lines(tiny: bool = False) -> list[Line]:
     """Time one sample of Addition-100: the loops alone, one array, a dict of 200 arrays."""
-    program = addition(100).compile()
-    code, x = program.code, np.random.default_rng(SEED).random((200, 10))
+    k = 2 if tiny else 100
+    program = addition(k).compile()
+    code, x = program.code, np.random.default_rng(SEED).random((2 * k, 10))
     x /= x.max(axis=-1, keepdims=True)
     row, parts = x.ravel(), {a.name: d.copy() for a, d in zip(program.inputs, x, strict=True)}
     out, work = np.empty((code.n_outputs, 1)), np.empty((code.n_slots, 1))
@@ -31,14 +32,14 @@ def lines() -> list[Line]:
     return [
         Line(
             "evidence",
-            "Addition-100, one sample as one array",
+            f"Addition-{k}, one sample as one array",
             times["one array"],
             against={"the loops alone": times["the loops alone"]},
             note=f"{overhead:.1f} us more than the loops",
         ),
         Line(
             "evidence",
-            "Addition-100, one sample as a dict of 200 arrays",
+            f"Addition-{k}, one sample as a dict of {2 * k} arrays",
             times["a dict of 200 arrays"],
             against={"one array": times["one array"]},
         ),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from time import process_time
 
 import numpy as np
+from measure import Line, exponent
 
 from pinesy import Attribute, Cascade, count_of, max_of, parity_of, sum_of
 
@@ -23,8 +24,8 @@ AGGREGATES: dict[str, Callable[[Sequence[Attribute]], Cascade]] = {
 }
 
 
-def measure(name: str, n: int, samples: int = 100) -> None:
-    """Print the figures of one aggregate of `n` digits."""
+def measured(name: str, n: int, samples: int = 100) -> tuple[int, list[float]]:
+    """Return how many rules an aggregate has, and the seconds to build, compile and infer it."""
     digits = [Attribute(f"a_{i}", range(10)) for i in range(n)]
     times = [process_time()]
     rules = AGGREGATES[name](digits)
@@ -37,13 +38,33 @@ def measure(name: str, n: int, samples: int = 100) -> None:
     times.append(process_time())
     program.infer(evidence)
     times.append(process_time())
-    build, compilation, _, inference = np.diff(times)
-    count = sum(map(len, rules.rule_sets))
-    print(f"{name:14} n = {n:4}  {count:6} rules  build {build:.2f} s  ", end="")
-    print(f"compile {compilation:.2f} s  infer {1000 * inference:.0f} ms", flush=True)
+    build, compilation, _, inference = np.diff(times).tolist()
+    return sum(map(len, rules.rule_sets)), [build, compilation, inference]
+
+
+def grown(name: str, sizes: Sequence[int]) -> Line:
+    """Say what building and compiling the largest takes, and how it grows."""
+    found = [measured(name, n) for n in sizes]
+    spent = [build + compilation for _, (build, compilation, _) in found]
+    infer = found[-1][1][2]
+    note = f"grows as n^{exponent(sizes, spent):.2f}; {found[-1][0]:,} rules; 100 samples "
+    return Line(
+        "compile growth",
+        f"{name} of {sizes[-1]} digits, built and compiled",
+        spent[-1],
+        note=f"{note}{1000 * infer:.0f} ms",
+    )
+
+
+def lines(tiny: bool = False) -> list[Line]:
+    """Measure aggregates of 125 to 500 digits."""
+    names, sizes = (["parity"], (3, 5)) if tiny else (list(AGGREGATES), SIZES[:3])
+    return [grown(name, sizes) for name in names]
 
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or AGGREGATES:
         for size in SIZES:
-            measure(chosen, size)
+            count, (built, compiled, inferred) = measured(chosen, size)
+            print(f"{chosen:14} n = {size:4}  {count:6} rules  build {built:.2f} s  ", end="")
+            print(f"compile {compiled:.2f} s  infer {1000 * inferred:.0f} ms", flush=True)

@@ -3,7 +3,7 @@ against one epoch of training the paper's network."""
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import paper_formulas
 import plain_formulas
-from measure import best_times
+from measure import Line, best_times, exponent
 
 from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
@@ -25,6 +25,7 @@ from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
 from pinesy.rulebase.targets import Target
 
+SECTION = "learning"
 SEED = 0
 
 
@@ -70,70 +71,63 @@ def cell_targets(rules: RuleSet, target: Target) -> FloatArray:
     return cells
 
 
-def distances() -> None:
+def distances(kind: str, n: int) -> Line:
     """Time the distance of each sample, from the premise degrees, against the paper's formula."""
-    rules, n = the_set(), 5_000
-    x, graded = pairs(n)
+    rules, (x, graded) = the_set(), pairs(n)
     stage = CascadeStages(as_cascade(rules), ["c_1"]).stage(1, {"c_1": rules}, None)
-    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
-        target = Target.of(content, rules.output)
-        batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
-        measured = Measured(stage, batch)
-        given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
-        times = best_times(
-            {
-                "ours": measured.measure,
-                "plain": partial(plain_formulas.sample_distances, *given),
-                "tuned": partial(paper_formulas.sample_distances, *given),
-            }
-        )
-        found = [f.sample_distances(*given) for f in (plain_formulas, paper_formulas)]
-        difference = max(np.abs(measured.nabla["c_1"] - other).max() for other in found)
-        print(
-            f"  targets are {kind}, {n} samples: {times['ours'] / n * 1e6:.2f} us a sample; the "
-            f"paper's formula {times['plain'] / times['ours']:.0f} x slower, tuned by hand "
-            f"{times['tuned'] / times['ours']:.0f} x; largest difference {difference:.0e}"
-        )
-
-
-def stacked() -> None:
-    """Time learning the set from 100 samples against the paper's formula."""
-    rules, n = the_set(), 100
-    x, graded = pairs(n)
-    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
-        target = Target.of(content, rules.output)
-        given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
-        one = learn(rules, x, target)["c_1"]
-        times, difference = {}, 0.0
-        for name, formulas in (("plain", plain_formulas), ("tuned", paper_formulas)):
-            formulas.learn_stacked(*(part[:2] for part in given[:3]), given[3])  # compiles
-            start = perf_counter()
-            distance, solution = formulas.learn_stacked(*given)
-            times[name] = perf_counter() - start
-            difference = max(difference, abs(one.distance - distance))
-            difference = max(difference, np.abs(one.lowest - solution).max())
-        ours = best_times({"ours": partial(learn, rules, x, target)}, seconds=1.0)["ours"]
-        print(
-            f"  targets are {kind}, {n} samples: {ours * 1e3:.2f} ms; the paper's formula "
-            f"{times['plain'] / ours:.0f} x slower ({times['plain']:.2f} s), tuned by hand "
-            f"{times['tuned'] / ours:.0f} x ({times['tuned']:.2f} s); distance "
-            f"{one.distance:.3g}, largest difference {difference:.0e}"
-        )
-
-
-def growth() -> None:
-    """Print how the time of learning grows with the number of samples."""
-    rules, sizes = the_set(), (10_000, 100_000, 1_000_000)
-    x, graded = pairs(sizes[-1])
-    for kind, content in (("labels", labels_of(x)), ("distributions", graded)):
-        target = Target.of(content, rules.output)
-        calls: dict[str, Callable[[], object]] = {
-            str(n): partial(learn, rules, x[:n], target[:n]) for n in sizes
+    target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
+    batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
+    measured = Measured(stage, batch)
+    given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
+    times = best_times(
+        {
+            "ours": measured.measure,
+            "the paper's formula": partial(plain_formulas.sample_distances, *given),
+            "the paper's formula, tuned": partial(paper_formulas.sample_distances, *given),
         }
-        times = best_times(calls, seconds=1.0)
-        slope = np.polyfit(np.log(sizes), np.log([times[str(n)] for n in sizes]), 1)[0]
-        line = ", ".join(f"{n:,}: {times[str(n)]:.3f} s" for n in sizes)
-        print(f"  targets are {kind}: {line}; time grows as N^{slope:.2f}")
+    )
+    found = [f.sample_distances(*given) for f in (plain_formulas, paper_formulas)]
+    difference = max(np.abs(measured.nabla["c_1"] - other).max() for other in found)
+    ours, note = times.pop("ours"), f"largest difference {difference:.0e}"
+    return Line(SECTION, f"distances, {kind}, {n:,} samples", ours, n, times, note=note)
+
+
+def stacked(kind: str, n: int) -> Line:
+    """Time learning the set against the paper's formula."""
+    rules, (x, graded) = the_set(), pairs(n)
+    target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
+    given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
+    one = learn(rules, x, target)["c_1"]
+    times, difference = {}, 0.0
+    ways = (("the paper's formula", plain_formulas), ("the paper's formula, tuned", paper_formulas))
+    for name, formulas in ways:
+        formulas.learn_stacked(*(part[:2] for part in given[:3]), given[3])  # compiles
+        start = perf_counter()
+        distance, solution = formulas.learn_stacked(*given)
+        times[name] = perf_counter() - start
+        difference = max(difference, abs(one.distance - distance))
+        difference = max(difference, np.abs(one.lowest - solution).max())
+    ours = best_times({"ours": partial(learn, rules, x, target)}, seconds=1.0)["ours"]
+    note = f"distance {one.distance:.3g}, largest difference {difference:.0e}"
+    return Line(SECTION, f"learned, {kind}, {n:,} samples", ours, n, times, note=note)
+
+
+def growth(kind: str, sizes: tuple[int, ...]) -> Line:
+    """Time learning from many samples, and say how it grows with their number."""
+    rules, (x, graded) = the_set(), pairs(sizes[-1])
+    target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
+    times = best_times(
+        {str(n): partial(learn, rules, x[:n], target[:n]) for n in sizes}, seconds=1.0
+    )
+    spent, most = [times[str(n)] for n in sizes], sizes[-1]
+    return Line(
+        SECTION,
+        f"learned, {kind}, {most:,} samples",
+        spent[-1],
+        most,
+        note=f"time grows as N^{exponent(sizes, spent):.2f}",
+        bytes=float(x.nbytes + (labels_of(x).nbytes if kind == "labels" else graded.nbytes)),
+    )
 
 
 def normalised(rng: np.random.Generator, digits: Any, classes: int) -> FloatArray:
@@ -180,19 +174,18 @@ def peak_memory(reset: bool = False) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def against_epoch() -> None:
-    """Time cascade learning against one training epoch of the paper's CNN on the same images."""
-    for name, code, images, classes in (
-        ("Addition-1 from 25,000 samples", "addition_1()", 50_000, 10),
-        ("Sudoku 9x9 from 200 puzzles", "sudoku_9()", 16_200, 9),
+def against_epoch() -> list[Line]:
+    """Time cascade learning against one training epoch of the paper's CNN on as many images."""
+    found, image = [], image_seconds()
+    for name, code, images in (
+        ("Addition-1, 25,000 samples", "addition_1()", 50_000),
+        ("Sudoku 9x9, 200 puzzles", "sudoku_9()", 16_200),
     ):
         first, again, memory, kept = _in_new_process(code)
-        epoch = epoch_seconds(images, classes)
-        print(
-            f"  {name} (all {kept:.0f} kept): {first:.3f} s the first time, "
-            f"{100 * first / epoch:.2f} % of an epoch on {images:,} images ({epoch:.1f} s), then "
-            f"{again:.3f} s, {100 * again / epoch:.2f} %; {memory:.0f} MB above the process before"
-        )
+        epoch = f"an epoch on its {images:,} images"
+        note = f"{first:.3f} s the first time; all {kept:.0f} kept; {memory:.0f} MB more memory"
+        found.append(Line(SECTION, name, again, 1, {epoch: images * image}, note=note))
+    return found
 
 
 def _in_new_process(function: str) -> list[float]:
@@ -201,19 +194,17 @@ def _in_new_process(function: str) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-def epoch_seconds(images: int, classes: int) -> float:
-    """Return the time of one training epoch of the paper's CNN on real images of digits."""
+def image_seconds() -> float:
+    """Return the time that training the paper's CNN takes for an image, in an epoch on 5,000."""
     from dataclasses import replace
 
     from pinesy.nets import PAPER, PaperCNN, train
-    from pinesy.problems import mnist
+    from pinesy.problems import digits
 
-    data = mnist()
-    chosen = np.flatnonzero(data.train_labels < classes)[:images]
-    given = data.train_images[chosen], data.train_labels[chosen]
+    images, labels = digits()
     start = perf_counter()
-    train(PaperCNN(classes), *given, replace(PAPER, epochs=1), seed=SEED, progress=False)
-    return perf_counter() - start
+    train(PaperCNN(10), images, labels, replace(PAPER, epochs=1), seed=SEED, progress=False)
+    return (perf_counter() - start) / len(images)
 
 
 class Endless:
@@ -242,17 +233,20 @@ def stream(n: int) -> None:
     print(perf_counter() - start, peak_memory() - before, result.samples)
 
 
-def streaming() -> None:
-    """Print time and memory of learning from streams of 10^5 to 10^7 samples."""
-    for n in (100_000, 1_000_000, 10_000_000):
+def streaming(sizes: tuple[int, ...]) -> list[Line]:
+    """Measure time and memory of learning from streams."""
+    found = []
+    for n in sizes:
         seconds, memory, samples = _in_new_process(f"stream({n})")
-        print(f"  {samples:,.0f} samples: {seconds:.1f} s, peak grew by {memory:.1f} MB")
+        note = f"the peak grew by {memory:.1f} MB; samples are made as it goes"
+        found.append(Line(SECTION, f"a stream, {n:,} samples", seconds, int(samples), note=note))
+    return found
 
 
-SECTIONS: dict[str, Callable[[], None]] = {
-    "learning: distances of samples": distances,
-    "learning: stacked": stacked,
-    "learning: growth with the number of samples": growth,
-    "learning: cascades against a training epoch": against_epoch,
-    "learning: streaming": streaming,
-}
+def lines(tiny: bool = False) -> list[Line]:
+    """Measure learning the 20-rule, 100-cell set of Addition, cascades, and streams."""
+    few, stack, sizes = (10, 2, (10, 20)) if tiny else (5_000, 100, (10_000, 100_000, 1_000_000))
+    found = []
+    for kind in ("labels", "distributions"):
+        found += [distances(kind, few), stacked(kind, stack), growth(kind, sizes)]
+    return found if tiny else [*found, *against_epoch(), *streaming((100_000, 1_000_000))]

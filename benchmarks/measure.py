@@ -1,6 +1,7 @@
 """Timing that compares: contenders take turns in one run, and the best of each counts.
 
-Each benchmark module has ``lines() -> list[Line]``; ``run.py`` makes one table of them all.
+Each benchmark module has ``lines(tiny: bool = False) -> list[Line]``; ``run.py`` makes one table of
+them all. Tiny cases show that a benchmark runs, and nothing about speed.
 """
 
 import math
@@ -9,6 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+#: Call every contender once, whatever the seconds: for tiny cases.
+ONCE = False
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,11 @@ def best_times(
     with its own data in cache, as it would in a user's loop.
     """
     best = dict.fromkeys(contenders, float("inf"))
+    if ONCE:
+        seconds = turn = 0.0
     end = time.perf_counter() + seconds
     rounds = 0
-    while rounds < 3 or time.perf_counter() < end:
+    while rounds < (1 if ONCE else 3) or time.perf_counter() < end:
         rounds += 1
         for name, call in contenders.items():
             stop = time.perf_counter() + turn
@@ -74,7 +80,7 @@ def best_times(
 def process_time(code: str, repeat: int = 5, environment: Mapping[str, str] | None = None) -> float:
     """Return the shortest wall time of a fresh Python process that runs `code`."""
     times = []
-    for _ in range(repeat):
+    for _ in range(1 if ONCE else repeat):
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", code], check=True, env=environment)
         times.append(time.perf_counter() - start)
