@@ -55,6 +55,11 @@ class Code:
     measures: slice = field(default_factory=lambda: slice(0, 0))
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of numbers that it runs in."""
+        return self.constants.dtype
+
+    @property
     def program(self) -> tuple[npt.NDArray[Any], ...]:
         """What the kernels take of it."""
         return (

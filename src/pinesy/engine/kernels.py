@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
+from numba.extending import overload
 
 from pinesy._common.jit import compiled, machine_max, machine_min
 from pinesy.engine.lane_kernels import (
@@ -31,6 +32,8 @@ MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
 ZERO, ONE = 0, 1
 #: Rows of scratch beside those of a program, the last ones: of what `_refused` finds.
 EXTRA_ROWS = 2
+
+_NO_FRACTION = 2.0**52
 
 TABLE = types.float64[:, ::1]
 INTS = types.uint32[::1]
@@ -114,6 +117,31 @@ def _copy(columns, where, first, lanes, work, base):
         row, given = work[base + c], columns[where[c], first:]
         for i in range(lanes):
             row[i] = given[i] + zero
+
+
+def _to_whole(degree, out):
+    """Return the number that `out` shall hold of a degree."""
+
+
+@overload(_to_whole, inline="always")
+def _to_whole_of(degree, out):  # noqa: ARG001
+    if isinstance(out.dtype, types.Float):
+        return lambda degree, out: degree  # noqa: ARG005
+    top = float(2**out.dtype.bitwidth - 1)
+    # Numbers from 2^52 on have no fraction, so a sum with it is rounded (to even where it ties).
+    return lambda degree, out: (degree * top + _NO_FRACTION) - _NO_FRACTION  # noqa: ARG005
+
+
+def _round_rows(x, out):
+    """Set `out` to the degrees `x` in its type of numbers; rows with others become 0."""
+    for i in range(x.shape[0]):
+        good = True
+        for c in range(x.shape[1]):
+            is_degree = (x[i, c] >= 0.0) & (x[i, c] <= 1.0)
+            out[i, c] = _to_whole(x[i, c] if is_degree else 0.0, out)
+            good &= is_degree
+        for c in range(0 if good else x.shape[1]):
+            out[i, c] = 0
 
 
 @_inlined
@@ -234,6 +262,7 @@ class Kernels:
         row, table = number[::1], number[:, ::1]
         given = types.Array(number, 2, "C", readonly=True)
         program = (INTS, row, INTS, INTS, INTS, INTS, row)
+        self.round_rows = compiled(types.void(GIVEN, table), **_OPTIONS)(_round_rows)
         self.run_one = compiled(size(given, table, *program, table), **_OPTIONS)(_run_one)
         self.run_blocks = compiled(size(given, table, size, *program, table, size), **_OPTIONS)(
             _run_blocks

@@ -6,8 +6,9 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.caching import load_kernels
+from pinesy._common.caching import cached_on_owner, load_kernels, without_cache
 from pinesy._common.console import notice
 from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
@@ -16,14 +17,24 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
+from pinesy.engine.number_types import (
+    FLOAT64,
+    KERNELS,
+    NumberType,
+    as_degrees,
+    block_in,
+    code_in,
+    number_type,
+    refuse,
+)
 from pinesy.engine.rows import Rows
-from pinesy.exceptions import UnknownAttributeError
+from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
-KERNELS, GRADIENT_KERNELS = "pinesy.engine.kernels", "pinesy.engine.gradient_kernels"
+GRADIENT_KERNELS = "pinesy.engine.gradient_kernels"
 #: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
 #: second-level cache, and the rows that a rule set uses in the first.
 ROW_BYTES = 512
@@ -47,15 +58,18 @@ class Inference(Mapping[str, Possibility]):
     _code: Code
     _attributes: dict[str, Attribute]
     _measures: dict[Proposition, int]
-    _out: FloatArray
+    _out: npt.NDArray[Any]
     is_batch: bool
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
-        degrees, name = self.degrees(key), name_of(key)
+        degrees, name = as_degrees(self.degrees(key)), name_of(key)
         return Possibility(self._attributes[name], degrees, self._coherence(name))
 
-    def degrees(self, key: str | Attribute) -> FloatArray:
-        """Return the degrees of an attribute alone, as `Possibility` has them."""
+    def degrees(self, key: str | Attribute) -> npt.NDArray[Any]:
+        """Return the degrees of an attribute alone, in the type of numbers of the program.
+
+        In uint8, 255 stands for 1; a `Possibility` has them divided by it, as floats.
+        """
         name = name_of(key)
         if name not in self._code.columns:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
@@ -65,21 +79,21 @@ class Inference(Mapping[str, Possibility]):
         """Return ``Pi(a in A)`` of a proposition that was an output, or is on one."""
         if proposition not in self._measures:
             return self[proposition.attribute].possibility(proposition)
-        degrees = self._out[self._measures[proposition]]
+        degrees = as_degrees(self._out[self._measures[proposition]])
         return degrees if self.is_batch else float(degrees[0])
 
     def necessity(self, proposition: Proposition) -> Any:
         """Return ``N(a in A) = 1 - Pi(a not in A)``; the complement must be there as above."""
         return 1.0 - self.possibility(proposition.complement)
 
-    def _columns(self, columns: slice) -> FloatArray:
+    def _columns(self, columns: slice) -> npt.NDArray[Any]:
         return self._out[columns].T if self.is_batch else self._out[columns, 0]
 
     def _coherence(self, name: str) -> Any:
         """Return the lowest height of the distributions behind one, and of its own."""
         if name not in self._code.coherence:
             return 1.0
-        height = self._out[self._code.coherence[name]]
+        height = as_degrees(self._out[self._code.coherence[name]])
         return height if self.is_batch else float(height[0])
 
     def __iter__(self) -> Iterator[str]:
@@ -119,7 +133,8 @@ class Trace(Inference):
     @property
     def premises(self) -> dict[str, PremiseDegrees]:
         """The premise degrees of each rule set, by the name of its output attribute."""
-        pairs = {name: self._columns(span) for name, span in self._code.degrees.items()}
+        spans = self._code.degrees.items()
+        pairs = {name: as_degrees(self._columns(span)) for name, span in spans}
         return {n: PremiseDegrees(d[..., 0::2], d[..., 1::2]) for n, d in pairs.items()}
 
 
@@ -130,6 +145,7 @@ class Program:
     ----------
     inputs : the attributes that evidence is needed for, in the order of their columns
     outputs : the attributes that are inferred
+    dtype : the type of numbers that it runs in
 
     Parameters
     ----------
@@ -172,7 +188,30 @@ class Program:
         inputs, outputs = (", ".join(a.name for a in s) for s in (self.inputs, self.outputs))
         return f"Program({inputs:.60} -> {outputs:.60}: {len(self.code.ops)} instructions)"
 
-    def run(self, x: FloatArray) -> FloatArray:
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of numbers that it runs in."""
+        return self.code.dtype
+
+    def astype(self, dtype: NumberType) -> "Program":
+        """Return the program in a type of numbers: float64, float32, uint16 or uint8.
+
+        Degrees and parameters are rounded on the way in, to nearest; of unsigned integers the
+        largest stands for 1. Results are the rounding of the exact results, because minimum and
+        maximum only copy numbers and rounding keeps their order (docs/number-types.md).
+
+        Examples
+        --------
+        >>> from pinesy import Attribute, Cascade, If, RuleSet
+        >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
+        >>> rules = Cascade(RuleSet([If(rain.isin({"yes"})).then(grass.isin({"wet"}))]))
+        >>> rules.compile(dtype="uint8")({"rain": [0.2, 1.0]}).degrees("grass")
+        array([ 51, 255], dtype=uint8)
+        """
+        kind = number_type(dtype)
+        return self if kind == self.dtype else _rounded_program(self, kind)
+
+    def run(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the output columns (columns, n) for the columns of all inputs (n, columns)."""
         return run(self.code, Rows(self.inputs, [x], len(x), True))
 
@@ -182,6 +221,8 @@ class Program:
         Each minimum or maximum hands its gradient to the operands that attain it, in equal shares
         (docs/decisions/0004-backwards-and-why.md).
         """
+        if self.dtype != FLOAT64:
+            raise DomainError(f"gradients are of float64; this program is of {self.dtype}")
         code, out = self._unfolded, np.empty_like(x)
 
         def work(queue: Iterator[int]) -> None:
@@ -221,7 +262,8 @@ class Program:
             ``{value: degree}`` (values left out have degree 0), a sequence of degrees, a
             `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
             or a table of values. The quickest form is one array with the columns of all `inputs`
-            side by side, in their order.
+            side by side, in their order. Arrays of the `dtype` of the program are taken as they
+            are (in uint8, 255 stands for 1), all others hold degrees and are rounded to it.
         transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the distributions in the
             evidence are of probabilities (of any float type): they are transformed block by block,
             without a second array. Plain values and each `Possibility` stay what they are.
@@ -231,12 +273,21 @@ class Program:
         return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
 
 
-def run(code: Code, rows: Rows) -> FloatArray:
+@cached_on_owner
+def _rounded_program(program: Program, dtype: np.dtype[Any]) -> Program:
+    if program.dtype != FLOAT64:
+        raise DomainError(f"a program is rounded once; this one is of {program.dtype} already")
+    other = Program.__new__(Program)
+    other.__dict__ |= without_cache(program) | {"code": code_in(program.code, dtype)}
+    return other
+
+
+def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
     """Return the outputs of the program, of shape ``(code.n_outputs, n_samples)``.
 
     Memory: the result, and per thread a block of scratch and a chunk of input rows.
     """
-    out = np.empty((code.n_outputs, rows.n))
+    out = np.empty((code.n_outputs, rows.n), code.dtype)
     if rows.n == 1:
         _run_one(code, rows, out)
     else:
@@ -245,39 +296,42 @@ def run(code: Code, rows: Rows) -> FloatArray:
     return out
 
 
-def _run_one(code: Code, rows: Rows, out: FloatArray) -> None:
-    kernels, work = _kernels(code), np.empty((code.n_slots, 1))
-    if kernels.run_one(rows.block(0, 1), out, *code.program, work) >= 0:
-        rows.refuse(0)
+def _run_one(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
+    kernels, work = _kernels(code), np.empty((code.n_slots, 1), code.dtype)
+    if kernels.run_one(block_in(rows, 0, 1, code.dtype), out, *code.program, work) >= 0:
+        refuse(rows, 0, code.dtype)
 
 
-def _run_blocks(code: Code, rows: Rows, out: FloatArray) -> None:
-    width = max(1, min(ROW_BYTES // 8, rows.n))
-    chunk = max(1, CHUNK_BYTES // (8 * width * max(1, code.n_inputs))) * width
+def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
+    size = code.dtype.itemsize
+    width = max(1, min(ROW_BYTES // size, rows.n))
+    chunk = max(1, CHUNK_BYTES // (size * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
     kernels, columns = _kernels(code), rows.columns
-    shape = (code.n_slots + kernels.extra_rows, (ROW_BYTES + PAD_BYTES) // 8)
+    if columns is not None and columns[0].dtype != code.dtype:
+        columns = None
+    shape = (code.n_slots + kernels.extra_rows, (ROW_BYTES + PAD_BYTES) // size)
 
     def work(queue: Iterator[int]) -> int:
         """Run chunks up to one with a bad row; return that row, or -1."""
-        scratch = np.empty(shape)
+        scratch = np.empty(shape, code.dtype)
         for start in queue:
             stop = min(start + chunk, rows.n)
             if columns is not None:
                 bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch, width)
             else:
-                block = rows.block(start, stop)
+                block = block_in(rows, start, stop, code.dtype)
                 bad = kernels.run_blocks(block, out, start, *code.program, scratch, width)
                 bad = bad if bad < 0 else start + bad
             if bad >= 0:
                 return int(bad)
         return -1
 
-    enough = len(code.ops) * rows.n > THREAD_STEPS
+    enough = len(code.ops) * rows.n * size > 8 * THREAD_STEPS
     threads = min(n_threads(), len(starts)) if enough else 1
     bad_rows = [row for row in share(work, starts, threads) if row >= 0]
     if bad_rows:
-        rows.refuse(min(bad_rows))
+        refuse(rows, min(bad_rows), code.dtype)
 
 
 def _kernels(code: Code) -> Any:

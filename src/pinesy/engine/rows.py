@@ -47,7 +47,7 @@ class Rows:
         return np.concatenate(parts, axis=1, out=rows)
 
     @property
-    def columns(self) -> tuple[FloatArray, npt.NDArray[np.uint32]] | None:
+    def columns(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]] | None:
         """An array that holds the inputs column by column, and which of its rows they are.
 
         None if they do not lie so in memory. Results of other programs do.
@@ -60,7 +60,7 @@ class Rows:
         else:
             whole = self.arrays[0].base
             places = [_places(array, whole, self.n) for array in self.arrays]
-        if whole is None or whole.dtype != np.float64 or any(place is None for place in places):
+        if whole is None or any(place is None for place in places):
             return None
         return whole, np.concatenate(places)
 

@@ -9,6 +9,7 @@ from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, UnknownAttributeError
@@ -125,11 +126,13 @@ class Cascade:
         """Hint at what rules conclude on, less the attributes of formulas."""
         return suggestion(name, [s.output.name for s in self.stated])
 
-    def compile(self, outputs: Outputs = None, *, trace: bool = False) -> Program:
+    def compile(
+        self, outputs: Outputs = None, *, trace: bool = False, dtype: NumberType = "float64"
+    ) -> Program:
         """Return the program that infers `outputs` (by default `self.outputs`), made once.
 
         Of an attribute its distribution is inferred, of a proposition its possibility
-        ``Pi(a in A)`` alone.
+        ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
         if isinstance(outputs, Output) or not isinstance(outputs, Iterable | None):
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
@@ -140,7 +143,7 @@ class Cascade:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
         for proposition in propositions:
             self._attribute(proposition.attribute)
-        return _program(self, tuple(a.name for a in wanted), propositions, trace)
+        return _program(self, tuple(a.name for a in wanted), propositions, trace).astype(dtype)
 
     def _attribute(self, key: str | Attribute) -> Attribute:
         if isinstance(key, str) and key in self._attributes:
@@ -162,20 +165,24 @@ class Cascade:
         return needed[::-1]
 
     def infer(
-        self, evidence: Evidence, outputs: Outputs = None, *, transform: Transform = None
+        self,
+        evidence: Evidence,
+        outputs: Outputs = None,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
     ) -> Inference:
         """Infer output distributions, by the names of attributes, for one sample or a batch.
 
         Parameters
         ----------
-        evidence : for each input attribute a plain value, a distribution or a batch of them, or all
-            in one array or table, as `Program.infer` has it (an array holds the columns of those
-            inputs that the outputs need; see `Program.inputs`)
+        evidence, transform : as `Program.infer` takes them; an array of all inputs has the columns
+            of those that the outputs need (`Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
             of which the result tells `possibility`
-        transform : how to make possibilities of probabilities; see `Program.infer`
+        dtype : the type of numbers to run in; see `Program.astype`
         """
-        return self.compile(outputs).infer(evidence, transform=transform)
+        return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
@@ -185,12 +192,7 @@ class Cascade:
     def with_parameters(
         self, parameters: Mapping[str, tuple[Sequence[float] | FloatArray, Any]]
     ) -> "Cascade":
-        """Return the same rules with other parameters.
-
-        Parameters
-        ----------
-        parameters : for the output name of each rule set to change, its ``(s, r)``
-        """
+        """Return the same rules with other parameters ``(s, r)``, by output names of rule sets."""
         if not isinstance(parameters, Mapping):
             raise CascadeError(
                 f"parameters are a mapping from output names to (s, r); got {parameters!r:.60}"
@@ -287,8 +289,8 @@ class Cascade:
     def __str__(self) -> str:
         """Return the cascade as the text of a ``.rules`` file."""
         stated = [a for a in declaration_order(self._attributes) if a.formula is None]
-        blocks = ["\n".join(a.declaration for a in stated)]
-        return "\n\n".join([*blocks, *map(str, self.stated)]) + "\n"
+        declared = "\n".join(a.declaration for a in stated)
+        return "\n\n".join([declared, *map(str, self.stated)]) + "\n"
 
     def __repr__(self) -> str:
         stated = self.stated
@@ -302,8 +304,8 @@ def _program(
 ) -> Program:
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
     wanted = [cascade.attributes[name] for name in names]
-    known = {a.name: a for a in cascade.inputs}
-    return Program(units, wanted, known, trace, propositions, others=frozenset(cascade.attributes))
+    known, others = _inputs_and_outputs(cascade)[0], frozenset(cascade.attributes)
+    return Program(units, wanted, known, trace, propositions, others=others)
 
 
 @cached_on_owner
@@ -333,8 +335,7 @@ def evidence_rows(
 ) -> Rows:
     """Check the form of evidence on some of the inputs (by default all), as inference does."""
     needed = cascade.inputs if inputs is None else inputs
-    known, concluded = _inputs_and_outputs(cascade)
-    return EvidenceForm(needed, known, concluded, cascade.attributes).rows(evidence)
+    return EvidenceForm(needed, *_inputs_and_outputs(cascade), cascade.attributes).rows(evidence)
 
 
 @cached_on_owner

@@ -10,6 +10,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
 from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
@@ -132,13 +133,20 @@ class RuleSet:
     def _program(self) -> Program:
         return self._compiled(degrees=False)
 
-    def infer(self, evidence: Evidence, *, transform: Transform = None) -> Possibility:
+    def compile(self, *, dtype: NumberType = "float64") -> Program:
+        """Return the program that infers the output, in a type of numbers (`Program.astype`)."""
+        return self._program.astype(dtype)
+
+    def infer(
+        self, evidence: Evidence, *, transform: Transform = None, dtype: NumberType = "float64"
+    ) -> Possibility:
         """Infer the output distribution ``pi*`` for one sample or a batch.
 
         ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:pistarbxu].
         See `Program.infer` for the forms of evidence, and probabilities that it transforms.
         """
-        return self._program.infer(evidence, transform=transform)[self.output.name]
+        program = self.compile(dtype=dtype)
+        return program.infer(evidence, transform=transform)[self.output.name]
 
     def equations(self, evidence: Evidence, targets: object) -> EquationSystem:
         """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
