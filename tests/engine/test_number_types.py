@@ -186,8 +186,8 @@ def test_types() -> None:
             cascade.compile(dtype=dtype)
     with raises_saying(DomainError, "rounded once", "uint8"):
         program.astype("float32")
-    with raises_saying(DomainError, "gradients are of float64"):
-        program.gradient(np.zeros((1, 20)), np.zeros((10, 1)))
+    with raises_saying(DomainError, "derivatives are of float64"):
+        program.derivatives.gradient(np.zeros((1, 20)), np.zeros((10, 1)))
 
 
 def test_several_values_may_tie() -> None:

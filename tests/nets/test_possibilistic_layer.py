@@ -41,7 +41,7 @@ WEATHER = parse("""
 def step_by_step(cascade: Cascade, **options: Any) -> PossibilisticLayer:
     """Return a layer that works with PyTorch's operations only, as on other devices."""
     layer = PossibilisticLayer(cascade, **options)
-    layer._engine = None
+    layer._is_plain = lambda values: not values  # type: ignore[method-assign]
     return layer
 
 
@@ -182,7 +182,7 @@ def test_parameters_that_were_pushed_out_count_as_0_or_1_and_come_back() -> None
     assert (layer.learned()["rain"].s == 1.0).all()
     layer(tensors({"sky": [[0.1, 0.2, 1.0]], "wind": [[1.0, 0.3]]}))["walk"].sum().backward()
     assert s.grad is not None
-    assert s.grad[0, 0] > 0  # a plain clamp would give 0, and the parameter would stay outside
+    assert s.grad[0] > 0  # a plain clamp would give 0, and the parameter would stay outside
 
 
 @pytest.mark.parametrize("make", [PossibilisticLayer, step_by_step])
@@ -202,6 +202,7 @@ def test_some_outputs_only() -> None:
     assert list(layer(tensors(drawn(addition(3), 2)))) == ["y_3"]
 
 
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # by PyTorch's own compiler
 def test_it_can_be_compiled() -> None:
     layer = PossibilisticLayer(WEATHER)
     compiled = torch.compile(layer, backend="eager", fullgraph=True)

@@ -25,7 +25,7 @@ CASCADE_USES: list[Callable[[Cascade], Any]] = [
     lambda c: c.trace(EVIDENCE),
     lambda c: c.infer(EVIDENCE, [c.attributes["rain"].isin({"yes"})]),
     lambda c: c.check(),
-    lambda c: c.compile().gradient,
+    lambda c: c.compile().derivatives,
 ]
 RULE_SET_USES: list[Callable[[RuleSet], Any]] = [
     lambda s: s.infer(EVIDENCE),

@@ -79,7 +79,6 @@ def assemble(
     constants: Mapping[float, int],
     instructions: tuple[IntArray, IntArray, IntArray, IntArray],
     n_values: int,
-    reuse: bool = True,
     **places: Any,
 ) -> Code:
     """Return a program, given in numbers of values, in numbers of rows of scratch.
@@ -93,10 +92,7 @@ def assemble(
     ops, targets, starts, args = instructions
     bounds = np.cumsum([0, *(len(a.domain) for a in inputs)])
     fixed = np.array([*constants.values(), *range(2, 2 + bounds[-1])], dtype=np.int32)
-    if reuse:
-        slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
-    else:
-        slots, n_slots = _in_order(fixed, n_values), n_values
+    slots, n_slots = allocate(ops, targets, starts, args, fixed, n_values)
     makes = ops < STORE
     targets[makes] = slots[targets[makes]]
     return Code(
@@ -113,15 +109,6 @@ def assemble(
         n_slots=n_slots,
         **places,
     )
-
-
-def _in_order(fixed: IntArray, n_values: int) -> IntArray:
-    """Give each value a row of its own, the `fixed` ones the first."""
-    others = np.setdiff1d(np.arange(n_values, dtype=np.int32), fixed)
-    slots = np.empty(n_values, dtype=np.int32)
-    slots[fixed] = np.arange(len(fixed))
-    slots[others] = np.arange(len(fixed), n_values)
-    return slots
 
 
 def allocate(

@@ -24,7 +24,6 @@ def link(
     degrees: Collection[str] = (),
     inferred: Collection[str] = (),
     propositions: Sequence[Proposition] = (),
-    reuse: bool = True,
 ) -> Code:
     """Compile rule sets, given in an order in which inputs come first, into one program.
 
@@ -36,8 +35,6 @@ def link(
     degrees : the output names of the rule sets whose premise degrees are wanted too
     inferred : the inputs that earlier rule sets gave, so that they may be not normalised
     propositions : those whose possibilities ``Pi(a in A)`` are wanted, without the distribution
-    reuse : whether a row of scratch may serve several values one after the other; if not, all
-        values are there in the end, as who goes back through the program needs them
     """
     with COMPILING:
         wanted = [*outputs, *(p.attribute for p in propositions)]
@@ -52,7 +49,7 @@ def link(
             if attribute.name not in kinds:
                 linker.store_distribution(attribute)
         linker.store_measures(propositions)
-        return linker.code(reuse)
+        return linker.code()
 
 
 def kinds_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
@@ -233,8 +230,8 @@ class Linker:
         self.n_values += 1
         return self.n_values - 1
 
-    def code(self, reuse: bool = True) -> Code:
-        """Return the finished program; with `reuse`, one that takes little scratch."""
+    def code(self) -> Code:
+        """Return the finished program."""
         ops, targets, lengths, args = map(np.concatenate, self.instructions)
         return assemble(
             list(self.inputs.values()),
@@ -242,7 +239,6 @@ class Linker:
             self.constants,
             (ops, targets, np.cumsum(np.append(0, lengths)), args),
             self.n_values,
-            reuse,
             columns=self.columns,
             degrees=self.degrees,
             coherence=self.coherence,

@@ -1,8 +1,8 @@
 """Programs ready to run, how they run on samples, and the results they give."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
+from pinesy.engine.derivatives import Derivatives
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
@@ -34,7 +35,6 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
-GRADIENT_KERNELS = "pinesy.engine.gradient_kernels"
 #: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
 #: second-level cache, and the rows that a rule set uses in the first.
 ROW_BYTES = 512
@@ -43,9 +43,7 @@ PAD_BYTES = 64
 #: Input rows are brought together for this many bytes at a time, whatever the batch.
 CHUNK_BYTES = 2 * 1024 * 1024
 #: Steps (instructions times samples) below which a second thread costs more than it gives.
-THREAD_STEPS, GRADIENT_THREAD_STEPS = 200_000, 100_000
-#: Samples a block of gradients, and a task.
-GRADIENT_WIDTH, GRADIENT_CHUNK = 16, 64
+THREAD_STEPS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,11 +169,8 @@ class Program:
     ) -> None:
         every = [u.output.name for u in units] if degrees is True else []
         traced = every if isinstance(degrees, bool) else degrees
-        self._link = partial(
-            link, units, outputs, known.values(), traced, unnormalised, propositions
-        )
         with notice("pinesy: compiling the rules ..."):
-            self.code = self._link()
+            self.code = link(units, outputs, known.values(), traced, unnormalised, propositions)
         self.inputs = self.code.inputs
         self.outputs = tuple(outputs)
         self._propositions = propositions
@@ -211,37 +206,20 @@ class Program:
         kind = number_type(dtype)
         return self if kind == self.dtype else _rounded_program(self, kind)
 
-    def run(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the output columns (columns, n) for the columns of all inputs (n, columns)."""
-        return run(self.code, Rows(self.inputs, [x], len(x), True))
+    def run(self, x: npt.NDArray[Any], constants: FloatArray | None = None) -> npt.NDArray[Any]:
+        """Return the output columns (columns, n) for the columns of all inputs (n, columns).
 
-    def gradient(self, x: FloatArray, given: FloatArray) -> FloatArray:
-        """Return the gradient (n, input columns) for that of the output columns (columns, n).
-
-        Each minimum or maximum hands its gradient to the operands that attain it, in equal shares
-        (docs/decisions/0004-backwards-and-why.md).
+        With `constants` it is run with these in the place of `code.constants`.
         """
-        if self.dtype != FLOAT64:
-            raise DomainError(f"gradients are of float64; this program is of {self.dtype}")
-        code, out = self._unfolded, np.empty_like(x)
-
-        def work(queue: Iterator[int]) -> None:
-            values, gradients = np.empty((2, code.n_slots, GRADIENT_WIDTH))
-            for start in queue:
-                rows = slice(start, start + GRADIENT_CHUNK)
-                load_kernels(GRADIENT_KERNELS).back_blocks(
-                    x[rows], given, start, *code.program, values, gradients, out[rows]
-                )
-
-        starts = range(0, len(x), GRADIENT_CHUNK)
-        enough = len(code.ops) * len(x) > GRADIENT_THREAD_STEPS
-        share(work, starts, min(n_threads(), len(starts)) if enough else 1)
-        return out
+        code = self.code if constants is None else replace(self.code, constants=constants)
+        return run(code, Rows(self.inputs, [x], len(x), True))
 
     @cached_property
-    def _unfolded(self) -> Code:
-        """The same program with a row of scratch for every value, as going back needs them."""
-        return self._link(reuse=False)
+    def derivatives(self) -> Derivatives:
+        """How the outputs depend on inputs and constants."""
+        if self.dtype != FLOAT64:
+            raise DomainError(f"derivatives are of float64; this program is of {self.dtype}")
+        return Derivatives(self.code)
 
     @cached_property
     def _measures(self) -> dict[Proposition, int]:

@@ -3,10 +3,14 @@
 They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.transforms`.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
-from pinesy.exceptions import PinesyError
+from pinesy.exceptions import DegreeError, PinesyError
 from pinesy.transforms import SUM_TOLERANCE
 
 
@@ -84,10 +88,55 @@ def with_value(tensor: Tensor, exact: Tensor) -> Tensor:
 @torch.no_grad()
 def check_probabilities(rows: Tensor, where: str, error: type[PinesyError], cure: str = "") -> None:
     """Raise `error` unless all rows (n, m) are probability distributions."""
-    far = (rows.sum(dim=1) - 1.0).abs()
-    if not (rows.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE):  # NaN is neither
+    if not _are_probabilities(rows):
+        far = (rows.sum(dim=1) - 1.0).abs()
         row = int(((rows < 0.0).any(dim=1) | ~(far <= SUM_TOLERANCE)).int().argmax())
         raise error(
             f"{where}, row {row}, is {rows[row].tolist()!r:.80}; probabilities are at least 0 and "
             f"sum to 1 (within {SUM_TOLERANCE}){cure}"
         )
+
+
+def _are_probabilities(rows: Tensor) -> bool:
+    if rows.numel() == 0:
+        return True
+    far = (rows.sum(dim=-1) - 1.0).abs()
+    return bool(rows.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE)  # NaN is neither
+
+
+def checked_probabilities(rows: Tensor, names: Sequence[str]) -> Tensor:
+    """Return the inputs (n, names, m) of a layer, or raise `DegreeError` if one is no distribution.
+
+    It is an operation of its own, so that it sees the numbers where others see only a graph.
+    """
+    checked: Tensor = _Checked.apply(rows, names)  # type: ignore[no-untyped-call]
+    return checked
+
+
+class _Checked(Function):
+    @staticmethod
+    def forward(rows: Tensor, names: Sequence[str]) -> Tensor:
+        cure = ": apply a softmax to raw scores first"
+        for i, name in enumerate(names) if not _are_probabilities(rows) else ():
+            check_probabilities(rows[:, i], f"the input {name!r}", DegreeError, cure)
+        return rows.view_as(rows)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing is needed to go back."""
+
+    @staticmethod
+    def backward(_ctx: Any, given: Tensor) -> tuple[Tensor, None]:
+        return given, None
+
+    @staticmethod
+    def jvp(_ctx: Any, change: Tensor, _: None) -> Tensor:
+        return change.view_as(change)
+
+    @staticmethod
+    def vmap(
+        _info: Any, in_dims: tuple[int, None], rows: Tensor, names: Sequence[str]
+    ) -> tuple[Tensor, int]:
+        moved = rows.movedim(in_dims[0], 0)
+        flat = checked_probabilities(moved.flatten(0, 1), names)
+        return flat.reshape(moved.shape), 0

@@ -1,25 +1,24 @@
 """A cascade as a PyTorch layer: gradients of what is inferred, down to the network."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import chain
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.masks import positions
-from pinesy._common.names import column_slices
-from pinesy._common.validation import suggestion
-from pinesy.engine.program import Program
-from pinesy.exceptions import DegreeError, ShapeError, UnknownAttributeError
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError
 from pinesy.nets.differentiable_transforms import (
     antipignistic,
-    check_probabilities,
+    checked_probabilities,
     minimum_specificity,
     with_value,
 )
+from pinesy.nets.engine_functions import Engine, inferred
+from pinesy.nets.rule_set_groups import GroupLayer, groups_of, shape_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -29,53 +28,15 @@ TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
     "antipignistic": antipignistic,
     "minimum_specificity": minimum_specificity,
 }
-#: A proposition: the place of its attribute among the inputs of the set, and its subset.
-Place = tuple[int, int]
-
-
-def _premises(rule_set: RuleSet) -> tuple[tuple[Place, ...], ...]:
-    """Return the propositions of each rule."""
-    places = {a.name: i for i, a in enumerate(rule_set.inputs)}
-    return tuple(
-        tuple((places[p.attribute.name], p.mask) for p in rule.premise.propositions)
-        for rule in rule_set.rules
-    )
-
-
-def _shape(rule_set: RuleSet) -> Hashable:
-    """Return all of a rule set but names and parameters."""
-    sizes = tuple(len(a.domain) for a in (*rule_set.inputs, rule_set.output))
-    return sizes, _premises(rule_set), tuple(rule.conclusion.mask for rule in rule_set.rules)
-
-
-def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
-    """Return rule sets, given in an order of inference, in groups that come after what they use.
-
-    Those of a group have one shape, and do not depend on each other.
-
-    Examples
-    --------
-    >>> from pinesy.problems import addition, sudoku
-    >>> len(groups_of(addition(2).order))
-    7
-    >>> [len(group) for group in groups_of(sudoku(4).order)]
-    [56, 1]
-    """
-    levels: dict[str, int] = {}
-    groups: dict[tuple[int, Hashable], list[RuleSet]] = {}
-    for rule_set in order:
-        level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
-        levels[rule_set.output.name] = level
-        groups.setdefault((level, _shape(rule_set)), []).append(rule_set)
-    return [groups[key] for key in sorted(groups, key=itemgetter(0))]
 
 
 class PossibilisticLayer(nn.Module):
     """Infers as `Cascade.infer` does, to the same bits in float64, and has gradients.
 
     ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``, rule set after rule
-    set; those of one shape and depth at one go. Where several degrees attain a minimum or a
-    maximum, they share its gradient.
+    set. Where several degrees attain a minimum or a maximum, they share its gradient. On the
+    processor the engine infers and goes back; on other devices, and in graphs that are compiled or
+    exported, rule sets of one shape and depth are inferred at one go.
 
     Parameters
     ----------
@@ -84,6 +45,12 @@ class PossibilisticLayer(nn.Module):
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
         (such as a softmax gives); by default they are possibilities
     trainable : whether `s` and `r` are parameters of the layer, clamped to [0, 1], or fixed
+
+    Attributes
+    ----------
+    inputs, outputs : the attributes that it takes and gives
+    s, r : if it is trainable, the parameters of all rules, in the order of `trained`
+    trained : the rule sets whose parameters are trained
 
     Examples
     --------
@@ -98,6 +65,9 @@ class PossibilisticLayer(nn.Module):
     tensor([[1.0000, 0.5000]])
     """
 
+    _fixed: Tensor
+    rules_id: Tensor
+
     def __init__(
         self,
         rules: Cascade | RuleSet,
@@ -109,11 +79,26 @@ class PossibilisticLayer(nn.Module):
         super().__init__()
         self.rules = cascade = as_cascade(rules)
         self.transform = None if transform is None else transform_name(transform)
-        program = cascade.compile(outputs)  # checks the names of the outputs
+        unknown = _unknowns(cascade) if trainable else {}
+        program = (cascade.with_parameters(unknown) if trainable else cascade).compile(outputs)
         self.inputs, self.outputs = program.inputs, program.outputs
-        groups = groups_of(cascade.needed([a.name for a in self.outputs]))
-        self.groups = nn.ModuleList(_GroupLayer(group, trainable) for group in groups)
-        self._engine = None if trainable else program
+        needed = cascade.needed([a.name for a in self.outputs])
+        self.trained = [one for one in needed if one.output.name in unknown]
+        numbers = [np.stack(unknown[one.output.name]) for one in self.trained]
+        self._engine = Engine.of(program, np.hstack([np.empty((2, 0)), *numbers]).ravel())
+        self._add_parameters([one for one in needed if one.output.name not in unknown])
+        self.groups = nn.ModuleList(GroupLayer(g, self._first) for g in groups_of(needed))
+        self.register_load_state_dict_pre_hook(_check_state)  # type: ignore[no-untyped-call]
+
+    def _add_parameters(self, fixed: Sequence[RuleSet]) -> None:
+        """Keep the parameters of all rules, of the trained ones first."""
+        names = [one.output.name for one in (*self.trained, *fixed)]
+        sizes = [len(one) for one in (*self.trained, *fixed)]
+        self._first = dict(zip(names, accumulate(sizes, initial=0), strict=False))
+        self.register_buffer("_fixed", _parameters(fixed), persistent=False)
+        if self.trained:
+            self.s, self.r = map(nn.Parameter, _parameters(self.trained))
+            self.register_buffer("rules_id", _rules_id(self.trained))
 
     def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the possibilities (n, values) of the outputs, by name.
@@ -125,19 +110,43 @@ class PossibilisticLayer(nn.Module):
             degrees only where the engine infers
         """
         values = self._checked(inputs)
+        on_processor = self._is_plain(values)
         if self.transform is not None:
-            for name, tensor in values.items() if self._is_plain(values) else ():
-                cure = ": apply a softmax to raw scores first"
-                check_probabilities(tensor, f"the input {name!r}", DegreeError, cure)
-            change = TRANSFORMS[self.transform]
-            values = {name: change(tensor) for name, tensor in values.items()}
-        if self._engine is not None and self._is_plain(values):  # the engine is by far the quickest
-            joined = torch.cat([values[a.name] for a in self.inputs], dim=1)
-            out: Tensor = _EngineFunction.apply(joined, self._engine)  # type: ignore[no-untyped-call]
-            return {a.name: out[:, self._engine.code.columns[a.name]] for a in self.outputs}
+            values = self._transformed(values, on_processor)
+        if on_processor:
+            return self._by_engine(values)
+        s, r = self._all_parameters()
         for group in self.groups:
-            values.update(group(values))
+            values.update(group(values, s, r))
         return {a.name: values[a.name] for a in self.outputs}
+
+    def _by_engine(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        parameters = torch.cat([_unit(self.s), _unit(self.r)]) if self.trained else None
+        joined = torch.cat([values[a.name] for a in self.inputs], dim=1)
+        out = inferred(joined, parameters, self._engine)
+        # Split at one go: the gradient of a slice is as large as what it was taken from.
+        parts = torch.split(out, [len(a.domain) for a in self.outputs], dim=1)
+        return {a.name: part for a, part in zip(self.outputs, parts, strict=True)}
+
+    def _all_parameters(self) -> tuple[Tensor, Tensor]:
+        """Return `s` and `r` of all rules, as groups count them."""
+        s, r = self._fixed
+        if not self.trained:
+            return s, r
+        return torch.cat([_unit(self.s), s]), torch.cat([_unit(self.r), r])
+
+    def _transformed(self, values: Mapping[str, Tensor], check: bool) -> dict[str, Tensor]:
+        """Return possibilities for probabilities, domains of one size together."""
+        by_size: dict[int, list[str]] = {}
+        for name, tensor in values.items():
+            by_size.setdefault(tensor.shape[1], []).append(name)
+        change = TRANSFORMS[str(self.transform)]
+        found: dict[str, Tensor] = {}
+        for names in by_size.values():
+            rows = torch.stack([values[name] for name in names], dim=1)
+            rows = checked_probabilities(rows, names) if check else rows
+            found.update(zip(names, change(rows).unbind(dim=1), strict=True))
+        return found
 
     def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
         """Tell whether all is on the processor, and nobody wants to see the single operations."""
@@ -161,116 +170,76 @@ class PossibilisticLayer(nn.Module):
                     f"the input {a.name!r} has shape {shape}; it must be (n, {size}), a column for "
                     "each value"
                 )
-        rows = {a.name: len(inputs[a.name]) for a in self.inputs}
-        if len(set(rows.values())) > 1:
-            least, most = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
-            raise ShapeError(
-                f"the inputs have several numbers of rows: {rows[least]} of {least!r}, "
-                f"{rows[most]} of {most!r}; give a row for each sample"
-            )
+        rows = {a.name: inputs[a.name].shape[0] for a in self.inputs}  # len() would fix a graph's
+        one = self.inputs[0].name
+        for name, n in rows.items():
+            if n != rows[one]:
+                raise ShapeError(
+                    f"the inputs have several numbers of rows: {rows[one]} of {one!r}, {n} of "
+                    f"{name!r}; give a row for each sample"
+                )
         return {a.name: inputs[a.name] for a in self.inputs}
 
     def learned(self) -> Cascade:
         """Return the cascade with the parameters that the layer has now."""
-        parameters: dict[str, Any] = {}
-        for group in self.groups:
-            parameters.update(group.parameters_by_name())  # type: ignore[operator]
-        return self.rules.with_parameters(parameters)
-
-
-class _EngineFunction(torch.autograd.Function):
-    """Hands tensors to the engine, and gradients back."""
-
-    @staticmethod
-    def forward(ctx: Any, inputs: Tensor, program: Program) -> Tensor:
-        x = np.ascontiguousarray(inputs.detach().double().numpy())
-        ctx.program, ctx.x = program, x
-        # Results are copies: those of inputs come back as they were, and parameters are rounded.
-        return torch.from_numpy(program.run(x).T.copy()).to(inputs.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None]:
-        columns = np.ascontiguousarray(given.double().numpy().T)
-        return torch.from_numpy(ctx.program.gradient(ctx.x, columns)).to(given.dtype), None
-
-
-class _GroupLayer(nn.Module):
-    """Infers with rule sets of one shape; G is their number, the last dimension of tensors."""
-
-    columns: Tensor
-    table: Tensor
-    s: Tensor
-    r: Tensor
-    signs: Tensor
-    cell_of: Tensor
-
-    def __init__(self, group: Sequence[RuleSet], trainable: bool) -> None:
-        super().__init__()
-        self._names = [rule_set.output.name for rule_set in group]
-        self._inputs = [[a.name for a in rule_set.inputs] for rule_set in group]
-        self._add_premises(group[0])
-        for name in ("s", "r"):
-            tensor = torch.from_numpy(np.stack([getattr(one, name) for one in group], axis=1))
-            if trainable:
-                self.register_parameter(name, nn.Parameter(tensor))
-            else:
-                self.register_buffer(name, tensor)
-        partition = group[0].partition  # of the output domain, the same for all sets
-        self.register_buffer("signs", torch.from_numpy(partition.signs.copy())[..., None])
-        self.register_buffer("cell_of", torch.from_numpy(partition.cell_of.copy()))
-
-    def _add_premises(self, rule_set: RuleSet) -> None:
-        """Keep the columns of each proposition and of its negation, and each rule's propositions.
-
-        Shorter rows are padded: with a column below all degrees, and with a place after the last
-        proposition. A proposition without values has only a column of zeros.
-        """
-        premises = _premises(rule_set)
-        place = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
-        slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
-        subsets = [*place, *((i, full[i] & ~mask) for i, mask in place)]
-        below = slices[-1].stop
-        columns = [[slices[i].start + v for v in positions(mask)] for i, mask in subsets]
-        self.register_buffer("columns", _padded((c or [below + 1] for c in columns), below))
-        self.register_buffer(
-            "table", _padded(([place[p] for p in q] for q in premises), len(place))
+        if not self.trained:
+            return self.rules
+        s, r = (_unit(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
+        return self.rules.with_parameters(
+            {
+                name: (s[first : first + len(one)], r[first : first + len(one)])
+                for one in self.trained
+                for name, first in [(one.output.name, self._first[one.output.name])]
+            }
         )
 
-    def forward(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return what the sets of the group infer."""
-        each = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
-        pi = torch.nn.functional.pad(torch.stack(each, dim=2), (0, 0, 0, 1), value=-1.0)
-        pi = torch.nn.functional.pad(pi, (0, 0, 0, 1))
-        holds, fails = _taken(pi, self.columns).amax(dim=2).chunk(2, dim=1)
-        one = holds.new_ones(1).expand(len(holds), 1, holds.shape[2])
-        # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
-        lambdas = _taken(torch.cat([holds, one], dim=1), self.table).amin(dim=2)
-        rhos = _taken(torch.cat([fails, 0.0 * one], dim=1), self.table).amax(dim=2)
-        s, r = (_unit(z.to(lambdas.dtype)) for z in (self.s, self.r))
-        # alpha = max(s, lambda), beta = max(r, rho)  [eq:alphabeta]
-        sides = torch.maximum(s, lambdas)[:, None], torch.maximum(r, rhos)[:, None]
-        # The min over rules, for each cell of the partition  [eq:redFP]
-        cells = torch.where(self.signs, *sides).amin(dim=2)
-        return dict(zip(self._names, _taken(cells, self.cell_of).unbind(dim=2), strict=True))
 
-    def parameters_by_name(self) -> dict[str, tuple[Any, Any]]:
-        """Return ``(s, r)`` of each set, by its output."""
-        s, r = (_unit(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
-        return {name: (s[:, i], r[:, i]) for i, name in enumerate(self._names)}
+def _unknowns(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return numbers in the place of all parameters, by which a program's constants are known.
+
+    They all differ, and none is 0 or 1, so that the program is right for any parameters. The rules
+    of formulas have no parameters to set.
+    """
+    rule_sets = [one for one in cascade.order if one.output.formula is None]
+    lengths = np.repeat([len(one) for one in rule_sets], 2)
+    n = int(lengths.sum())
+    numbers = iter(np.split(np.arange(1, n + 1) / (n + 1), np.cumsum(lengths)))
+    return {one.output.name: (next(numbers), next(numbers)) for one in rule_sets}
 
 
-def _padded(rows: Iterable[Sequence[int]], padding: int) -> Tensor:
-    """Return rows of places as a table."""
-    places = [torch.tensor(row) for row in rows]
-    return nn.utils.rnn.pad_sequence(places, batch_first=True, padding_value=padding)
-
-
-def _taken(tensor: Tensor, places: Tensor) -> Tensor:
-    """Return ``tensor[:, places]``; the gradient of `index_select` is the quicker one."""
-    chosen = tensor.index_select(1, places.flatten())
-    return chosen.reshape(len(tensor), *places.shape, *tensor.shape[2:])
+def _parameters(rule_sets: Sequence[RuleSet]) -> Tensor:
+    """Return `s` and `r` (2, rules) of rule sets, one after the other."""
+    both = [np.stack([rule_set.s, rule_set.r]) for rule_set in rule_sets]
+    return torch.from_numpy(np.concatenate([np.empty((2, 0)), *both], axis=1))
 
 
 def _unit(z: Tensor) -> Tensor:
     """Return parameters brought into [0, 1]; the gradient is as if they were there already."""
     return with_value(z, z.clamp(0.0, 1.0))
+
+
+def _rules_id(rule_sets: Sequence[RuleSet]) -> Tensor:
+    """Return a number that other rules than these do not have, whatever their parameters."""
+    said = [(s.output.name, [a.name for a in s.inputs], shape_of(s)) for s in rule_sets]
+    return torch.tensor(int.from_bytes(sha256(repr(said).encode()).digest()[:7]))
+
+
+def _check_state(layer: PossibilisticLayer, state: Mapping[str, Any], prefix: str, *_: Any) -> None:
+    """Refuse the state of a layer of other rules, before anything of it is taken."""
+    if any(key.startswith(f"{prefix}groups.") for key in state):
+        raise DataError(
+            "the state is that of a PossibilisticLayer of an earlier version, which held the "
+            "structure of its rules; make a new layer, and train or set its parameters again"
+        )
+    given = state.get(f"{prefix}rules_id")
+    if given is not None and not layer.trained:
+        raise DataError(
+            "the state holds trained parameters of rules, but those of this PossibilisticLayer are "
+            "fixed; make it with trainable=True"
+        )
+    if given is not None and not torch.equal(given.cpu(), layer.rules_id.cpu()):
+        there, here = len(state.get(f"{prefix}s", ())), len(layer.s)
+        raise DataError(
+            f"the state is that of a PossibilisticLayer of other rules ({there} in number, here "
+            f"{here}); load it into a layer of the rules that it was saved with"
+        )
