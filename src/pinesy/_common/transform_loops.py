@@ -30,7 +30,8 @@ def transform_rows(x, out, starts, size, leaves, kind, tolerance):
     bad : the first row found with a distribution that is none, or -1
     """
     n = x.shape[0] * len(starts)
-    width = max(1, min(n, MAX_LANES, max(MIN_LANES, BLOCK_NUMBERS // size)))
+    fitting = BLOCK_NUMBERS // size // MIN_LANES * MIN_LANES
+    width = max(1, min(n, MAX_LANES, max(MIN_LANES, fitting)))
     values, degrees = np.zeros((size + 1, width)), np.full((max(size, UNROLLED) + 1, width), -0.0)
     places, sums = np.empty((size, width), dtype=np.uint32), np.empty((len(leaves), width))
     for first in range(0, n, width):
@@ -65,9 +66,9 @@ def _load(x, starts, first, lanes, values, places):
     """Copy distributions from `first` on into columns of `values`; number the rows of `places`."""
     row, j = first // len(starts), first % len(starts)
     for i in range(lanes):
-        given, start = x[row], starts[j]
+        start = starts[j]
         for c in range(places.shape[0]):
-            values[c, i] = given[start + c]
+            values[c, i] = x[row, start + c]
         j += 1
         if j == len(starts):
             row, j = row + 1, 0
@@ -134,33 +135,39 @@ def _sort(values, places):
         while d > 0:
             for row in range(r, size - d, 2 * p):
                 count = min(p, size - d - row) * width
-                _exchange(flat, flat_places, row * width, (row + d) * width, count)
+                exchange(flat, flat_places, row * width, (row + d) * width, count)
             d, q, r = q - p, q // 2, p
         p //= 2
 
 
-def _exchange(values, places, one, two, count):
+def exchange(values, places, one, two, count):
     """Bring `count` numbers from `one` on into order with those from `two` on."""
-    high, low, high_place, low_place = values[one:], values[two:], places[one:], places[two:]
     for i in range(count):
-        a, b, j, k = high[i], low[i], high_place[i], low_place[i]
-        swap = (b > a) | ((b == a) & (k < j))
-        high[i] = b if swap else a
-        low[i] = a if swap else b
-        high_place[i] = k if swap else j
-        low_place[i] = j if swap else k
+        exchange_one(values, places, one + i, two + i)
+
+
+def exchange_one(values, places, one, two):
+    """Bring two numbers into order: the greater first, or of equal ones that of the first place."""
+    a, b, j, k = values[one], values[two], places[one], places[two]
+    if b > a or (b == a and k < j):
+        values[one], values[two], places[one], places[two] = b, a, k, j
 
 
 def _bad_lane(top, least, total, lanes, kind, tolerance):
     """Return the first lane without a distribution, or `lanes`; NaN is found in the total."""
+    good = 0
     for i in range(lanes):
-        if kind == INVERSE:
-            good = (top[i] == 1.0) & (least[i] >= 0.0) & (total[i] >= 1.0)
-        else:
-            good = (abs(total[i] - 1.0) <= tolerance) & (least[i] >= 0.0)
-        if not good:
-            return i
-    return lanes
+        good += _is_good(top[i], least[i], total[i], kind, tolerance)
+    first = 0 if good < lanes else lanes
+    while first < lanes and _is_good(top[first], least[first], total[first], kind, tolerance):
+        first += 1
+    return first
+
+
+def _is_good(top, least, total, kind, tolerance):
+    if kind == INVERSE:
+        return (top == 1.0) & (least >= 0.0) & (total >= 1.0)
+    return (abs(total - 1.0) <= tolerance) & (least >= 0.0)
 
 
 def _sweep(values, degrees, size, kind):
@@ -170,7 +177,7 @@ def _sweep(values, degrees, size, kind):
     """
     for k in range(size - 1, -1, -1):
         if kind == ANTIPIGNISTIC:
-            _antipignistic(values[k], values[k + 1], values[0], k + 1.0, degrees[k + 1], degrees[k])
+            antipignistic(values[k], values[k + 1], values[0], k + 1.0, degrees[k + 1], degrees[k])
         elif kind == INVERSE:
             _inverse(values[k], values[k + 1], k + 1.0, degrees[k + 1], degrees[k])
         else:
@@ -181,12 +188,16 @@ def _sweep(values, degrees, size, kind):
                 degrees[k, i] = degrees[k - 1, i]
 
 
-def _antipignistic(here, below, top, rank, before, result):
+def antipignistic(here, below, top, rank, before, result):
     """``pi_k = pi_{k+1} + k (p_k - p_{k+1})``, and 1.0 for all that is tied for the first place."""
     for i in range(len(result)):
-        total = before[i] + rank * (here[i] - below[i])
-        total = total if total < 1.0 else 1.0
-        result[i] = 1.0 if here[i] == top[i] else total
+        result[i] = antipignistic_one(here[i], below[i], top[i], rank, before[i])
+
+
+def antipignistic_one(here, below, top, rank, before):
+    """Return the degree of one value; see `antipignistic`."""
+    total = before + rank * (here - below)
+    return 1.0 if here == top or total > 1.0 else total
 
 
 def _inverse(here, below, rank, before, result):
@@ -206,9 +217,9 @@ def _store(degrees, places, starts, first, lanes, out):
     """Copy the columns of `degrees`, each value to its place, to the distributions of `out`."""
     row, j = first // len(starts), first % len(starts)
     for i in range(lanes):
-        result, start = out[row], starts[j]
+        start = starts[j]
         for c in range(places.shape[0]):
-            result[start + places[c, i]] = degrees[c, i]
+            out[row, start + places[c, i]] = degrees[c, i]
         j += 1
         if j == len(starts):
             row, j = row + 1, 0
