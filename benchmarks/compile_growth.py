@@ -13,6 +13,7 @@ from math import log
 from time import process_time
 
 import numpy as np
+from measure import Line, exponent
 
 from pinesy import Attribute, Cascade, RuleSet, backpropagate, count_of, function, joint, sum_of
 from pinesy.rules.propositions import Premise, Proposition
@@ -89,6 +90,7 @@ def squares(n: int) -> Cascade:
     return function("t", digits(n), " + ".join(f"a_{i} * a_{i}" for i in range(n)))
 
 
+SECTION = "compile growth"
 Shape = tuple[Callable[[int], Cascade], tuple[int, ...]]
 WIDTHS, HALVES = (300, 1000, 3000, 10_000), (50, 100, 200, 400)
 SHAPES: dict[str, Shape] = {
@@ -127,10 +129,10 @@ def seconds(name: str, n: int) -> tuple[float, int, int]:
     return took, sum(len(s) for s in rules.rule_sets), len(program.code.args)
 
 
-def in_fresh_process(name: str, n: int) -> tuple[float, int, int, float]:
-    """Return the best of three times, rules, operands, and the megabytes of a process."""
+def in_fresh_process(name: str, n: int, turns: int = 3) -> tuple[float, int, int, float]:
+    """Return the best of some times, rules, operands, and the megabytes of a process."""
     runs = []
-    for _ in range(3):
+    for _ in range(turns):
         call = [sys.executable, __file__, "--one", name, str(n)]
         text = subprocess.run(call, check=True, capture_output=True, text=True).stdout
         took, rules, operands, megabytes = text.split()
@@ -153,15 +155,38 @@ def report(name: str) -> None:
     print(flush=True)
 
 
+def torch_seconds() -> float:
+    """Return the processor time of importing torch."""
+    call = [sys.executable, "-c", "import time; import torch; print(time.process_time())"]
+    texts = [subprocess.run(call, check=True, capture_output=True).stdout for _ in range(3)]
+    return min(map(float, texts))
+
+
 def against_torch() -> None:
     """Print how long a table of 100,000 cases takes in a fresh process, in imports of torch."""
-    code = "import time; import torch; print(time.process_time())"
-    call = [sys.executable, "-c", code]
-    texts = [subprocess.run(call, check=True, capture_output=True).stdout for _ in range(3)]
-    torch = min(map(float, texts))
+    torch = torch_seconds()
     for name in ("case table", "function of two"):
         took = in_fresh_process(name, 316)[0]
         print(f"{name:16} 100,000 cases: {took / torch:.2f} times importing torch", flush=True)
+
+
+def grown(name: str, torch: float) -> Line:
+    """Return what compiling the largest size of a shape takes, and how it grows to there."""
+    sizes = SHAPES[name][1][-2:]
+    runs = [in_fresh_process(name, n, turns=1) for n in sizes]
+    took, rules, operands, megabytes = runs[-1]
+    power = exponent(sizes, [run[0] for run in runs])
+    note = f"grows as n^{power:.2f}; {rules:,} rules, {operands:,} operands, {megabytes:.0f} MB"
+    case = f"{name}, n = {sizes[-1]:,}, processor time"
+    return Line(SECTION, case, took, against={"import torch": torch}, note=note)
+
+
+def lines(tiny: bool = False) -> list[Line]:
+    """Measure all shapes, each at its two largest sizes."""
+    if tiny:
+        return [Line(SECTION, "sum, n = 10, processor time", max(seconds("sum", 10)[0], 1e-9))]
+    torch = torch_seconds()
+    return [grown(name, torch) for name in SHAPES]
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ that the work consists of, at the peaks of this machine.
 import argparse
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -20,7 +21,7 @@ from measure import Line
 SECTIONS = {
     "inference": ["inference_speed"],
     "evidence": ["evidence_speed"],
-    "compile growth": ["function_growth"],
+    "compile growth": ["compile_growth", "function_growth"],
     "learning": ["learning_speed"],
     "backpropagation": ["backpropagation_speed"],
     "explanations": ["explanation_speed"],
@@ -32,6 +33,7 @@ def measured(sections: list[str], tiny: bool = False) -> Iterator[Line]:
     """Yield the lines of some sections, in the order of `SECTIONS`."""
     for section in SECTIONS:
         if section in sections:
+            print(f"{section} ...", file=sys.stderr, flush=True)
             for name in SECTIONS[section]:
                 yield from import_module(name).lines(tiny=tiny)
 

@@ -10,17 +10,19 @@ import numpy as np
 
 import pinesy
 from pinesy._common.jit import Kernel
+from pinesy.engine.kernels import kernels_of
 
+TYPES = ("float64", "float32", "uint16", "uint8")
 SOURCE = Path(pinesy.__file__).parents[1]
 
 
 def compile_kernels() -> None:
-    """Compile all kernels of the library."""
+    """Compile all kernels of the library, those of inference for every type of numbers."""
+    owners: list[object] = [kernels_of(np.dtype(name)) for name in TYPES]
     for path in sorted(SOURCE.rglob("*kernels.py")):
-        module = import_module(".".join(path.relative_to(SOURCE).with_suffix("").parts))
-        for kernel in vars(module).values():
-            if isinstance(kernel, Kernel):
-                kernel._compile()
+        owners.append(import_module(".".join(path.relative_to(SOURCE).with_suffix("").parts)))
+    for kernel in {k for owner in owners for k in vars(owner).values() if isinstance(k, Kernel)}:
+        kernel._compile()
 
 
 def compile_baselines() -> None:
