@@ -163,12 +163,8 @@ def test_no_fewer_readings_win(question: Any, clear: float) -> None:
             continue
         change = smallest_change(cascade, evidence, value, output, mode="fewest", clearance=clear)
         event(f"{len(change.readings)} inputs")
-        if len(change.readings) <= 3:
-            assert change.exact
-            assert (len(change.readings), change.size) == min(sizes)
-        else:
-            assert not change.exact
-            assert min(sizes)[0] > 3
+        assert change.exact
+        assert (len(change.readings), change.size) == min(sizes)
         check(cascade, evidence, change, clear)
 
 

@@ -1,20 +1,20 @@
 """The search for a change of the fewest inputs by which another value would win.
 
-Up to three inputs all combinations are tried, in batches. Where inputs are still open, inferred
-degrees lie between those of the highest and of the lowest degrees of their alternatives, for they
-rise with the degrees of the inputs. Where the value at its highest is not above another at its
-lowest, the combinations behind it are not looked at.
+All combinations of one, two and three inputs are tried, in batches, and of more while they are not
+too many. Where inputs are still open, inferred degrees lie between those of the highest and of the
+lowest degrees of their alternatives, for they rise with the degrees of the inputs. Where the value
+at its highest is not above another at its lowest, the combinations behind it are not looked at.
 
-If more inputs have to change, they are changed one after the other, each time the one that brings
-the value nearest to winning; where no single one does, the search goes depth first. Then the
-number of inputs is not known to be the least.
+Beyond that, inputs are changed one after the other, each time the one that brings the value nearest
+to winning; where no single one does, the search goes depth first. Then the number of inputs is not
+known to be the least.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
-from math import inf
+from math import comb, inf
 from typing import Literal
 
 import numpy as np
@@ -25,14 +25,15 @@ from pinesy.explanations.decision import Decision
 from pinesy.explanations.reading_search import Choice, ReadingSearch
 from pinesy.explanations.sample import BoolArray, IntArray
 
-#: Up to so many inputs all combinations are tried.
+#: Up to so many inputs all combinations are tried, whatever their number.
 MOST = 3
 #: Combinations of inputs that are looked at together.
 SETS = 256
 #: Degrees of the rows that are inferred together (16 MB).
 CELLS = 1 << 21
-#: The depth-first search has this part of the rows: it infers few at a time.
-DEPTH_SHARE = 20
+#: This part of the rows may be combinations of more inputs, and those of the depth-first search,
+#: which infers few at a time.
+SHARE = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +114,31 @@ class FewestSearch:
     def run(self) -> tuple[Choice | None, bool]:
         """Return the choice (or None), and whether it is proved that there is no better one."""
         free = [i for i, one in enumerate(self.inputs) if len(one) > 1]
-        exact = True
-        for number in range(1, min(MOST, len(free)) + 1):
+        number, exact = 0, True
+        for number in self._numbers(len(free)):
             found, complete = self._changing(number, free)
             exact = exact and complete
             if found is not None:
                 return found[2], exact
-        if len(free) <= MOST:
-            return None, exact
-        found_one = self._one_by_one(free)
-        if found_one is not None:
-            return found_one, False
-        effort = max(1, self.effort // DEPTH_SHARE)
-        deep = ReadingSearch(self.decision, self.place, self.inputs, effort)
+            if number > MOST and not complete:
+                break
+        if number == len(free) and exact:
+            return None, True
+        one_by_one = self._one_by_one(free)
+        if one_by_one is not None:
+            return one_by_one, False
+        deep = ReadingSearch(self.decision, self.place, self.inputs, max(1, self.effort // SHARE))
         choice, complete = deep.within(inf)
         return choice, choice is None and complete
+
+    def _numbers(self, free: int) -> Iterator[int]:
+        """Yield the numbers of inputs whose combinations are not too many."""
+        needed = len(self._needed)
+        for number in range(1, free + 1):
+            many = comb(free - needed, number - needed) if number >= needed else 0
+            if number > MOST and many > self.effort // SHARE:
+                return
+            yield number
 
     def _changing(self, number: int, free: list[int]) -> tuple[_Found | None, bool]:
         """Return the cheapest change of so many inputs, and whether all were looked at."""

@@ -175,8 +175,8 @@ def smallest_change(
         have to say
     effort : the rows that may be inferred at each size, or for each number of inputs, before the
         search goes on to a larger one; then the change is not `exact`. By default 10,000 or,
-        where the fewest inputs are searched, 1,000,000. Changes of more than three inputs are
-        never known to be of the fewest.
+        where the fewest inputs are searched, 1,000,000; there, changes of more than three inputs
+        are known to be of the fewest if their combinations are at most a twentieth of it
 
     Raises
     ------
