@@ -21,6 +21,7 @@ _NAMES = {
     "pinesy.explanations": (
         "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
     ),
+    "pinesy.induction": "induce",
     "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",
     "pinesy.learning": "Audit LearnedRules LearningResult ParameterEstimate audit learn",
     "pinesy.minmax": "MaxMinSystem MinMaxSystem minmax_product",

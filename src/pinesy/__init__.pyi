@@ -27,6 +27,7 @@ from pinesy.explanations import (
     smallest_change,
     why_not,
 )
+from pinesy.induction import induce
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
 from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
@@ -120,6 +121,7 @@ __all__ = [
     "exactly",
     "explain",
     "function",
+    "induce",
     "joint",
     "learn",
     "load",

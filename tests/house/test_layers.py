@@ -20,6 +20,7 @@ ROWS = [
     ["rulebase"],
     ["samples"],
     ["learning"],
+    ["induction"],
     ["inverse"],
     ["explanations"],
     ["nets"],

@@ -1,0 +1,15 @@
+"""Rules from tables: short rules that give points to classes, as an ordinary cascade."""
+
+from pinesy.induction.induce import InducedRules, induce, induce_points
+from pinesy.induction.point_model import PointModel
+from pinesy.induction.training_table import Column, TrainingTable, read_training_table
+
+__all__ = [
+    "Column",
+    "InducedRules",
+    "PointModel",
+    "TrainingTable",
+    "induce",
+    "induce_points",
+    "read_training_table",
+]

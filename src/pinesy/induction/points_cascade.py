@@ -1,0 +1,217 @@
+"""A point model as an ordinary cascade of rules.
+
+1. ``iff glucose >= 126 and age >= 45 then `rule 1` in {3}``: the rules give points, or none.
+2. ``points for yes`` is the sum of the points of the rules for that class: a function of them, of
+   some at a time.
+3. ``if `yes against no` where `points for yes` - `points for no` >= 4 then outcome in {yes}
+   [certainty=0.9]``: what a lead says, one rule for each level.
+
+With certain inputs every inner attribute has one value, so that the cascade computes
+`PointModel.possibility`; with unknown ones the possible sums are those between both totals.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import permutations
+from math import prod
+
+from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
+from pinesy.induction.kept_rules import KeptRules
+from pinesy.induction.point_model import PointModel
+from pinesy.induction.training_table import Column
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.function_steps import joint
+from pinesy.rulebase.functions import function
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import premise_of
+from pinesy.rules.propositions import Proposition
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import format_name
+
+#: Values of the product of rules, or of sums of them, that are added in one function.
+MAX_VALUES = 150
+
+
+def input_attributes(
+    columns: Sequence[Column], features: Sequence[Feature], boxes: Iterable[Box], kept: KeptRules
+) -> list[Attribute]:
+    """Return the attributes of columns: numeric ones with the cuts that rules use."""
+    cuts: dict[int, set[float]] = {i: set(kept.cuts(c.name)) for i, c in enumerate(columns)}
+    for f, low, high in (bound for box in boxes for bound in box):
+        at = (low if low > LOWEST else None, high if high < HIGHEST else None)
+        cuts[features[f].column] |= {
+            features[f].cuts[k] for k in at if k is not None and features[f].cuts
+        }
+    return [
+        Attribute(c.name, c.domain) if c.domain else Attribute.number(c.name, sorted(cuts[i]))
+        for i, c in enumerate(columns)
+    ]
+
+
+def box_premise(
+    box: Box, features: Sequence[Feature], attributes: Sequence[Attribute]
+) -> list[Proposition]:
+    """Return the propositions of a box, one for each column."""
+    masks: dict[int, int] = {}
+    for f, low, high in box:
+        feature = features[f]
+        attribute = attributes[feature.column]
+        mask = _mask(feature, attribute, low, high)
+        masks[feature.column] = masks.get(feature.column, attribute.full) & mask
+    return [Proposition(attributes[i], mask) for i, mask in sorted(masks.items())]
+
+
+def _mask(feature: Feature, attribute: Attribute, low: int, high: int) -> int:
+    """Return the values of an attribute whose step is above `low`, and at most `high`."""
+    if feature.value is not None:
+        own = 1 << feature.value
+        return own if low == 0 else attribute.full & ~own
+    if attribute.scale is None:
+        first, last = low + 1, min(high, len(attribute.domain) - 1)
+    else:
+        places = attribute.scale.cuts
+        first = places.index(feature.cuts[low]) + 1 if low > LOWEST else 0
+        last = places.index(feature.cuts[high]) if high < HIGHEST else len(places)
+    return sum(1 << i for i in range(first, last + 1))
+
+
+class CascadeWriter:
+    """Collects the rule sets of a point model, under names that no column has."""
+
+    def __init__(self, attributes: Sequence[Attribute], output: Attribute) -> None:
+        self._inputs = list(attributes)
+        self._output = output
+        self._taken = {a.name for a in (*attributes, output)}
+        self._sets: list[RuleSet] = []
+        self._count = 0
+
+    def cascade(
+        self, model: PointModel, premises: Sequence[Sequence[Proposition]], kept: KeptRules
+    ) -> Cascade:
+        """Return the cascade of a model, and of rules of the user's own that win against it."""
+        parts: list[list[Attribute]] = [[] for _ in self._output.domain]
+        for premise, label, points in zip(premises, model.classes, model.points, strict=True):
+            parts[label].append(self._points(premise, int(points)))
+        strong = int(model.points.sum() + model.prior.max()) + 1
+        for rule in kept.rules_on(self._inputs, self._output):
+            for label in range(len(parts)):
+                if rule.conclusion.mask >> label & 1 and rule.r < 1.0:
+                    parts[label].append(self._points(rule.premise.propositions, strong))
+        totals = [self._total(label, own) for label, own in enumerate(parts)]
+        rules = [*kept.rules_on(self._inputs, self._output), *self._leads(totals, model)]
+        return Cascade(*self._sets, RuleSet(rules), attributes=self._inputs)
+
+    def _name(self, wish: str) -> str:
+        """Return a name that is free."""
+        while wish in self._taken:
+            wish += "'"
+        self._taken.add(wish)
+        return wish
+
+    def _points(self, premise: Sequence[Proposition], points: int) -> Attribute:
+        """Add the rule that gives points where a premise holds, and none elsewhere."""
+        self._count += 1
+        gives = Attribute(self._name(f"rule {self._count}"), [0, points])
+        rule = Rule(premise_of(*premise), gives.isin({points}), 0.0, 0.0)
+        self._sets.append(RuleSet([rule]))
+        return gives
+
+    def _total(self, label: int, parts: list[Attribute]) -> Attribute | None:
+        """Add the sums of parts, some at a time, and return that of all; None for no part."""
+        name = f"points for {self._output.domain[label]}"
+        step = 0
+        while len(parts) > 1:
+            groups, parts = _groups(parts), []
+            for group in groups:
+                step += 1
+                whole = name if len(groups) == 1 else f"{name}.{step}"
+                parts.append(self._sum(whole, group) if len(group) > 1 else group[0])
+        return parts[0] if parts else None
+
+    def _sum(self, name: str, parts: list[Attribute]) -> Attribute:
+        name = self._name(name)
+        pairing = joint(self._name(f"{name}.parts"), *parts)
+        added = function(name, pairing, " + ".join(format_name(a.name) for a in parts))
+        self._sets += added.rule_sets
+        return added.attributes[name]
+
+    def _leads(self, totals: Sequence[Attribute | None], model: PointModel) -> list[Rule]:
+        """Return what leads of one class against another say, for every two."""
+        rules = []
+        pairs: dict[frozenset[int], Attribute | None] = {}
+        for first, second in permutations(range(len(totals)), 2):
+            both = frozenset((first, second))
+            if both not in pairs:
+                pairs[both] = self._pair(first, second, totals)
+            ahead = int(model.prior[first] - model.prior[second])
+            rules += self._nest(pairs[both], first, second, totals, ahead, model)
+        return rules
+
+    def _pair(
+        self, first: int, second: int, totals: Sequence[Attribute | None]
+    ) -> Attribute | None:
+        a, b = totals[first], totals[second]
+        if a is None or b is None:
+            return a or b
+        names = (self._output.domain[first], self._output.domain[second])
+        pairing = joint(self._name(f"{names[0]} against {names[1]}"), a, b)
+        self._sets.append(pairing)
+        return pairing.output
+
+    def _nest(
+        self,
+        pair: Attribute | None,
+        first: int,
+        second: int,
+        totals: Sequence[Attribute | None],
+        ahead: int,
+        model: PointModel,
+    ) -> list[Rule]:
+        """Return the rules that exclude class `second` where `first` leads by 1, 2, ... points."""
+        others = self._output.full & ~(1 << second)
+        rules = []
+        for lead in range(1, len(model.levels)):
+            premise = self._led(pair, totals[first], totals[second], lead - ahead)
+            if premise is not None and premise.mask:
+                conclusion = Proposition(self._output, others)
+                rules.append(Rule(premise_of(premise), conclusion, 1.0, float(model.levels[lead])))
+        return rules
+
+    def _led(
+        self, pair: Attribute | None, a: Attribute | None, b: Attribute | None, least: int
+    ) -> Proposition | None:
+        """Return that the points of `a` are at least so many more than those of `b`."""
+        if pair is None:
+            where = self._inputs[0]
+            return Proposition(where, where.full) if least <= 0 else None
+        if a is None or b is None:
+            text = f"{format_name(pair.name)}" if b is None else f"0 - {format_name(pair.name)}"
+            return pair.where(f"{text} >= {least}")
+        return pair.where(f"{format_name(a.name)} - {format_name(b.name)} >= {least}")
+
+
+def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:
+    """Return attributes in groups of two or more, with products of up to `MAX_VALUES` values."""
+    groups: list[list[Attribute]] = [[]]
+    for part in parts:
+        values = prod(len(a.domain) for a in (*groups[-1], part))
+        if len(groups[-1]) >= 2 and values > MAX_VALUES:
+            groups.append([])
+        groups[-1].append(part)
+    return groups
+
+
+def write_cascade(
+    model: PointModel,
+    columns: Sequence[Column],
+    features: Sequence[Feature],
+    target: tuple[str, tuple[Hashable, ...]],
+    kept: KeptRules,
+) -> Cascade:
+    """Return a point model on columns as a cascade that concludes on the target.
+
+    Costs the products of some rules at a time, and of the sums of every two classes.
+    """
+    attributes = input_attributes(columns, features, model.boxes, kept)
+    premises = [box_premise(box, features, attributes) for box in model.boxes]
+    return CascadeWriter(attributes, Attribute(*target)).cascade(model, premises, kept)

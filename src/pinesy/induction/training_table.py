@@ -1,0 +1,234 @@
+"""The table that rules are induced from: columns of numbers or categories, and the labels."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, listed, suggestion
+from pinesy.engine.plain_values import is_missing
+from pinesy.exceptions import DataError
+from pinesy.rules.numbers import is_number
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    values : numbers, or positions in the `domain`; NaN where nothing is known
+    domain : the categories; empty for numbers
+    ordered : whether the order of the categories means something
+    """
+
+    name: str
+    values: FloatArray
+    domain: tuple[Hashable, ...] = ()
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """Columns, and for each row the position of its label among the classes.
+
+    Attributes
+    ----------
+    columns : those that are told apart from row to row by more than nothing, and the others
+    labels : array of int
+    classes : the labels that there are
+    target : the name of the labels
+    """
+
+    columns: tuple[Column, ...]
+    labels: IntArray
+    classes: tuple[Hashable, ...]
+    target: str
+
+
+def read_training_table(
+    table: Any,
+    target: Any,
+    ordinal: Mapping[str, Sequence[Hashable]] | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+) -> TrainingTable:
+    """Return a table by columns, or raise `DataError`; costs one pass over it.
+
+    Parameters
+    ----------
+    table : a DataFrame of pandas or polars, a dict of columns, or a list of dicts
+    target : the name of the column of labels, or the labels (then they are called "target", or
+        as their Series is)
+    ordinal : the categories of ordinal columns, from the lowest on
+    sample : the most rows that are read, drawn by `seed` in the proportions of the labels
+    """
+    columns = _by_name(table)
+    name, labels = _labels(columns, target)
+    codes, classes = _classes(labels, name)
+    order = _ordinal(ordinal or {}, columns)
+    rows = _drawn(codes, len(classes), sample, seed)
+    inputs = {n: c for n, c in columns.items() if n != name and n.lower() != "id"}
+    read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
+    if all(np.isnan(c.values).all() for c in read):
+        raise DataError("there is nothing to induce rules from: every column is missing throughout")
+    return TrainingTable(read, codes[rows], classes, name)
+
+
+def _by_name(table: Any) -> dict[str, Any]:
+    if isinstance(table, Mapping):
+        titles, columns = list(table), table
+    elif hasattr(table, "columns"):
+        titles, columns = list(table.columns), table
+    else:
+        columns = _of_records(table)
+        titles = list(columns)
+    names = [str(title) for title in titles]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise DataError(f"the table has two columns {twice!r}; each name may stand there once")
+    return {name: columns[title] for name, title in zip(names, titles, strict=True)}
+
+
+def _of_records(table: Any) -> dict[str, list[Any]]:
+    rows = list(table) if isinstance(table, Iterable) and not isinstance(table, str) else []
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise DataError(
+            f"the table is {table!r:.60}; give a DataFrame, a dict of columns, or a list of dicts"
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _labels(columns: dict[str, Any], target: Any) -> tuple[str, Any]:
+    if isinstance(target, str):
+        if target not in columns:
+            hint = suggestion(target, columns)
+            raise DataError(
+                f"the table has no column {target!r}{hint}; it has {listed([*columns])}"
+            )
+        return target, columns[target]
+    name = str(getattr(target, "name", None) or "target")
+    if name in columns:
+        raise DataError(f"the labels are called {name!r}, as is a column; give them another name")
+    return name, target
+
+
+def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
+    """Return the positions of labels, and the classes in order; refuse what teaches nothing."""
+    values = _objects(labels)
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise DataError(
+                f"the label {name!r} of row {row} is missing; leave out rows without label"
+            )
+    if len(values) < 2:
+        raise DataError(f"rules are induced from two rows or more; there are {len(values)}")
+    classes = _categories(labels, values)
+    if len(classes) < 2:
+        raise DataError(f"every row has the label {classes[0]!r}; two classes or more are needed")
+    place = {value: i for i, value in enumerate(classes)}
+    return np.array([place[value] for value in values], dtype=np.int64), classes
+
+
+def _objects(column: Any) -> list[Any]:
+    """Return a column as a list of Python's own values."""
+    array = column.to_numpy() if hasattr(column, "to_numpy") else column
+    values = array.tolist() if isinstance(array, np.ndarray) else list(array)
+    return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Return the distinct values: in their own order if they have one, else sorted."""
+    found = dict.fromkeys(values)
+    own = getattr(getattr(column, "dtype", None), "categories", None)
+    if own is not None and not callable(own):
+        return tuple(v for v in _objects(own) if v in found)
+    try:
+        return tuple(sorted(found))
+    except TypeError:
+        return tuple(sorted(found, key=lambda v: (type(v).__name__, str(v))))
+
+
+def _ordinal(
+    given: Mapping[str, Sequence[Hashable]], columns: Mapping[str, Any]
+) -> dict[str, tuple[Hashable, ...]]:
+    for name in given:
+        if name not in columns:
+            raise DataError(
+                f"ordinal names {name!r}, which is no column{suggestion(name, columns)}"
+            )
+    return {name: tuple(values) for name, values in given.items()}
+
+
+def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> IntArray:
+    """Return the rows to read: all, or a stratified sample in the order of the table."""
+    if sample is None or sample >= len(labels):
+        return np.arange(len(labels))
+    rng = np.random.default_rng(seed)
+    share = sample / len(labels)
+    parts = []
+    for label in range(n_classes):
+        rows = np.flatnonzero(labels == label)
+        parts.append(rng.choice(rows, size=max(1, round(share * len(rows))), replace=False))
+    return np.sort(np.concatenate(parts))
+
+
+def _column(
+    name: str, column: Any, n: int, rows: IntArray, order: tuple[Hashable, ...] | None
+) -> Column:
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.ndim != 1 or len(array) != n:
+        raise DataError(f"column {name!r} has shape {array.shape}; there are {n} labels")
+    if order is None and array.dtype.kind in "iuf":
+        return Column(name, _finite(name, array[rows].astype(np.float64), rows))
+    values = _objects(column)
+    known = [v for v in values if not is_missing(v)]
+    numbers = sum(map(is_number, known))
+    if order is None and numbers == len(known):
+        floats = [np.nan if is_missing(values[i]) else float(values[i]) for i in rows]
+        return Column(name, _finite(name, np.array(floats), rows))
+    if order is None and numbers:
+        raise _mixed(name, values, numbers >= len(known) / 2)
+    domain = order or _categories(column, known)
+    own = bool(getattr(getattr(column, "dtype", None), "ordered", False))
+    return Column(name, _positions(name, values, rows, domain), domain, order is not None or own)
+
+
+def _finite(name: str, values: FloatArray, rows: IntArray) -> FloatArray:
+    if np.isinf(values).any():
+        row = int(rows[np.isinf(values).argmax()])
+        raise DataError(f"column {name!r}, row {row}: the number is infinite")
+    return values
+
+
+def _mixed(name: str, values: list[Any], mostly_numbers: bool) -> DataError:
+    """Return the error for a column with numbers and texts: it names the odd one."""
+    odd = (i for i, v in enumerate(values) if not is_missing(v) and is_number(v) != mostly_numbers)
+    row = next(odd)
+    kinds = ("numbers", "text") if mostly_numbers else ("text", "a number")
+    return DataError(
+        f"column {name!r} has {kinds[0]}, but in row {row} {kinds[1]}: {values[row]!r:.40}; write "
+        "None for what is unknown, or make all of them text if they are categories"
+    )
+
+
+def _positions(
+    name: str, values: list[Any], rows: IntArray, domain: tuple[Hashable, ...]
+) -> FloatArray:
+    place = {value: float(i) for i, value in enumerate(domain)}
+    found = np.full(len(rows), np.nan)
+    for i, row in enumerate(rows):
+        value = values[row]
+        if value in place:
+            found[i] = place[value]
+        elif not is_missing(value):
+            raise DataError(
+                f"column {name!r}, row {row}: {value!r} is none of {listed([*map(repr, domain)])}"
+            )
+    return found

@@ -1,0 +1,95 @@
+"""What tables are refused, and how numbers are cut."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messages import raises_saying
+from pinesy import Attribute, DataError, If, RuleSetError, induce
+from pinesy.induction.binary_features import Feature, cuts_of, held, short_between, steps_of
+from pinesy.induction.training_table import Column
+
+GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "parts"),
+    [
+        ({**GOOD, "y": ["a"] * 3}, "y", ["every row has the label 'a'", "two classes"]),
+        ({**GOOD, "y": ["a", None, "b"]}, "y", ["label 'y' of row 1 is missing"]),
+        ({**GOOD, "y": ["a", float("nan"), "b"]}, "y", ["label 'y' of row 1 is missing"]),
+        ({"x": [1], "y": ["a"]}, "y", ["two rows or more", "there are 1"]),
+        ({**GOOD, "x": [1, "much", 3]}, "y", ["'x'", "row 1", "'much'", "None"]),
+        ({**GOOD, "x": ["a", "b", 3]}, "y", ["'x'", "row 2", "3"]),
+        ({**GOOD, "x": [1.0, np.inf, 3]}, "y", ["'x', row 1", "infinite"]),
+        ({**GOOD, "x": [1.0, 2.0]}, "y", ["'x' has shape (2,)", "3 labels"]),
+        ({**GOOD, "x": [None] * 3}, "y", ["every column is missing"]),
+        (GOOD, "why", ["no column 'why'", "x"]),
+        (GOOD, [1, 2], ["'x' has shape (3,)", "2 labels"]),
+        ("a table", "y", ["'a table'", "DataFrame"]),
+        ({1: [1, 2], "1": [1, 2], "y": [0, 1]}, "y", ["two columns '1'"]),
+    ],
+)
+def test_bad_tables_are_refused(table: Any, target: Any, parts: list[str]) -> None:
+    with raises_saying(DataError, *parts):
+        induce(table, target)
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"monotone": {"z": 1}}, ["monotone names 'z'"]),
+        ({"monotone": {"x": 2}}, ["2 for 'x'", "1 or -1"]),
+        ({"ordinal": {"z": [1]}}, ["ordinal names 'z'"]),
+        ({"ordinal": {"x": [1.0, 2.0]}}, ["'x', row 2", "3.0"]),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], parts: list[str]) -> None:
+    with raises_saying(DataError, *parts):
+        induce(GOOD, "y", **options)
+
+
+def test_kept_rules_are_on_the_columns_and_the_target() -> None:
+    x, y = Attribute.number("x", [2], blur=1), Attribute("y", ["a", "b"])
+    with raises_saying(RuleSetError, "with a blur"):
+        induce(GOOD, "y", keep=[If(x < 2).then(y.isin({"a"}))])
+    with raises_saying(RuleSetError, "concludes on", "'y', with the values"):
+        other = Attribute("y", ["a", "c"])
+        induce(GOOD, "y", keep=[If(x < 2).then(other.isin({"a"}))])
+    with raises_saying(RuleSetError, "is on 'z'"):
+        induce(GOOD, "y", keep=[If(Attribute.number("z", [2]) < 2).then(y.isin({"a"}))])
+    with raises_saying(RuleSetError, "keep has 3"):
+        induce(GOOD, "y", keep=[3])
+
+
+def test_without_scikit_learn_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    with raises_saying(DataError, "pip install 'pinesy[sklearn]'"):
+        induce({"x": [1.0, 2.0] * 9, "y": ["a", "b"] * 9}, "y")
+
+
+@given(st.lists(st.integers(-500, 500), min_size=2, max_size=60))
+@settings(max_examples=50)
+def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
+    numbers = np.array(values) / 8
+    cuts = cuts_of(numbers, most=7)
+    assert len(cuts) <= 7
+    assert sorted(set(cuts)) == list(cuts)
+    columns = (Column("x", np.append(numbers, np.nan)),)
+    steps = steps_of(columns, (Feature(0, cuts),))
+    assert [sum(c <= v for c in cuts) for v in numbers] == steps[:-1, 0].tolist()
+    certain, possible = held(steps, [((0, 0, 2),)])
+    assert certain[0].tolist() == [0 < s <= 2 for s in steps[:-1, 0]] + [False]
+    assert possible[0].tolist() == [*certain[0, :-1], True]
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-9, 1e6))
+@settings(max_examples=50)
+def test_a_short_number_lies_between(low: float, gap: float) -> None:
+    high = low + gap
+    if high > low:
+        assert low < short_between(low, high) <= high
