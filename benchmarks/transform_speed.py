@@ -9,12 +9,12 @@ from measure import Line, best_times
 from pinesy import antipignistic, antipignistic_inverse, minimum_specificity
 from pinesy.problems import addition
 
-K = 100
+SECTION = "transformations"
 
 
-def alone(n: int = 1000) -> list[Line]:
-    """Time 200 distributions a sample of Addition-100, and its inference."""
-    program, p = addition(K).compile(), tuned_dp.random_digits(n, K)
+def alone(k: int, n: int) -> list[Line]:
+    """Time the distributions of samples of Addition-k, and their inference."""
+    program, p = addition(k).compile(), tuned_dp.random_digits(n, k)
     pi = antipignistic(p)
     times = best_times(
         {
@@ -27,34 +27,35 @@ def alone(n: int = 1000) -> list[Line]:
         seconds=5.0,
     )
     inference = {"inference of these samples": times.pop("inference")}
-    case = f"{200 * n} distributions of 10 values"
+    case = f"{2 * k * n:,} distributions of 10 values"
     return [
-        Line("transformation", f"{name}, {case}", t, n, inference, bytes=2 * p.nbytes)
+        Line(SECTION, f"{name}, {case}", t, n, inference, bytes=2 * p.nbytes)
         for name, t in times.items()
     ]
 
 
-def end_to_end(n: int) -> Line:
-    """Time Addition-100 from probabilities to results, against dynamic programming in PyTorch."""
+def end_to_end(k: int, n: int) -> Line:
+    """Time Addition-k from probabilities to results, against dynamic programming in PyTorch."""
     import torch
 
-    program, p = addition(K).compile(), tuned_dp.random_digits(n, K)
+    program, p = addition(k).compile(), tuned_dp.random_digits(n, k)
     x = p.reshape(n, -1)
     times = best_times(
         {
             "pinesy": partial(program.infer, x, transform="antipignistic"),
             "pinesy in two steps": lambda: program.infer(antipignistic(p).reshape(n, -1)),
-            "plain torch": partial(plain_dp.torch_dp, torch.from_numpy(p)),
+            "probabilities, PyTorch": partial(plain_dp.torch_dp, torch.from_numpy(p)),
         },
         seconds=5.0,
     )
     ours = times.pop("pinesy")
-    return Line("transformation", f"Addition-100 from probabilities, batch {n}", ours, n, times)
+    return Line(SECTION, f"Addition-{k} from probabilities, batch {n:,}", ours, n, times)
 
 
-def lines() -> list[Line]:
-    """Return all lines."""
-    return [*alone(), end_to_end(1), end_to_end(1000)]
+def lines(tiny: bool = False) -> list[Line]:
+    """Measure transformations."""
+    k, n = (1, 10) if tiny else (100, 1000)
+    return [*alone(k, n), end_to_end(k, 1), end_to_end(k, n)]
 
 
 if __name__ == "__main__":
