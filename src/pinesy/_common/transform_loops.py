@@ -9,8 +9,9 @@ they are, which is quicker than loading Numba; `transform_kernels` compiles the 
 import numpy as np
 
 ANTIPIGNISTIC, MINIMUM_SPECIFICITY, EQUAL_TIES, INVERSE = 0, 1, 2, 3
-#: Numbers in a block: it should stay in a core's first-level cache. Lanes of a block.
-BLOCK_NUMBERS, MIN_LANES, MAX_LANES = 2560, 16, 256
+#: Numbers in a block: it should stay in a core's first-level cache. Lanes of a block: 144, because
+#: rows that lie a power of two apart take the same lines of a cache.
+BLOCK_NUMBERS, MIN_LANES, MAX_LANES = 1440, 16, 144
 #: A sum over more numbers is cut in two, down to this many.
 LEAF, UNROLLED = 128, 8
 
