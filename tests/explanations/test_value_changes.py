@@ -258,7 +258,8 @@ def test_a_blurred_number_is_named_where_it_is_certain() -> None:
         if t >= 36.5 then ill in {yes} [certainty=0.3]
     """)
     assert str(smallest_change(near, {"t": 37.9}, "no")) == (
-        "if t were at least 37 but at most 37.5 (now 37.9), ill would be no"
+        "if t were at least 37 but at most 37.5 (now 37.9), ill would be no (though the rules "
+        "contradict each other then, by 0.3)"
     )
     middle = smallest_change(parse("""
         number t cuts {36, 36.5, 38} [blur=0.5]
@@ -333,7 +334,10 @@ def test_a_contradiction_is_left_for_the_most_possible_value() -> None:
     assert str(change) == "if a were below 0 (now 5), y would be 0"
     back = smallest_change(rules, {"a": -1}, 1)
     assert back.result.to_dict() == before.to_dict()
-    assert str(back) == "if a were at least 1 (now -1), y would be 1"
+    assert str(back) == (
+        "if a were at least 1 (now -1), y would be 1 (though the rules contradict each other then, "
+        "by 0.5)"
+    )
 
 
 # --- which inputs, and how many ------------------------------------------------------------------
@@ -430,7 +434,7 @@ def test_more_than_three_inputs(rules: str, fewest: int, effort: int) -> None:
     assert (len(change.readings), change.exact) == (fewest, True)
     quick = smallest_change(cascade, now, "yes", effort=effort)
     assert (len(quick.readings), quick.exact) == (fewest, False)
-    assert str(quick).endswith("y would be yes (there may be a change of fewer inputs)")
+    assert str(quick).endswith("there may be a change of fewer inputs)")
 
 
 def test_a_search_that_is_given_up() -> None:

@@ -75,10 +75,17 @@ class Change:
 
     def __str__(self) -> str:
         parts = [self._part(name) for name in self.readings]
-        smaller = "a smaller change" if self.mode == "smallest" else "a change of fewer inputs"
-        kind = "" if self.exact else f" (there may be {smaller})"
         wins = f"{format_name(self.attribute.name)} would be {show_value(self.value)}"
-        return f"if {' and '.join(parts)}, {wins}{kind}"
+        return f"if {' and '.join(parts)}, {wins}{self._reserve()}"
+
+    def _reserve(self) -> str:
+        """Return what the reader must not take for granted, in brackets."""
+        smaller = "a smaller change" if self.mode == "smallest" else "a change of fewer inputs"
+        notes = [] if self.exact else [f"there may be {smaller}"]
+        if not self.result.normalised:
+            by = number_text(float(self.result.contradiction))
+            notes.insert(0, f"though the rules contradict each other then, by {by}")
+        return f" ({'; '.join(notes)})" if notes else ""
 
     def _part(self, name: str) -> str:
         value = self.readings[name]
