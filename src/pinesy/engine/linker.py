@@ -100,8 +100,10 @@ class Demands:
         self.with_degrees = degrees
         used = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
         for attribute in outputs:
-            singletons = (1 << i for i in range(len(attribute.domain)))
-            self.masks.setdefault(attribute.name, set()).update(singletons)
+            masks = self.masks.setdefault(attribute.name, set())
+            if attribute.name in kinds:  # equal masks that are in memory anyway
+                masks.update(q for q in kinds[attribute.name].conclusions if q.bit_count() == 1)
+            masks.update(1 << i for i in range(len(attribute.domain)))
         for p in propositions:
             self.masks.setdefault(p.attribute.name, set()).add(p.mask)
         for unit in reversed(units):

@@ -6,7 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinesy._common.masks import BoolArray, Numbers, classes_of, distinct_pairs, mask_at, mask_lists
+from pinesy._common.masks import (
+    BoolArray,
+    Numbers,
+    classes_of,
+    distinct_pairs,
+    mask_at,
+    mask_lists,
+    run_starts,
+)
 from pinesy.engine.circuit import MAX, MIN, ONE, ZERO
 from pinesy.engine.folds import Folds
 
@@ -36,11 +44,18 @@ class Subsets(NamedTuple):
         rows, atoms, _ = distinct_pairs(rows, atom_of[places])
         return cls(atom_of, n_atoms, rows, atoms, inverted)
 
-    def masks(self) -> list[int]:
-        """Return the atoms as masks."""
+    def masks(self, given: Sequence[int]) -> list[int]:
+        """Return the atoms as masks: those of the subsets themselves, where they are atoms."""
+        starts = run_starts(self.rows)
+        alone = np.diff(starts, append=len(self.rows)) == 1
+        own = starts[alone & ~self.inverted[self.rows[starts]]]
+        known = dict(zip(self.atoms[own].tolist(), self.rows[own].tolist(), strict=True))
         order = np.argsort(self.atom_of, kind="stable")
-        ends = np.cumsum(np.bincount(self.atom_of, minlength=self.n_atoms))
-        return [mask_at(places) for places in np.split(order, ends[:-1])]
+        ends = np.cumsum(np.bincount(self.atom_of, minlength=self.n_atoms)).tolist()
+        return [
+            given[known[atom]] if atom in known else mask_at(order[start:end])
+            for atom, (start, end) in enumerate(pairwise([0, *ends]))
+        ]
 
 
 class SubsetFolds(Folds):
@@ -58,7 +73,10 @@ class SubsetFolds(Folds):
         ends = np.cumsum([2, *sizes]).tolist()
         self.atoms = [np.arange(a, b) for a, b in pairwise(ends)]
         self.others = np.arange(ends[-1], self.first)
-        self._whole = [a for a, known in zip(self.atoms, normalised, strict=True) if known]
+        #: For each constant and leaf the attribute whose atom it is, if that is normalised, or -1.
+        self._owner = np.full(self.first, -1, dtype=np.int64)
+        for a, (atoms, known) in enumerate(zip(self.atoms, normalised, strict=True)):
+            self._owner[atoms] = a if known else -1
 
     def measures(self, subsets: Subsets, atoms: Numbers) -> Numbers:
         """Return the possibility of each subset from those of the atoms."""
@@ -70,9 +88,21 @@ class SubsetFolds(Folds):
                 listed = mine[subsets.rows]
                 entries = subsets.rows[listed], subsets.atoms[listed]
                 result[mine] = self._largest(len(inverted), *entries, atoms, side)[mine]
-        for whole in self._whole:
-            result[_covering(whole, atoms, subsets)] = ONE
+        result[self._is_whole(subsets, atoms)] = ONE
         return result
+
+    def _is_whole(self, subsets: Subsets, values: Numbers) -> BoolArray:
+        """Tell which subsets take in all atoms of some normalised attribute."""
+        whole = np.zeros(len(subsets.inverted), dtype=bool)
+        leaves, columns = np.unique(values, return_index=True)  # of equal values the first
+        owners = self._owner[leaves[leaves < self.first]]
+        for a in np.unique(owners[owners >= 0]).tolist():
+            mine = np.zeros(len(values), dtype=bool)
+            mine[columns[: len(owners)][owners == a]] = True
+            if np.count_nonzero(mine) == len(self.atoms[a]):
+                listed = np.bincount(subsets.rows[mine[subsets.atoms]], minlength=len(whole))
+                whole |= listed == np.where(subsets.inverted, 0, len(self.atoms[a]))
+        return whole
 
     def _largest(
         self, n_rows: int, rows: Numbers, columns: Numbers, atoms: Numbers, all_but: bool
@@ -116,16 +146,3 @@ class SubsetFolds(Folds):
         none = np.zeros(0, dtype=np.int64)
         subsets = Subsets(none, len(distinct), row_of, column_of, np.zeros(n_rows, dtype=bool))
         return self.measures(subsets, distinct)
-
-
-def _covering(whole: Numbers, values: Numbers, subsets: Subsets) -> BoolArray:
-    """Tell which subsets take in all atoms `whole` of an attribute."""
-    is_atom = np.zeros(len(values), dtype=bool)
-    is_atom[np.unique(values, return_index=True)[1]] = True  # of equal values the first
-    is_atom &= (values >= whole[0]) & (values <= whole[-1])
-    inverted = subsets.inverted
-    if np.count_nonzero(is_atom) < len(whole):
-        return np.zeros(len(inverted), dtype=bool)
-    listed = np.bincount(subsets.rows[is_atom[subsets.atoms]], minlength=len(inverted))
-    covering: BoolArray = listed == np.where(inverted, 0, len(whole))
-    return covering

@@ -67,7 +67,9 @@ class WideSet:
     def leaves(self) -> tuple[Facet | Parameter, ...]:
         """The inputs in the order of their numbers, from 2 on."""
         atoms = [
-            Facet(a, mask) for a, subsets in enumerate(self._subsets) for mask in subsets.masks()
+            Facet(a, mask)
+            for a, (subsets, given) in enumerate(zip(self._subsets, self._masks, strict=True))
+            for mask in subsets.masks(given)
         ]
         return (*atoms, *map(Parameter, self._open))
 
@@ -85,8 +87,9 @@ class WideSet:
     def _degrees(self, op: int, subsets: Sequence[Subsets]) -> Numbers:
         rules, attributes, masks = self._parts
         degrees = np.empty(len(rules), dtype=np.int64)
-        for a, one in enumerate(subsets):
-            mine = attributes == a
+        order = np.argsort(attributes, kind="stable")
+        ends = np.cumsum(np.bincount(attributes, minlength=len(subsets)))
+        for a, (one, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
             degrees[mine] = self.folds.measures(one, self.folds.atoms[a])[masks[mine]]
         return self.folds.lists(op, len(self.kind.premises), rules, degrees)
 
