@@ -214,12 +214,12 @@ class Program:
         code = self.code if constants is None else replace(self.code, constants=constants)
         return run(code, Rows(self.inputs, [x], len(x), True))
 
-    @cached_property
+    @property
     def derivatives(self) -> Derivatives:
         """How the outputs depend on inputs and constants."""
         if self.dtype != FLOAT64:
             raise DomainError(f"derivatives are of float64; this program is of {self.dtype}")
-        return Derivatives(self.code)
+        return _derivatives(self)
 
     @cached_property
     def _measures(self) -> dict[Proposition, int]:
@@ -249,6 +249,11 @@ class Program:
         rows = self._form.rows(evidence, transform)
         out = run(self.code, rows)
         return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
+
+
+@cached_on_owner
+def _derivatives(program: Program) -> Derivatives:
+    return Derivatives(program.code)
 
 
 @cached_on_owner

@@ -20,7 +20,7 @@ from pinesy.rulebase.rule_set import RuleSet
 #: A proposition: the place of its attribute among the inputs of the set, and its subset.
 Place = tuple[int, int]
 #: The operands a sample that are brought together at a time.
-OPERANDS = 8192
+OPERANDS = 4096
 #: Beyond all degrees: what fills up short rows never attains a maximum or minimum.
 BELOW, ABOVE = -1.0, 2.0
 
@@ -152,9 +152,10 @@ class _RowExtremes(Function):
     @staticmethod
     def forward(x: Tensor, places: Tensor, largest: bool) -> Tensor:
         best = torch.amax if largest else torch.amin
-        return torch.cat(
-            [best(_taken(x, places[part]), dim=2) for part in _parts(x, places)], dim=1
-        )
+        y = x.new_empty((x.shape[0], places.shape[0], x.shape[2]))
+        for part in _parts(x, places):  # a list of results would lie between freed operands
+            y[:, part] = best(_taken(x, places[part]), dim=2)
+        return y
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
