@@ -149,3 +149,12 @@ def test_the_given_array_is_not_changed() -> None:
     before = rows.copy()
     antipignistic(rows)
     assert np.array_equal(rows, before)
+
+
+def test_tiny_probabilities_are_divided_exactly() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.random((400, 6)) * 10.0 ** -rng.integers(0, 324, (400, 6))
+    rows[:, 0] = rng.uniform(0.9999, 1.0001, 400) - rows[:, 1:].sum(axis=1)
+    rows = np.abs(rows) / np.abs(rows).sum(axis=1, keepdims=True) * rng.uniform(0.9999, 1.0001)
+    for kind in range(3):
+        assert np.array_equal(bits(PUBLIC[kind](rows)), bits(expected(kind, rows)))

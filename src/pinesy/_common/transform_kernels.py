@@ -1,13 +1,13 @@
 """The loops of `transform_loops`, compiled. Importing this loads Numba.
 
-Two of them are written with vectors: as loops they would ask at each row whether those that they
-read and those that they write overlap, and this takes longer than what they do.
+Three of them are written with vectors: as loops two would ask at each row whether those that they
+read and those that they write overlap, which takes longer than what they do.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg"
 # ruff: noqa: ARG001 (Numba calls by the names of the arguments)
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic, overload, register_jitable
 
 from pinesy._common import transform_loops as loops
@@ -15,6 +15,8 @@ from pinesy._common.jit import compiled
 
 #: Numbers that are taken at a time: what two of the widest registers hold.
 LANES = 16
+#: Below this a remainder may be rounded.
+SMALL = 2.0**-900
 
 
 def _places(context, builder, kind, array, offsets):
@@ -89,6 +91,49 @@ def _antipignistic(here, below, top, rank, before, result):
             _antipignistic_lanes(here, below, top, rank, before, result, i)
         for i in range(even, len(result)):
             result[i] = loops.antipignistic_one(here[i], below[i], top[i], rank, before[i])
+
+    return in_lanes
+
+
+@intrinsic
+def _divide_lanes(_context, row, total, reciprocal, i):
+    """Divide so many numbers from `i` on, which is exact though it multiplies.
+
+    With ``y`` the nearest number to ``1/b``, ``q`` within one unit of ``a/b`` and ``r = a - b q``,
+    which a fused operation computes exactly, ``q + r y`` rounds to the nearest number to ``a/b``
+    (Markstein, IBM Journal of Research and Development 34, 1990), unless numbers are so small that
+    `r` is not exact: these, and zeros, for the sign, are divided.
+    """
+
+    def code(context, builder, signature, arguments):
+        *arrays, i = arguments
+        at = [_places(context, builder, signature.args[0], a, [i])[0] for a in arrays]
+        a, b, y = (builder.load(place, align=8) for place in at)
+        fused = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(a.type, [a.type] * 3), f"llvm.fma.v{LANES}f64"
+        )
+        small = builder.fcmp_unordered("<", a, ir.Constant(a.type, [SMALL] * LANES))
+        bits = builder.bitcast(small, ir.IntType(LANES))
+        with builder.if_else(builder.icmp_unsigned("!=", bits, bits.type(0))) as (some, none):
+            with some:
+                builder.store(builder.fdiv(a, b), at[0], align=8)
+            with none:
+                minus, q = builder.fneg(b), builder.fmul(a, y)
+                for _ in range(2):
+                    q = builder.call(fused, [builder.call(fused, [minus, q, a]), y, q])
+                builder.store(q, at[0], align=8)
+
+    return types.void(row, total, reciprocal, types.int64), code
+
+
+@overload(loops.divide)
+def _divide(row, total, _reciprocal):
+    def in_lanes(row, total, _reciprocal):
+        even = len(row) // LANES * LANES
+        for i in range(0, even, LANES):
+            _divide_lanes(row, total, _reciprocal, i)
+        for i in range(even, len(row)):
+            row[i] /= total[i]
 
     return in_lanes
 

@@ -40,7 +40,7 @@ def transform_rows(x, out, starts, size, leaves, kind, tolerance):
         _load(x, starts, first, lanes, values, places)
         _add(values, leaves, degrees, sums)
         if kind != INVERSE:
-            _divide(values, sums[0], size)
+            _divide(values, sums[0], size, degrees[0])
         _sort(values, places)
         bad = _bad_lane(values[0], values[size - 1], sums[0], lanes, kind, tolerance)
         if bad < lanes:
@@ -113,11 +113,17 @@ def _add_leaf(values, begin, end, parts, total):
             total[i] += row[i]
 
 
-def _divide(values, total, size):
+def _divide(values, total, size, reciprocal):
+    for i in range(len(total)):
+        reciprocal[i] = 1.0 / total[i]
     for c in range(size):
-        row = values[c]
-        for i in range(len(total)):
-            row[i] /= total[i]
+        divide(values[c], total, reciprocal)
+
+
+def divide(row, total, _reciprocal):
+    """Divide a row by totals; vectors do so by multiplication with the reciprocals."""
+    for i in range(len(row)):
+        row[i] /= total[i]
 
 
 def _sort(values, places):
