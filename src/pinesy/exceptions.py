@@ -14,6 +14,7 @@ __all__ = [
     "RuleSetError",
     "RulesTextError",
     "ShapeError",
+    "TableError",
     "UnknownAttributeError",
     "UnreachableError",
 ]
@@ -109,6 +110,10 @@ class UnreachableError(PinesyError):
 
 class DataError(PinesyError):
     """Data do not fit together, or a data or model file cannot be read or written."""
+
+
+class TableError(DataError, ValueError):
+    """A table or array that a classifier cannot use; a `ValueError` too, as scikit-learn's own."""
 
 
 class RulesTextError(DataError):

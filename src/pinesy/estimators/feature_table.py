@@ -1,0 +1,110 @@
+"""What scikit-learn's users give: arrays and tables, by the names of their columns."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+from warnings import warn
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
+
+from pinesy._common.validation import listed
+from pinesy.engine.plain_values import is_missing
+from pinesy.exceptions import TableError
+from pinesy.rules.attributes import Attribute
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
+    """Return the columns of an array or a table by name, as scikit-learn checks them.
+
+    Columns of an array are called ``x0, x1, ...``. With `reset` the estimator learns the number and
+    the names of its features, else they must be the same.
+    """
+    if not hasattr(features, "columns"):
+        rows = validate_data(
+            estimator, features, reset=reset, dtype="numeric", ensure_all_finite="allow-nan"
+        )
+        return {f"x{i}": column for i, column in enumerate(np.asarray(rows, np.float64).T)}
+    names = [str(name) for name in features.columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise TableError(f"two columns are called {twice!r}; each needs a name of its own")
+    if len(features) == 0:
+        raise TableError("Found array with 0 sample(s): the table has no rows")
+    _check_feature_names(estimator, features, reset=reset)
+    _check_n_features(estimator, features, reset=reset)
+    return {
+        name: _column(features[title]) for name, title in zip(names, features.columns, strict=True)
+    }
+
+
+def _column(column: Any) -> npt.NDArray[Any]:
+    """Return a column as floats where it has numbers, else as objects with None for unknown."""
+    array = np.asarray(column.to_numpy())
+    if array.dtype.kind in "iuf":
+        return check_array(array.reshape(-1, 1), dtype=np.float64, ensure_all_finite="allow-nan")[
+            :, 0
+        ]
+    if array.dtype.kind == "b":
+        return array.astype(object)
+    values = [None if is_missing(v) else v for v in array.tolist()]
+    known = [v for v in values if v is not None]
+    if known and all(isinstance(v, int | float) and not isinstance(v, bool) for v in known):
+        return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def evidence_of(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]:
+    """Return the columns that rules use, as evidence; what was never seen is unknown.
+
+    A warning says how many values of which column these are.
+    """
+    missing = [a.name for a in inputs if a.name not in columns]
+    if missing:
+        raise TableError(
+            f"the rules use {listed(missing)}, and there is no such column; there are "
+            f"{listed(list(columns))}"
+        )
+    return {a.name: _known(a, columns[a.name]) for a in inputs}
+
+
+def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
+    """Return a column with values outside the domain as unknown."""
+    if attribute.scale is not None:
+        if column.dtype.kind != "f":
+            odd = next(v for v in column if v is not None)
+            raise TableError(f"column {attribute.name!r} must hold numbers; got {odd!r:.40}")
+        return column
+    values = column.tolist()
+    outside = [v for v in values if not is_missing(v) and v not in attribute]
+    if outside:
+        some = listed([repr(v) for v in dict.fromkeys(outside)])
+        warn(
+            f"column {attribute.name!r}: {len(outside)} of {len(values)} values were never seen in "
+            f"fit ({some:.80}); they are taken as unknown",
+            stacklevel=4,
+        )
+    kept = np.empty(len(values), dtype=object)
+    kept[:] = [None if is_missing(v) or v not in attribute else v for v in values]
+    return kept
+
+
+def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return one sample as evidence: a dict, a row of a table, or numbers in the order of names."""
+    if isinstance(sample, Mapping):
+        return dict(sample)
+    if hasattr(sample, "columns"):
+        if len(sample) != 1:
+            raise TableError(f"one sample is explained at a time; got a table of {len(sample)}")
+        return {str(name): sample[name].to_numpy().tolist()[0] for name in sample.columns}
+    if hasattr(sample, "index") and hasattr(sample, "to_dict"):
+        return {str(name): value for name, value in sample.to_dict().items()}
+    values: list[Hashable] = np.asarray(sample).ravel().tolist()
+    if len(values) != len(names):
+        raise TableError(f"the sample has {len(values)} values; there are {len(names)} features")
+    return dict(zip(names, values, strict=True))

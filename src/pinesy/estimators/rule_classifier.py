@@ -1,0 +1,337 @@
+"""Rules as a classifier of scikit-learn."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from pinesy._common.validation import FloatArray, check_degree, listed
+from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
+from pinesy.estimators.tree_rules import tree_rules
+from pinesy.exceptions import DataError, TableError
+from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
+from pinesy.induction import induce
+from pinesy.learning import learn
+from pinesy.learning.learn import Method
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_text import parse
+from pinesy.rules.possibility import Possibility
+from pinesy.transforms import antipignistic_inverse
+
+#: Why no value is predicted, where none is.
+ABSTENTIONS = ("", "ambiguous", "contradictory", "unknown")
+
+
+class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is a base of rules: it explains itself, and knows when it does not know.
+
+    Without `rules` they are induced from the data (`pinesy.induce`); given rules keep their
+    conditions, and their parameters are fitted.
+
+    Parameters
+    ----------
+    rules : a `Cascade`, a `RuleSet`, or None. Inputs are columns by name (``x0, x1, ...`` of
+        arrays)
+    target : the attribute that the rules predict; by default their only output, and ``"target"``
+        for induced ones
+    method : how parameters of given rules are fitted: ``"counts"``, ``"gradient"``, ``"exact"``, or
+        ``"given"`` to keep them
+    max_rules, max_conditions, monotone, ordinal, keep : of induced rules; see `pinesy.induce`
+    random_state : the seed of induction
+
+    Attributes
+    ----------
+    rules_ : the `Cascade` with its parameters
+    classes_ : the labels
+    n_features_in_, feature_names_in_ : of the data in `fit`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> x, y = load_iris(as_frame=True, return_X_y=True)
+    >>> model = RuleClassifier(max_rules=6).fit(x, y)
+    >>> bool(model.score(x, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        rules: Cascade | RuleSet | None = None,
+        *,
+        target: str | None = None,
+        method: Method | str = "counts",
+        max_rules: int | None = None,
+        max_conditions: int = 4,
+        monotone: Mapping[str, int] | None = None,
+        ordinal: Mapping[str, Sequence[Hashable]] | None = None,
+        keep: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.rules = rules
+        self.target = target
+        self.method = method
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.monotone = monotone
+        self.ordinal = ordinal
+        self.keep = keep
+        self.random_state = random_state
+
+    @classmethod
+    def from_text(cls, text: str, **options: Any) -> "RuleClassifier":
+        """Return a classifier with the rules of a text in the ``.rules`` format, not yet fitted."""
+        return cls(parse(text), **options)
+
+    @classmethod
+    def from_tree(
+        cls, tree: Any, feature_names: Sequence[str] | None = None, **options: Any
+    ) -> "RuleClassifier":
+        """Return a classifier with the rules of a fitted decision tree, not yet fitted itself.
+
+        Parameters
+        ----------
+        tree : a fitted `sklearn.tree.DecisionTreeClassifier`
+        feature_names : of its features; by default those that it was fitted with, or x0, x1, ...
+        """
+        names = feature_names
+        if names is None:
+            names = getattr(tree, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{i}" for i in range(getattr(tree, "n_features_in_", 0))]
+        target = options.get("target") or "target"
+        return cls(tree_rules(tree, [str(name) for name in names], target), **options)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Induce rules, or fit the parameters of those given.
+
+        Parameters
+        ----------
+        X : an array of numbers, or a table of numbers and categories; NaN and None are unknown
+        y : the labels
+        sample_weight : of the rows; those of weight 0 do not count at all
+        """
+        columns = read_features(self, X, reset=True)
+        labels, weights = self._checked_labels(y, sample_weight, columns)
+        try:
+            self._fit(columns, labels, weights)
+        except DataError as error:
+            raise TableError(str(error)) from error
+        return self
+
+    def _checked_labels(self, y: Any, sample_weight: Any, columns: Columns) -> tuple[Any, Any]:
+        """Return labels and weights, as scikit-learn checks them."""
+        if y is None:
+            raise TableError("requires y to be passed, but the target y is None")
+        labels = column_or_1d(np.asarray(y), warn=True)
+        first = next(iter(columns.values()))
+        check_consistent_length(first, labels)
+        missing = [i for i, v in enumerate(labels.tolist()) if v is None or v != v]
+        if missing:
+            raise TableError(f"the label of row {missing[0]} is missing (NaN); leave such rows out")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise TableError("the labels contain infinity")
+        check_classification_targets(labels)
+        if sample_weight is None:
+            return labels, None
+        weights = _check_sample_weight(
+            sample_weight, first, ensure_non_negative=True, allow_all_zero_weights=True
+        )
+        if not weights.any():
+            raise TableError(
+                "all weights are 0; Sample weights must contain at least one non-zero number"
+            )
+        return labels, weights
+
+    def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
+        kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
+        columns = {name: column[kept] for name, column in columns.items()}
+        labels, weights = labels[kept], None if weights is None else weights[kept]
+        if self.rules is None:
+            self._induce(columns, labels, weights)
+        else:
+            self._fit_given(as_cascade(self.rules), columns, labels, weights)
+
+    def _induce(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
+        self.classes_ = np.unique(labels)
+        if len(self.classes_) < 2:
+            raise TableError(
+                f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
+                "more apart"
+            )
+        name = self.target or _free_name("target", columns)
+        table = {**columns, name: labels.tolist()}
+        self.rules_ = induce(
+            table,
+            name,
+            max_rules=self.max_rules,
+            max_conditions=self.max_conditions,
+            monotone=self.monotone,
+            ordinal=self.ordinal,
+            keep=self.keep,
+            weights=weights,
+            seed=self.random_state,
+        )
+        self.target_ = name
+
+    def _fit_given(
+        self, cascade: Cascade, columns: Columns, labels: Any, weights: FloatArray | None
+    ) -> None:
+        self.target_ = _target(cascade, self.target)
+        output = cascade[self.target_].output
+        unknown = [v for v in dict.fromkeys(labels.tolist()) if v not in output]
+        if unknown:
+            raise TableError(
+                f"the rules know no class {unknown[0]!r}; {output.name!r} is one of "
+                f"{listed([repr(v) for v in output.domain])}"
+            )
+        self.classes_ = _as_array(output.domain)
+        self.rules_ = cascade
+        if self.method != "given":
+            evidence = evidence_of(columns, cascade.inputs)
+            options: dict[str, Any] = {} if self.method == "exact" else {"weights": weights}
+            method: Any = self.method
+            targets = {self.target_: labels.tolist()}
+            fixed = "implications"
+            result = learn(cascade, evidence, targets, method=method, fixed=fixed, **options)
+            self.rules_ = result.cascade
+
+    # --- predictions ---------------------------------------------------------------------------
+
+    def predict_possibility(self, X: Any) -> FloatArray:  # noqa: N803
+        """Return the possibility of each class, shape ``(n_samples, n_classes)``."""
+        return np.asarray(self._possibility(X).degrees)
+
+    def _possibility(self, features: Any) -> Possibility:
+        check_is_fitted(self)
+        columns = read_features(self, features, reset=False)
+        inputs = self.rules_.inputs
+        evidence = evidence_of(columns, inputs)
+        return self.rules_.infer(evidence, outputs=[self.target_])[self.target_]
+
+    def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
+        """Return the probability of each class: the inverse antipignistic transformation.
+
+        A contradictory distribution is divided by its height first; one that excludes every class
+        is taken for one that excludes none.
+        """
+        return _probabilities(self.predict_possibility(X))
+
+    def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
+        """Return the most possible class of each sample, the first of those that tie.
+
+        Parameters
+        ----------
+        certainty : abstain where the best class is not ahead of every other by at least this; such
+            samples get None, and `abstentions` tells why
+        """
+        pi = self.predict_possibility(X)
+        best = self.classes_[pi.argmax(axis=1)]
+        if certainty is None:
+            return np.asarray(best)
+        kinds = _abstentions(pi, certainty)
+        return np.where(kinds == "", best.astype(object), None)
+
+    def abstentions(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
+        """Return why ``predict(X, certainty)`` abstains: for each sample a word, empty if not.
+
+        ``"unknown"``: nothing that was seen speaks for or against any class; ``"contradictory"``:
+        the rules exclude every class to some degree, and none is far enough ahead;
+        ``"ambiguous"``: several classes remain that are nearly as possible.
+        """
+        return _abstentions(self.predict_possibility(X), certainty)
+
+    # --- explanations --------------------------------------------------------------------------
+
+    def get_rules(self) -> Cascade:
+        """Return the rules with their parameters."""
+        check_is_fitted(self)
+        return self.rules_
+
+    def explain(self, x: Any, value: Hashable = None) -> Explanation:
+        """Explain the prediction of one sample (a dict, a row of a table, an array of numbers).
+
+        Parameters
+        ----------
+        value : the class to explain; by default the most possible one
+        """
+        evidence = self._evidence(x)
+        output = self.rules_[self.target_].output
+        return explain(self.rules_, evidence, output if value is None else output.isin({value}))
+
+    def why_not(self, x: Any, value: Hashable, **options: Any) -> WhyNot:
+        """Return which rules hold a class down for one sample, and what would have to change."""
+        return why_not(self.rules_, self._evidence(x), value, self.target_, **options)
+
+    def margin(self, x: Any) -> float:
+        """Return how far all input degrees of one sample may move before the decision changes."""
+        return float(margin(self.rules_, self._evidence(x), self.target_))
+
+    def _evidence(self, x: Any) -> dict[str, Any]:
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        columns = [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
+        sample = one_sample(x, columns)
+        return {a.name: sample.get(a.name) for a in self.rules_.inputs}
+
+    def __str__(self) -> str:
+        """Return the rules of a fitted classifier."""
+        if hasattr(self, "rules_"):
+            return "\n".join(str(one) for one in self.rules_.rule_sets)
+        return repr(self)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what data are taken: numbers, categories, and missing ones."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _free_name(name: str, taken: Any) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _target(cascade: Cascade, name: str | None) -> str:
+    outputs = [a.name for a in cascade.outputs]
+    if name is not None and name in cascade.sets:
+        return name
+    if name is not None or len(outputs) != 1:
+        raise TableError(
+            f"which attribute is predicted? target is {name!r}; the rules conclude on "
+            f"{listed(list(cascade.sets))}"
+        )
+    return outputs[0]
+
+
+def _as_array(values: Sequence[Hashable]) -> npt.NDArray[Any]:
+    """Return classes as an array: of their own type, where they have one in common."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.tolist() != list(values):
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    return array
+
+
+def _probabilities(pi: FloatArray) -> FloatArray:
+    height = pi.max(axis=1, keepdims=True)
+    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
+    return np.asarray(antipignistic_inverse(scaled))
+
+
+def _abstentions(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
+    least = check_degree(certainty, "certainty")
+    top = np.sort(pi, axis=1)[:, ::-1]
+    sure = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
+    kinds = np.where(top[:, 0] < 1.0, 2, np.where(top[:, -1] == 1.0, 3, 1))
+    return np.array(ABSTENTIONS)[np.where(sure, 0, kinds)]

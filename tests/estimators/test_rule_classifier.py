@@ -1,0 +1,213 @@
+"""`RuleClassifier`: scikit-learn's own checks, its tools, and what a classifier of rules adds."""
+
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from messages import raises_saying
+from pinesy import Cascade
+from pinesy.estimators import RuleClassifier
+from pinesy.exceptions import TableError
+
+#: Checks of scikit-learn that are not passed, with the reason.
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "candidates are grown from random rows, so that a row of weight 2 is not drawn as two rows "
+        "are; the same holds for scikit-learn's random forest"
+    ),
+}
+
+
+@parametrize_with_checks([RuleClassifier(max_rules=8)], expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def patients(n: int = 120) -> tuple[pandas.DataFrame, Any]:
+    """A small medical table: numbers, categories, some unknown."""
+    rng = np.random.default_rng(4)
+    table = pandas.DataFrame(
+        {
+            "glucose": rng.normal(120, 25, n).round(),
+            "bmi": rng.normal(28, 5, n).round(1),
+            "smoker": rng.choice(["yes", "no"], n),
+        }
+    )
+    sick = (table.glucose > 130) & (table.bmi > 27) | (rng.random(n) < 0.05)
+    table.loc[rng.random(n) < 0.1, "bmi"] = np.nan
+    table.loc[rng.random(n) < 0.1, "smoker"] = None
+    return table, np.where(sick, "sick", "well")
+
+
+TABLE, LABELS = patients()
+
+
+@pytest.fixture(scope="module")
+def model() -> RuleClassifier:
+    return RuleClassifier().fit(TABLE, LABELS)
+
+
+def test_a_table_with_categories_and_unknowns(model: RuleClassifier) -> None:
+    assert model.score(TABLE, LABELS) > 0.9
+    assert model.classes_.tolist() == ["sick", "well"]
+    assert model.feature_names_in_.tolist() == ["glucose", "bmi", "smoker"]
+    assert isinstance(model.get_rules(), Cascade)
+    assert "glucose" in str(model)
+    pi = model.predict_possibility(TABLE)
+    assert (pi.max(axis=1) == 1.0).all()
+    probability = model.predict_proba(TABLE)
+    assert probability.sum(axis=1) == pytest.approx(1.0)
+    assert (probability.argmax(axis=1) == pi.argmax(axis=1)).all()
+
+
+def test_it_abstains_and_says_why(model: RuleClassifier) -> None:
+    nothing = pandas.DataFrame({"glucose": [np.nan], "bmi": [np.nan], "smoker": [None]})
+    said = model.predict(TABLE, certainty=0.8)
+    kinds = model.abstentions(TABLE, certainty=0.8)
+    assert ((said == None) == (kinds != "")).all()  # noqa: E711
+    decided = kinds == ""
+    assert 0.3 < decided.mean() < 1.0
+    assert (said[decided] == LABELS[decided]).mean() >= model.score(TABLE, LABELS)
+    assert model.predict(nothing, certainty=0.9)[0] is None
+
+
+def test_kinds_of_abstention() -> None:
+    rules = RuleClassifier.from_text(
+        """
+        attribute x0 in {0.0, 1.0}
+        attribute x1 in {0.0, 1.0}
+        attribute y in {a, b}
+        if x0 in {1.0} then y in {a} [certainty=0.6]
+        if x1 in {1.0} then y in {b} [certainty=0.5]
+        """,
+        method="given",
+    )
+    x = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    rules.fit(x, ["a", "a", "a", "b"])
+    kinds = rules.abstentions(x, certainty=0.55)
+    assert kinds.tolist() == ["", "unknown", "contradictory", "ambiguous"]
+    assert rules.predict(x, certainty=0.55).tolist() == ["a", None, None, None]
+
+
+def test_one_sample_is_explained(model: RuleClassifier) -> None:
+    first = TABLE.iloc[0]
+    best = model.predict(TABLE[:1])[0]
+    other = "well" if best == "sick" else "sick"
+    for sample in (first, TABLE[:1], first.to_dict()):
+        assert model.explain(sample).possibility == 1.0
+    assert model.explain(first, other).possibility < 1.0
+    assert model.margin(first) >= 0.0
+    assert other in str(model.why_not(first, other))
+    with raises_saying(TableError, "one sample is explained at a time", "2"):
+        model.explain(TABLE[:2])
+    numbers = RuleClassifier(max_rules=3).fit(*load_iris(return_X_y=True))
+    assert numbers.explain(np.zeros(4)) is not None
+    with raises_saying(TableError, "2 values", "4 features"):
+        numbers.explain([1.0, 2.0])
+
+
+def test_values_never_seen_are_unknown_with_a_count(model: RuleClassifier) -> None:
+    odd = TABLE[:3].assign(smoker=["pipe", "yes", "pipe"])
+    known = TABLE[:3].assign(smoker=[None, "yes", None])
+    if "smoker" not in [a.name for a in model.get_rules().inputs]:
+        model = RuleClassifier.from_text(
+            "attribute smoker in {yes, no}\nattribute y in {sick, well}\n"
+            "if smoker in {yes} then y in {sick}"
+        ).fit(TABLE, LABELS)
+    with pytest.warns(UserWarning, match="'smoker': 2 of 3 values were never seen"):
+        found = model.predict_possibility(odd)
+    assert (found == model.predict_possibility(known)).all()
+
+
+def test_rules_from_a_tree() -> None:
+    x, y = load_iris(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y)
+    same = RuleClassifier.from_tree(tree, method="given").fit(x, y)
+    assert np.abs(same.predict_proba(x) - tree.predict_proba(x)).max() < 1e-3
+    fitted = RuleClassifier.from_tree(tree, ["a", "b", "c", "d"])
+    frame = pandas.DataFrame(x, columns=list("abcd"))
+    assert fitted.fit(frame, y).score(frame, y) > 0.9
+    with raises_saying(TableError, "is not a decision tree"):
+        RuleClassifier.from_tree(StandardScaler())
+    with raises_saying(TableError, "single leaf"):
+        RuleClassifier.from_tree(DecisionTreeClassifier().fit(x, np.zeros(len(x))))
+
+
+def test_given_rules_keep_their_conditions() -> None:
+    text = (
+        "number glucose\nattribute diagnosis in {well, sick}\n"
+        "if glucose >= 126 then diagnosis in {sick}\nif glucose < 126 then diagnosis in {well}"
+    )
+    for method in ("counts", "gradient", "exact", "given"):
+        found = RuleClassifier.from_text(text, method=method).fit(TABLE, LABELS)
+        assert [str(r.premise) for s in found.rules_.rule_sets for r in s.rules] == [
+            "glucose >= 126",
+            "glucose < 126",
+        ]
+        assert found.classes_.tolist() == ["well", "sick"]
+        assert found.score(TABLE, LABELS) > 0.6
+
+
+def test_weights_are_as_repeated_rows() -> None:
+    x, y = load_iris(return_X_y=True)
+    weights = np.arange(len(y)) % 3
+    one = RuleClassifier(max_rules=5).fit(x, y, sample_weight=weights)
+    keep = weights > 0
+    other = RuleClassifier(max_rules=5).fit(x[keep], y[keep], sample_weight=weights[keep])
+    assert one.get_rules() == other.get_rules()
+
+
+def test_the_tools_of_scikit_learn() -> None:
+    x, y = load_iris(as_frame=True, return_X_y=True)
+    scaled = make_pipeline(
+        StandardScaler().set_output(transform="pandas"), RuleClassifier(max_rules=4)
+    )
+    assert cross_val_score(scaled, x, y, cv=2).mean() > 0.85
+    scaled.set_output(transform="polars").fit(x, y)
+    search = GridSearchCV(RuleClassifier(), {"max_rules": [2, 6]}, cv=2).fit(x, y)
+    assert search.best_params_["max_rules"] in (2, 6)
+    calibrated = CalibratedClassifierCV(RuleClassifier(max_rules=4), cv=2).fit(x, y)
+    assert calibrated.predict_proba(x).shape == (150, 3)
+    assert clone(RuleClassifier(max_rules=7)).max_rules == 7
+
+
+def test_tables_of_polars_are_read_by_name(model: RuleClassifier) -> None:
+    table = polars.from_pandas(TABLE)
+    assert RuleClassifier().fit(table, LABELS).get_rules() == model.get_rules()
+    assert (model.predict_possibility(table) == model.predict_possibility(TABLE)).all()
+
+
+def test_bad_input() -> None:
+    x, y = load_iris(as_frame=True, return_X_y=True)
+    with raises_saying(TableError, "one class only"):
+        RuleClassifier().fit(x, np.zeros(150))
+    with raises_saying(TableError, "label of row 3 is missing"):
+        RuleClassifier().fit(x, [0.0, 1.0, 1.0, np.nan] + [0.0] * 146)
+    with raises_saying(TableError, "two columns are called 'a'"):
+        RuleClassifier().fit(pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])
+    with raises_saying(TableError, "all weights are 0"):
+        RuleClassifier().fit(x, y, sample_weight=np.zeros(150))
+    mixed = TABLE.assign(bmi=["high", *TABLE.bmi[1:]])
+    with raises_saying(TableError, "'bmi'", "row 0", "'high'"):
+        RuleClassifier().fit(mixed, LABELS)
+    with raises_saying(TableError, "missing throughout"):
+        RuleClassifier().fit(pandas.DataFrame({"a": [np.nan] * 4}), [0, 1, 0, 1])
+    with raises_saying(TableError, "no class 'ill'", "'sick'"):
+        RuleClassifier.from_text(
+            "number bmi\nattribute y in {sick, well}\nif bmi > 30 then y in {sick}"
+        ).fit(TABLE, ["ill"] * len(TABLE))
+    with raises_saying(TableError, "the rules use weight"):
+        RuleClassifier.from_text(
+            "number weight\nattribute y in {sick, well}\nif weight > 30 then y in {sick}"
+        ).fit(TABLE, LABELS)
