@@ -1,8 +1,9 @@
-"""Find wrong labels in real tables: 5 % are flipped; who ranks them first?
+"""Find wrong labels in real tables: 5 % are flipped; who ranks them first.
 
-Three ways, none of which judges a label by what was learned from it (5 folds): how much more possible
-another class is by induced rules, the same by a decision tree's rules with counted parameters, and the
-probability that logistic regression leaves to the label. Needs ``pip install 'pinesy[sklearn]'``.
+Three ways, none of which judges a label by what was learned from it (5 folds): how much more
+possible another class is by induced rules, the same by a decision tree's rules with counted
+parameters, and by the probabilities of logistic regression.
+Needs ``pip install 'pinesy[sklearn]'``.
 """
 
 from collections.abc import Callable

@@ -29,7 +29,9 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks([RuleClassifier(max_rules=8)], expected_failed_checks=lambda _: EXPECTED)
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [RuleClassifier(max_rules=8)], expected_failed_checks=lambda _: EXPECTED
+)
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

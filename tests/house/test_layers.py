@@ -26,6 +26,7 @@ ROWS = [
     ["nets"],
     ["model"],
     ["problems"],
+    ["estimators"],
     ["__init__"],
     ["cli"],
     ["__main__"],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
 from pinesy.induction.binary_features import Feature, cuts_of, held, short_between, steps_of
-from pinesy.induction.training_table import Column
+from pinesy.induction.training_table import TableColumn
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
 
@@ -79,7 +79,7 @@ def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     cuts = cuts_of(numbers, most=7)
     assert len(cuts) <= 7
     assert sorted(set(cuts)) == list(cuts)
-    columns = (Column("x", np.append(numbers, np.nan)),)
+    columns = (TableColumn("x", np.append(numbers, np.nan)),)
     steps = steps_of(columns, (Feature(0, cuts),))
     assert [sum(c <= v for c in cuts) for v in numbers] == steps[:-1, 0].tolist()
     certain, possible = held(steps, [((0, 0, 2),)])

@@ -13,6 +13,7 @@ from pinesy.cli.backprop_command import backprop
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
 from pinesy.cli.explain_command import explain
+from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
 from pinesy.cli.rules_commands import check, show
@@ -53,7 +54,7 @@ SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
 }
 app = typer.Typer(**SETTINGS)
-for command in (check, show, infer, explain, learn, evaluate, audit, backprop, demo):
+for command in (check, show, infer, explain, learn, induce, evaluate, audit, backprop, demo):
     app.command()(command)
 
 

@@ -1,6 +1,6 @@
 """The command ``pinesy induce``: rules from a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,7 +103,7 @@ def _read_lines(pandas: Any, path: Path, *_: Any) -> Any:
     return pandas.read_json(path, lines=path.suffix != ".json")
 
 
-_READERS = {
+_READERS: dict[str, Callable[..., Any]] = {
     ".csv": _read_csv,
     ".jsonl": _read_lines,
     ".ndjson": _read_lines,

@@ -45,9 +45,8 @@ def _column(column: Any) -> npt.NDArray[Any]:
     """Return a column as floats where it has numbers, else as objects with None for unknown."""
     array = np.asarray(column.to_numpy())
     if array.dtype.kind in "iuf":
-        return check_array(array.reshape(-1, 1), dtype=np.float64, ensure_all_finite="allow-nan")[
-            :, 0
-        ]
+        checked = check_array(array[:, None], dtype=np.float64, ensure_all_finite="allow-nan")
+        return np.asarray(checked[:, 0])
     if array.dtype.kind == "b":
         return array.astype(object)
     values = [None if is_missing(v) else v for v in array.tolist()]

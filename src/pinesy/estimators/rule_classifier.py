@@ -238,8 +238,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = self.classes_[pi.argmax(axis=1)]
         if certainty is None:
             return np.asarray(best)
-        kinds = _abstentions(pi, certainty)
-        return np.where(kinds == "", best.astype(object), None)
+        said = best.astype(object)
+        said[_abstentions(pi, certainty) != ""] = None
+        return np.asarray(said)
 
     def abstentions(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
         """Return why ``predict(X, certainty)`` abstains: for each sample a word, empty if not.

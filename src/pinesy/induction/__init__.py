@@ -2,12 +2,12 @@
 
 from pinesy.induction.induce import InducedRules, induce, induce_points
 from pinesy.induction.point_model import PointModel
-from pinesy.induction.training_table import Column, TrainingTable, read_training_table
+from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
 
 __all__ = [
-    "Column",
     "InducedRules",
     "PointModel",
+    "TableColumn",
     "TrainingTable",
     "induce",
     "induce_points",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.induction.training_table import Column
+from pinesy.induction.training_table import TableColumn
 
 #: The most cuts of a column.
 MAX_CUTS = 31
@@ -40,7 +40,7 @@ class Feature:
     value: int | None = None
 
 
-def features_of(columns: tuple[Column, ...], least: int) -> tuple[Feature, ...]:
+def features_of(columns: tuple[TableColumn, ...], least: int) -> tuple[Feature, ...]:
     """Return the features of columns; constant ones have none, nor categories that are rare.
 
     Parameters
@@ -95,7 +95,7 @@ def short_between(low: float, high: float) -> float:
     return high
 
 
-def steps_of(columns: tuple[Column, ...], features: tuple[Feature, ...]) -> Steps:
+def steps_of(columns: tuple[TableColumn, ...], features: tuple[Feature, ...]) -> Steps:
     """Return the steps of each row, shape ``(n_rows, n_features)``; NaN where unknown."""
     n = len(columns[0].values)
     steps = np.empty((n, len(features)), dtype=np.float32)

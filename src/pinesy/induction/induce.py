@@ -15,7 +15,7 @@ from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel, rounded
 from pinesy.induction.points_cascade import write_cascade
 from pinesy.induction.rule_selection import RuleSelector, SelectionSettings
-from pinesy.induction.training_table import Column, TrainingTable, read_training_table
+from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
 from pinesy.rulebase.cascade import Cascade
 
 #: Rows that rules are induced from, if a table has more.
@@ -37,7 +37,7 @@ class InducedRules:
     features: tuple[Feature, ...]
     table: TrainingTable
 
-    def possibility(self, columns: tuple[Column, ...]) -> FloatArray:
+    def possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
         """Return the possibility of each class in each row of columns as the table's."""
         return self.model.possibility(steps_of(columns, self.features))
 
@@ -52,6 +52,7 @@ def induce(
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
     sample: int | None = SAMPLE,
+    weights: Any = None,
     seed: int = 0,
 ) -> Cascade:
     """Return rules that tell the target from the other columns of a table.
@@ -74,6 +75,7 @@ def induce(
         are known to be ordinal)
     keep : rules of your own on the same target; where they hold, they win
     sample : the most rows to induce from, drawn by the seed; None for all
+    weights : how much each row counts, numbers > 0; by default all count once
     seed : the same seed gives the same rules
 
     Examples
@@ -92,11 +94,24 @@ def induce(
         max_rules=max_rules,
         max_conditions=max_conditions,
         monotone=monotone,
-        sizes=kept.undecided(read.columns).astype(np.float64),
+        sizes=kept.undecided(read.columns) * _sizes(weights, read),
         seed=seed,
     )
     goal = (read.target, read.classes)
     return write_cascade(found.model, read.columns, found.features, goal, kept)
+
+
+def _sizes(weights: Any, table: TrainingTable) -> FloatArray:
+    """Return how much the rows that were read count."""
+    if weights is None:
+        return np.ones(len(table.rows))
+    sizes = np.asarray(weights, dtype=np.float64)
+    if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
+        raise DataError(
+            f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
+            "and leave out rows that do not count"
+        )
+    return np.asarray(sizes[table.rows])
 
 
 def induce_points(
@@ -157,7 +172,7 @@ def _selector(
 
 
 def _signs(
-    monotone: Mapping[str, int], columns: Sequence[Column], features: Sequence[Feature]
+    monotone: Mapping[str, int], columns: Sequence[TableColumn], features: Sequence[Feature]
 ) -> dict[int, int]:
     """Return the directions of features, from those of columns."""
     names = [c.name for c in columns]

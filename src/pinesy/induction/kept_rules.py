@@ -7,7 +7,7 @@ import numpy as np
 
 from pinesy.exceptions import RuleSetError
 from pinesy.induction.binary_features import BoolArray
-from pinesy.induction.training_table import Column, TrainingTable
+from pinesy.induction.training_table import TableColumn, TrainingTable
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -70,7 +70,7 @@ class KeptRules:
             found.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
         return found
 
-    def undecided(self, columns: Sequence[Column]) -> BoolArray:
+    def undecided(self, columns: Sequence[TableColumn]) -> BoolArray:
         """Return the rows in which no premise holds, so that there is something to induce."""
         rows = np.ones(len(columns[0].values), dtype=np.bool_)
         for rule in self._rules:
@@ -108,7 +108,7 @@ def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:
     )
 
 
-def _holds(proposition: Proposition, column: Column) -> BoolArray:
+def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
     """Return the rows in which a proposition certainly holds."""
     attribute, known = proposition.attribute, ~np.isnan(column.values)
     if attribute.scale is not None:

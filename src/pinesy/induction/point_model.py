@@ -15,7 +15,7 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.induction.binary_features import Box, Steps, held
-from pinesy.induction.rule_selection import Selection
+from pinesy.induction.rule_selection import ChosenRules
 from pinesy.induction.training_table import IntArray
 from pinesy.transforms import antipignistic_inverse
 
@@ -85,7 +85,7 @@ def levels_of(unit: float, longest: int) -> FloatArray:
 
 
 def rounded(
-    selection: Selection, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
+    selection: ChosenRules, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
 ) -> PointModel:
     """Return the rules of a selection with whole points: those under which labels are likeliest.
 

@@ -17,7 +17,7 @@ from math import prod
 from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel
-from pinesy.induction.training_table import Column
+from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
@@ -33,7 +33,10 @@ MAX_VALUES = 150
 
 
 def input_attributes(
-    columns: Sequence[Column], features: Sequence[Feature], boxes: Iterable[Box], kept: KeptRules
+    columns: Sequence[TableColumn],
+    features: Sequence[Feature],
+    boxes: Iterable[Box],
+    kept: KeptRules,
 ) -> list[Attribute]:
     """Return the attributes of columns: numeric ones with the cuts that rules use."""
     cuts: dict[int, set[float]] = {i: set(kept.cuts(c.name)) for i, c in enumerate(columns)}
@@ -99,7 +102,14 @@ class CascadeWriter:
                     parts[label].append(self._points(rule.premise.propositions, strong))
         totals = [self._total(label, own) for label, own in enumerate(parts)]
         rules = [*kept.rules_on(self._inputs, self._output), *self._leads(totals, model)]
-        return Cascade(*self._sets, RuleSet(rules), attributes=self._inputs)
+        return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
+
+    def _silent(self) -> Rule:
+        """Return a rule that says nothing: where no rule was found, every class stays possible."""
+        first = self._inputs[0]
+        return Rule(
+            premise_of(Proposition(first, first.full)), self._output.isin(self._output.domain)
+        )
 
     def _name(self, wish: str) -> str:
         """Return a name that is free."""
@@ -203,7 +213,7 @@ def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:
 
 def write_cascade(
     model: PointModel,
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     features: Sequence[Feature],
     target: tuple[str, tuple[Hashable, ...]],
     kept: KeptRules,

@@ -43,7 +43,7 @@ class SelectionSettings:
 
 
 @dataclass
-class Selection:
+class ChosenRules:
     """The rules chosen so far.
 
     Attributes
@@ -85,9 +85,9 @@ class RuleSelector:
         shares = sizes @ self._truth + 0.5
         prior = np.log(shares / shares.sum())
         self._odds = np.tile(np.exp(prior), (len(labels), 1))
-        self.selection = Selection(prior=prior)
+        self.selection = ChosenRules(prior=prior)
 
-    def run(self, advance: Callable[[], object]) -> Selection:
+    def run(self, advance: Callable[[], object]) -> ChosenRules:
         """Choose until nothing gains more than it costs; call `advance` after each choice."""
         try:
             while self._add():

@@ -16,7 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table.
 
     Attributes
@@ -43,12 +43,14 @@ class TrainingTable:
     labels : array of int
     classes : the labels that there are
     target : the name of the labels
+    rows : the rows of the table that were read
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     labels: IntArray
     classes: tuple[Hashable, ...]
     target: str
+    rows: IntArray
 
 
 def read_training_table(
@@ -77,7 +79,7 @@ def read_training_table(
     read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
     if all(np.isnan(c.values).all() for c in read):
         raise DataError("there is nothing to induce rules from: every column is missing throughout")
-    return TrainingTable(read, codes[rows], classes, name)
+    return TrainingTable(read, codes[rows], classes, name, rows)
 
 
 def _by_name(table: Any) -> dict[str, Any]:
@@ -181,23 +183,25 @@ def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> I
 
 def _column(
     name: str, column: Any, n: int, rows: IntArray, order: tuple[Hashable, ...] | None
-) -> Column:
+) -> TableColumn:
     array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     if array.ndim != 1 or len(array) != n:
         raise DataError(f"column {name!r} has shape {array.shape}; there are {n} labels")
     if order is None and array.dtype.kind in "iuf":
-        return Column(name, _finite(name, array[rows].astype(np.float64), rows))
+        return TableColumn(name, _finite(name, array[rows].astype(np.float64), rows))
     values = _objects(column)
     known = [v for v in values if not is_missing(v)]
     numbers = sum(map(is_number, known))
     if order is None and numbers == len(known):
         floats = [np.nan if is_missing(values[i]) else float(values[i]) for i in rows]
-        return Column(name, _finite(name, np.array(floats), rows))
+        return TableColumn(name, _finite(name, np.array(floats), rows))
     if order is None and numbers:
         raise _mixed(name, values, numbers >= len(known) / 2)
     domain = order or _categories(column, known)
     own = bool(getattr(getattr(column, "dtype", None), "ordered", False))
-    return Column(name, _positions(name, values, rows, domain), domain, order is not None or own)
+    return TableColumn(
+        name, _positions(name, values, rows, domain), domain, order is not None or own
+    )
 
 
 def _finite(name: str, values: FloatArray, rows: IntArray) -> FloatArray:
