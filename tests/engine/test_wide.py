@@ -124,6 +124,20 @@ def test_random_sets_of_some_dozens_are_the_same_both_ways(seed: int) -> None:
     assert (two.run(x)[one.code.n_outputs :] == 1.0).all()  # a height that one way knows to be 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_conclusions_that_exclude_all_but_a_few_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = Attribute("a", range(20)), Attribute("b", range(20))
+    few = [sum(1 << int(v) for v in set(rng.integers(0, 20, 2).tolist())) for _ in range(40)]
+    rules = [
+        Rule(Premise((Proposition(a, p),)), Proposition(b, q), s, 0.0)
+        for p, q, s in zip(few[:20], few[20:], rng.choice([0.0, 0.5], 20).tolist(), strict=True)
+    ]
+    one, two = both_ways(Cascade(RuleSet(rules)))
+    x = random_batch(rng, 50, 20)
+    assert (one.run(x) == two.run(x)[: one.code.n_outputs]).all()
+
+
 @pytest.mark.parametrize("make", [lambda: addition(2, base=4), lambda: one_to_one(12, 0.1, 0.2)])
 def test_gradients_are_the_same_both_ways(make: Callable[[], Cascade]) -> None:
     """Where degrees are equal they are shared by structure; here only those of 1 are."""
