@@ -195,13 +195,13 @@ def _in_new_process(function: str) -> list[float]:
 
 
 def image_seconds() -> float:
-    """Return the time that training the paper's CNN takes for an image, in an epoch on 5,000."""
+    """Return the time that training the paper's CNN takes for an image, in an epoch on 1,000."""
     from dataclasses import replace
 
     from pinesy.nets import PAPER, PaperCNN, train
     from pinesy.problems import digits
 
-    images, labels = digits()
+    images, labels = (part[::5] for part in digits())
     start = perf_counter()
     train(PaperCNN(10), images, labels, replace(PAPER, epochs=1), seed=SEED, progress=False)
     return (perf_counter() - start) / len(images)

@@ -14,6 +14,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # tests read. The tests of notices set it for themselves.
 console.NOTICE_AFTER = 600.0
 
-# No test is about time: on a busy machine an example may take long.
-settings.register_profile("pinesy", deadline=None)
+# No test is about time: on a busy machine an example may take long. Together they take minutes.
+settings.register_profile("pinesy", deadline=None, max_examples=60)
 settings.load_profile("pinesy")

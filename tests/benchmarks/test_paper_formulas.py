@@ -17,7 +17,7 @@ from oracles import decimal
 from pinesy import Attribute, Cascade, Iff, RuleSet
 from strategies import DEGREES, FloatArray, LearningProblem, learning_problems
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 FEWER = settings(max_examples=30, deadline=None)
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]
 LEARNING: dict[str, Any] = EXAMPLE["cascade_learning"]

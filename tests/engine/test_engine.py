@@ -29,7 +29,7 @@ from strategies import (
     rule_sets,
 )
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 FEWER = settings(max_examples=40, deadline=None)
 
 

@@ -90,7 +90,7 @@ def check_parts(node: ExplanationNode, known: oracles.Known) -> None:
 
 
 @given(make.cases(), st.sampled_from(ETAS), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_node_against_the_definition(
     case: make.Case, eta: float, data: st.DataObject
 ) -> None:
@@ -124,7 +124,7 @@ def check_clashes(cascade: Cascade, found: Explanation, known: Mapping[str, Any]
 
 
 @given(make.cases(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None:
     known = in_decimals(case.cascade, decimals(case))
     output = data.draw(st.sampled_from(case.cascade.rule_sets)).output

@@ -32,7 +32,7 @@ def all_of(problem: Problem) -> Posterior:
 
 
 @given(problems(trees()))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_trees_are_exact(problem: Problem) -> None:
     found = all_of(problem)
     c = joint(*problem)
@@ -49,7 +49,7 @@ def _ratio(degree: float, top: float) -> float:
 
 
 @given(problems())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_shape_gives_an_upper_bound(problem: Problem) -> None:
     found = all_of(problem)
     c = joint(*problem)

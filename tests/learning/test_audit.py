@@ -119,7 +119,7 @@ def floats(problem: LearningProblem) -> tuple[dict[str, FloatArray], dict[str, A
     return inputs, targets
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problem=learning_problems())
 def test_distance_and_agreement_are_those_of_exact_arithmetic(problem: LearningProblem) -> None:
     inputs, targets = floats(problem)

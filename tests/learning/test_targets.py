@@ -22,7 +22,7 @@ from pinesy import (
 )
 from strategies import FEW_DOMAINS
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 COLOR = Attribute("color", ["red", "green", "blue"])
 DIGIT = Attribute("digit", range(10))

@@ -21,7 +21,7 @@ from pinesy.minmax import Front, Fronts, pareto_front, pareto_fronts
 FloatArray = npt.NDArray[np.float64]
 Pairs = list[tuple[float, float]]
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 #: Decimal grids, whose ties and near-ties hurt, and any floats, the smallest included.
 NUMBERS = st.integers(0, 10).map(lambda i: i / 10) | st.floats(0.0, 1.0)
 PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)

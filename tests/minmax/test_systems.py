@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 System = MinMaxSystem | MaxMinSystem
 Kind = TypeVar("Kind", bound=System)
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 KINDS = pytest.mark.parametrize("kind", [MinMaxSystem, MaxMinSystem])
 #: Results of a few subtractions of degrees lie within this of the exact ones.
 CLOSE = 1e-15

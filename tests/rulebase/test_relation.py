@@ -11,7 +11,7 @@ import oracles
 from pinesy import Attribute, Cascade, Iff, RuleSet, minmax_product
 from strategies import DEGREES, attributes, distributions, rule_sets
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 @EXAMPLES

@@ -9,7 +9,7 @@ from pinesy import Attribute, If, RuleSet
 from pinesy.rules.partition import Partition, partition_of
 from strategies import attributes, chosen, rule_sets
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 @st.composite

@@ -16,7 +16,7 @@ import oracles
 from pinesy import Attribute, DomainError, Possibility
 from strategies import attributes, chosen, distributions
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 @EXAMPLES
