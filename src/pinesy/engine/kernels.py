@@ -40,7 +40,6 @@ INTS = types.uint32[::1]
 #: What the caller gives may be read-only.
 GIVEN = types.Array(types.float64, 2, "C", readonly=True)
 NUMBERS = types.float64[::1]
-PROGRAM = (INTS, NUMBERS, INTS, INTS, INTS, INTS, NUMBERS)
 
 
 #: References to arrays are not counted, which would take longer than an instruction: callers hold
