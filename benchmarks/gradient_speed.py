@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from measure import best_times
+from measure import Line, best_times, exponent
 
 from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.nets import PossibilisticLayer
@@ -99,6 +99,23 @@ def memory() -> None:
             [sys.executable, "-c", MEMORY, way], check=True, capture_output=True, text=True
         )
         print(f"  10,000 cells, 40 rules, batch 64, {way}: {float(done.stdout):.0f} MB")
+
+
+def lines(tiny: bool = False) -> list[Line]:
+    """Return backward against forward, and how both grow."""
+    sizes, batch = ((2, 4), 2) if tiny else ((1_000, 3_000, 10_000), 64)
+    forward, backward = zip(*(times_of(n, batch) for n in sizes), strict=True)
+    growth = f"forward grows as n^{exponent(sizes, forward):.2f}"
+    return [
+        Line(
+            "gradients",
+            f"{sizes[-1]:,} sets of 10 rules, backward, batch {batch}",
+            backward[-1],
+            batch,
+            {"forward": forward[-1]},
+            note=f"{growth}, backward as n^{exponent(sizes, backward):.2f}",
+        )
+    ]
 
 
 if __name__ == "__main__":

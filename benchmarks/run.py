@@ -24,6 +24,7 @@ SECTIONS = {
     "number types": ["number_type_speed"],
     "transformations": ["transform_speed"],
     "compile growth": ["compile_growth", "function_growth"],
+    "gradients": ["gradient_speed"],
     "learning": ["learning_speed"],
     "backpropagation": ["backpropagation_speed"],
     "explanations": ["explanation_speed"],
