@@ -154,7 +154,7 @@ def settings_for(
     if max_rules is None:
         max_rules = 20 if two else 15 * n_classes
     check_integer(max_rules, "max_rules", 1)
-    return forest, SelectionSettings(max_rules, 0.5 if two else 0.1, 2.0 if two else 1.0)
+    return forest, SelectionSettings(max_rules, 0.5 if two else 0.1, 4.0 if two else 1.0)
 
 
 def _selector(

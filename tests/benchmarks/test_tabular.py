@@ -1,0 +1,38 @@
+"""The benchmark of tables: measures, and a run that is taken up where it was stopped."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tabular
+from tabular_methods import Fitted
+
+from pinesy.induction import TrainingTable, read_training_table
+
+
+def small_set(_name: str) -> TrainingTable:
+    x = np.arange(60.0)
+    return read_training_table({"x": x, "y": np.where(x % 10 < 5, "a", "b")}, "y")
+
+
+def test_measures_count_the_surest_cases() -> None:
+    chances = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.45, 0.55]])
+    found = tabular.measures(Fitted(chances, chances.max(axis=1)), np.array([0, 1, 1, 1]))
+    assert found["accuracy"] == 0.75
+    assert found["at_50"] == 1.0
+    assert found["risk_area"] == pytest.approx((0 + 0 + 1 / 3 + 1 / 4) / 4)
+
+
+def test_a_run_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabular, "load", small_set)
+    monkeypatch.setattr(tabular, "FOLDS", 3)
+    tabular.run(["small"], ["logistic"], tmp_path)
+    path = tmp_path / "small.jsonl"
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    tabular.run(["small"], ["logistic"], tmp_path)
+    assert [r["fold"] for r in tabular._read(path)] == [0, 1, 2]
+    tabular.run(["small"], ["pinesy"], tmp_path)
+    assert "pinesy" in tabular.report(tmp_path)
