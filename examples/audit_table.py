@@ -3,9 +3,10 @@
 Three ways, none of which judges a label by what was learned from it (5 folds): how much more
 possible another class is by induced rules, the same by a decision tree's rules with counted
 parameters, and by the probabilities of logistic regression.
-Needs ``pip install 'pinesy[sklearn]'``.
+Needs ``pip install 'pinesy[sklearn]'``. The number of draws may be given.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pinesy.estimators import RuleClassifier
 
-DRAWS = 5
 TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
 
 
@@ -68,7 +68,7 @@ WAYS = {
 }
 
 
-def main(draws: int = DRAWS) -> None:
+def main(draws: int = 1) -> None:
     """Print average precision, precision among as many as are wrong, recall among twice as many."""
     print(
         f"5 % of the labels flipped, mean of {draws} draws: average precision / precision / recall"
@@ -93,4 +93,4 @@ def main(draws: int = DRAWS) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -119,6 +119,26 @@ def test_one_sample_is_explained(model: RuleClassifier) -> None:
         numbers.explain([1.0, 2.0])
 
 
+def test_points_add_up_to_the_decision(model: RuleClassifier) -> None:
+    """What the card gives to each class, and its lead, is what the rules infer."""
+    complete = TABLE.dropna()
+    pi = model.predict_possibility(complete)
+    left = [1.0, *(1.0 - c for c in model.card_.certainties)]
+    for row in range(0, len(complete), 7):
+        totals = dict(model.card_.start)
+        for line in model.points(complete.iloc[row]):
+            totals[line.value] += line.points
+        points = [totals[value] for value in model.classes_]
+        lead = [min(max(points) - p, len(left) - 1) for p in points]
+        assert pi[row] == pytest.approx([left[k] for k in lead])
+    assert "certainty of a lead of 1, 2, ... points" in str(model)
+    given = RuleClassifier.from_text(
+        "number bmi\nattribute y in {sick, well}\nif bmi > 30 then y in {sick}"
+    ).fit(TABLE, LABELS)
+    with raises_saying(TableError, "only induced rules give points"):
+        given.points(TABLE.iloc[0])
+
+
 def test_values_never_seen_are_unknown_with_a_count(model: RuleClassifier) -> None:
     odd = TABLE[:3].assign(smoker=["pipe", "yes", "pipe"])
     known = TABLE[:3].assign(smoker=[None, "yes", None])

@@ -19,7 +19,7 @@ from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, re
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import induce
+from pinesy.induction import CardLine, induce_card
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -52,6 +52,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : the `Cascade` with its parameters
+    card_ : of induced rules, the score card: which conditions give how many points to which class
     classes_ : the labels
     n_features_in_, feature_names_in_ : of the data in `fit`
 
@@ -155,6 +156,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
         kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[kept] for name, column in columns.items()}
+        if hasattr(self, "card_"):
+            del self.card_  # of an earlier fit
         labels, weights = labels[kept], None if weights is None else weights[kept]
         if self.rules is None:
             self._induce(columns, labels, weights)
@@ -170,7 +173,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         name = self.target or _free_name("target", columns)
         table = {**columns, name: labels.tolist()}
-        self.rules_ = induce(
+        self.rules_, self.card_ = induce_card(
             table,
             name,
             max_rules=self.max_rules,
@@ -284,8 +287,25 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample = one_sample(x, columns)
         return {a.name: sample.get(a.name) for a in self.rules_.inputs}
 
+    def points(self, x: Any) -> list[CardLine]:
+        """Return the lines of the score card that give points for one sample.
+
+        Induced rules have a card (`card_`). Where a value is unknown, lines that may or may not
+        hold are left out.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "card_"):
+            raise TableError("only induced rules give points; use explain for rules of your own")
+        names = [line.attribute for line in self.card_.lines]
+        if not names:
+            return []
+        found = self.rules_.infer(self._evidence(x), outputs=names)
+        return [line for line in self.card_.lines if found[line.attribute].necessity({line.points})]
+
     def __str__(self) -> str:
-        """Return the rules of a fitted classifier."""
+        """Return the rules of a fitted classifier: the score card of induced ones."""
+        if hasattr(self, "card_"):
+            return str(self.card_)
         if hasattr(self, "rules_"):
             return "\n".join(str(one) for one in self.rules_.rule_sets)
         return repr(self)

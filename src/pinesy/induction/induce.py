@@ -15,6 +15,7 @@ from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel, rounded
 from pinesy.induction.points_cascade import write_cascade
 from pinesy.induction.rule_selection import RuleSelector, SelectionSettings
+from pinesy.induction.score_card import ScoreCard
 from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
 from pinesy.rulebase.cascade import Cascade
 
@@ -87,13 +88,37 @@ def induce(
     >>> rules.infer({"age": 70})["risk"].best
     'high'
     """
+    return induce_card(
+        table,
+        target,
+        ordinal=ordinal,
+        keep=keep,
+        sample=sample,
+        weights=weights,
+        seed=seed,
+        max_rules=max_rules,
+        max_conditions=max_conditions,
+        monotone=monotone,
+    )[0]
+
+
+def induce_card(
+    table: Any,
+    target: Any,
+    *,
+    ordinal: Mapping[str, Sequence[Hashable]] | None = None,
+    keep: Any = None,
+    sample: int | None = SAMPLE,
+    weights: Any = None,
+    seed: int = 0,
+    **options: Any,
+) -> tuple[Cascade, ScoreCard]:
+    """Do as `induce`; return the score card too."""
     read = read_training_table(table, target, ordinal, sample, seed)
     kept = KeptRules(keep, read)
     found = induce_points(
         read,
-        max_rules=max_rules,
-        max_conditions=max_conditions,
-        monotone=monotone,
+        **options,
         sizes=kept.undecided(read.columns) * _sizes(weights, read),
         seed=seed,
     )

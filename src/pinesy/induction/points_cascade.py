@@ -17,6 +17,7 @@ from math import prod
 from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel
+from pinesy.induction.score_card import CardLine, ScoreCard
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import joint
@@ -86,7 +87,7 @@ class CascadeWriter:
         self._output = output
         self._taken = {a.name for a in (*attributes, output)}
         self._sets: list[RuleSet] = []
-        self._count = 0
+        self._lines: list[CardLine] = []
 
     def cascade(
         self, model: PointModel, premises: Sequence[Sequence[Proposition]], kept: KeptRules
@@ -94,12 +95,13 @@ class CascadeWriter:
         """Return the cascade of a model, and of rules of the user's own that win against it."""
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
         for premise, label, points in zip(premises, model.classes, model.points, strict=True):
-            parts[label].append(self._points(premise, int(points)))
+            parts[label].append(self._points(premise, int(points), label))
         strong = int(model.points.sum() + model.prior.max()) + 1
         for rule in kept.rules_on(self._inputs, self._output):
             for label in range(len(parts)):
                 if rule.conclusion.mask >> label & 1 and rule.r < 1.0:
-                    parts[label].append(self._points(rule.premise.propositions, strong))
+                    own = rule.premise.propositions
+                    parts[label].append(self._points(own, strong, label))
         totals = [self._total(label, own) for label, own in enumerate(parts)]
         rules = [*kept.rules_on(self._inputs, self._output), *self._leads(totals, model)]
         return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
@@ -118,13 +120,22 @@ class CascadeWriter:
         self._taken.add(wish)
         return wish
 
-    def _points(self, premise: Sequence[Proposition], points: int) -> Attribute:
-        """Add the rule that gives points where a premise holds, and none elsewhere."""
-        self._count += 1
-        gives = Attribute(self._name(f"rule {self._count}"), [0, points])
+    def _points(self, premise: Sequence[Proposition], points: int, label: int) -> Attribute:
+        """Add the rule that gives points to a class where a premise holds, and none elsewhere."""
+        gives = Attribute(self._name(f"rule {len(self._lines) + 1}"), [0, points])
         rule = Rule(premise_of(*premise), gives.isin({points}), 0.0, 0.0)
         self._sets.append(RuleSet([rule]))
+        value = self._output.domain[label]
+        self._lines.append(CardLine(gives.name, value, points, str(rule.premise)))
         return gives
+
+    def card(self, model: PointModel) -> ScoreCard:
+        """Return the score card of the model whose cascade was written."""
+        place = {value: i for i, value in enumerate(self._output.domain)}
+        lines = sorted(self._lines, key=lambda one: (place[one.value], -one.points))
+        start = dict(zip(self._output.domain, model.prior.tolist(), strict=True))
+        certainties = (1.0 - model.levels[1:]).round(4).tolist()
+        return ScoreCard(tuple(lines), start, tuple(certainties))
 
     def _total(self, label: int, parts: list[Attribute]) -> Attribute | None:
         """Add the sums of parts, some at a time, and return that of all; None for no part."""
@@ -217,11 +228,12 @@ def write_cascade(
     features: Sequence[Feature],
     target: tuple[str, tuple[Hashable, ...]],
     kept: KeptRules,
-) -> Cascade:
-    """Return a point model on columns as a cascade that concludes on the target.
+) -> tuple[Cascade, ScoreCard]:
+    """Return a point model on columns as a cascade that concludes on the target, and its card.
 
     Costs the products of some rules at a time, and of the sums of every two classes.
     """
     attributes = input_attributes(columns, features, model.boxes, kept)
     premises = [box_premise(box, features, attributes) for box in model.boxes]
-    return CascadeWriter(attributes, Attribute(*target)).cascade(model, premises, kept)
+    writer = CascadeWriter(attributes, Attribute(*target))
+    return writer.cascade(model, premises, kept), writer.card(model)
