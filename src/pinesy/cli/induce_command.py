@@ -94,8 +94,8 @@ def read_table(path: Path, separator: str | None, decimal: str) -> Any:
 
 def _read_csv(pandas: Any, path: Path, separator: str | None, decimal: str) -> Any:
     if separator is None:
-        header = path.open(encoding="utf-8").readline()
-        separator = max(",;\t", key=header.count)
+        with path.open(encoding="utf-8") as file:
+            separator = max(",;\t", key=file.readline().count)
     return pandas.read_csv(path, sep=separator, decimal=decimal, skipinitialspace=True)
 
 
