@@ -14,7 +14,8 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from pinesy._common.validation import FloatArray, check_degree, listed
+from pinesy._common.validation import FloatArray, listed
+from pinesy.estimators.decisions import abstention_kinds, probabilities
 from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
@@ -26,10 +27,6 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import antipignistic_inverse
-
-#: Why no value is predicted, where none is.
-ABSTENTIONS = ("", "ambiguous", "contradictory", "unknown")
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -227,7 +224,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A contradictory distribution is divided by its height first; one that excludes every class
         is taken for one that excludes none.
         """
-        return _probabilities(self.predict_possibility(X))
+        return probabilities(self.predict_possibility(X))
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
         """Return the most possible class of each sample, the first of those that tie.
@@ -242,7 +239,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if certainty is None:
             return np.asarray(best)
         said = best.astype(object)
-        said[_abstentions(pi, certainty) != ""] = None
+        said[abstention_kinds(pi, certainty) != ""] = None
         return np.asarray(said)
 
     def abstentions(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
@@ -252,7 +249,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the rules exclude every class to some degree, and none is far enough ahead;
         ``"ambiguous"``: several classes remain that are nearly as possible.
         """
-        return _abstentions(self.predict_possibility(X), certainty)
+        return abstention_kinds(self.predict_possibility(X), certainty)
 
     # --- explanations --------------------------------------------------------------------------
 
@@ -342,17 +339,3 @@ def _as_array(values: Sequence[Hashable]) -> npt.NDArray[Any]:
         array = np.empty(len(values), dtype=object)
         array[:] = values
     return array
-
-
-def _probabilities(pi: FloatArray) -> FloatArray:
-    height = pi.max(axis=1, keepdims=True)
-    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
-    return np.asarray(antipignistic_inverse(scaled))
-
-
-def _abstentions(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
-    least = check_degree(certainty, "certainty")
-    top = np.sort(pi, axis=1)[:, ::-1]
-    sure = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
-    kinds = np.where(top[:, 0] < 1.0, 2, np.where(top[:, -1] == 1.0, 3, 1))
-    return np.array(ABSTENTIONS)[np.where(sure, 0, kinds)]
