@@ -131,19 +131,22 @@ def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolA
     [[0, 1], [1, 0], [False, True]]
     """
     full = (1 << size) - 1
-    inverted = np.array([2 * mask.bit_count() > size for mask in masks], dtype=bool)
-    found = [
-        _places(full ^ mask if turned else mask, size)
-        for mask, turned in zip(masks, inverted.tolist(), strict=True)
-    ]
-    counts = np.array([len(places) for places in found], dtype=np.int64)
-    entries = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    counts = np.array([mask.bit_count() for mask in masks], dtype=np.int64)
+    inverted = 2 * counts > size
+    counts = np.where(inverted, size - counts, counts)
+    entries = np.empty(int(counts.sum()), dtype=np.int64)
+    ends = np.cumsum(counts).tolist()
+    for mask, turned, n, end in zip(masks, inverted.tolist(), counts.tolist(), ends, strict=True):
+        entries[end - n : end] = _places(full ^ mask if turned else mask, n, size)
     return np.repeat(np.arange(len(masks)), counts), entries, inverted
 
 
-def _places(mask: int, size: int) -> Numbers:
-    if mask.bit_count() <= FEW:
-        return np.array(positions(mask), dtype=np.int64)
+def _places(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
+    """Return the `n` positions of a mask; a single one as a number."""
+    if n == 1:
+        return mask.bit_length() - 1
+    if n <= FEW:
+        return positions(mask)
     packed = np.frombuffer(mask.to_bytes((size + 7) // 8, "little"), dtype=np.uint8)
     return np.flatnonzero(np.unpackbits(packed, bitorder="little"))
 

@@ -44,6 +44,14 @@ class Kind:
     conclusions: tuple[int, ...]
     parameters: tuple[int | None, ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Once: of many large masks it takes long.
+        return hash((self.sizes, self.premises, self.conclusions, self.parameters))
+
     @property
     def partition(self) -> Partition:
         """The partition of the output domain."""
