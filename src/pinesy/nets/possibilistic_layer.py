@@ -180,6 +180,16 @@ class PossibilisticLayer(nn.Module):
                 )
         return {a.name: inputs[a.name] for a in self.inputs}
 
+    @torch.no_grad()
+    def project(self) -> None:
+        """Bring the trainable parameters back into [0, 1]; call it after each step of an optimiser.
+
+        Outside they count as 0 or 1, but their gradient goes on: where most samples push the same
+        way they would drift off, and not find back for the others.
+        """
+        for parameter in self.parameters():
+            parameter.clamp_(0.0, 1.0)
+
     def learned(self) -> Cascade:
         """Return the cascade with the parameters that the layer has now."""
         if not self.trained:

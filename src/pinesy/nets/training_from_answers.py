@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from math import log
 from typing import Any, Final
 
 import numpy as np
@@ -23,8 +24,8 @@ from pinesy.rulebase.targets import Target
 
 #: What can be made small.
 LOSSES: Final = ("both", "answers", "beliefs")
-#: So that the logarithm of an impossible answer is finite; below it there is no gradient.
-LEAST = 1e-30
+#: So that the logarithm of an impossible answer is finite; below it the loss has this slope.
+LEAST, SLOPE = 1e-30, 100.0
 
 
 def train_from_answers(
@@ -190,8 +191,14 @@ def _positions_loss(outputs: Mapping[str, Tensor], positions: Mapping[str, Tenso
         q = differentiable.antipignistic_inverse(torch.stack([outputs[name] for name in names]))
         wanted = torch.stack([positions[name] for name in names])
         chosen = q.gather(2, wanted[..., None]).squeeze(2)
-        total = total - chosen.clamp(min=LEAST).log().sum(dim=0).mean()
+        total = total - _log(chosen).sum(dim=0).mean()
     return total
+
+
+def _log(q: Tensor) -> Tensor:
+    """Return logarithms; those of answers that are excluded are finite and have a gradient too."""
+    line = log(LEAST) + SLOPE * (q - LEAST)
+    return torch.where(q > LEAST, q.clamp(min=LEAST).log(), line)
 
 
 def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
