@@ -53,7 +53,7 @@ def test_three_classes_are_compared_two_by_two() -> None:
 
 
 def test_tables_of_all_kinds_give_the_same_rules_and_seeds_others() -> None:
-    table = patients(60, missing=0.0)
+    table = patients(missing=0.0)
     rules = str(induced(table))
     assert str(induced({c: table[c].tolist() for c in table})) == rules
     assert str(induced(table.to_dict("records"))) == rules

@@ -68,7 +68,7 @@ def induce(
     table : a DataFrame of pandas or polars, a dict of columns, or a list of dicts. Columns of
         numbers are cut, others are categories; None and NaN are unknown. `id` is passed over.
     target : the name of the column of labels, or the labels
-    max_rules : that give points; by default 20 for two classes, 15 for each class of more
+    max_rules : that give points; by default 15 for each class and one for each 50 rows
     max_conditions : of a rule
     monotone : columns of numbers or ordered categories that, where they rise, may only speak for
         later classes (1), or for earlier ones (-1), in the order of the classes
@@ -174,10 +174,10 @@ def settings_for(
     check_integer(seed, "seed", 0)
     two = n_classes == 2
     least = max(1, min(5, n_rows // 10))
-    depths = tuple(dict.fromkeys(min(depth, most) for depth in ((3,) if two else (3, 6))))
-    forest = ForestSettings(depths, 60 if two else 75, least, most, seed)
+    depths = tuple(dict.fromkeys(min(depth, most) for depth in (3, 4 if two else 6)))
+    forest = ForestSettings(depths, 40 if two else 75, least, most, seed)
     if max_rules is None:
-        max_rules = 20 if two else 15 * n_classes
+        max_rules = 15 * n_classes + n_rows // 50
     check_integer(max_rules, "max_rules", 1)
     return forest, SelectionSettings(max_rules, 0.5 if two else 0.1, 4.0 if two else 1.0)
 

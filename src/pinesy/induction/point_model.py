@@ -79,7 +79,8 @@ def levels_of(unit: float, longest: int) -> FloatArray:
     >>> levels_of(1.0, 3).tolist()
     [1.0, 0.5379, 0.2384, 0.0949]
     """
-    levels = np.round(2.0 / (1.0 + np.exp(unit * np.arange(longest + 1))), 4)
+    exponents = np.minimum(unit * np.arange(longest + 1), 50.0)
+    levels = np.round(2.0 / (1.0 + np.exp(exponents)), 4)
     found: FloatArray = levels[: max(2, int((levels >= LEAST_LEVEL).sum()))]
     return found
 
