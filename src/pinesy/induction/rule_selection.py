@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.induction.binary_features import BoolArray
 from pinesy.induction.candidate_rules import Candidates
-from pinesy.induction.selection_kernels import fit_weights
 from pinesy.induction.training_table import IntArray
 
+KERNELS = "pinesy.induction.selection_kernels"
 #: Weights that change by less are fitted.
 ENOUGH = 1e-3
 #: Sweeps over the weights after each choice, and after the last.
@@ -142,7 +143,7 @@ class RuleSelector:
         starts = np.concatenate([[0], np.cumsum([len(r) for r in self._rows])]).astype(np.int64)
         classes = np.concatenate([np.arange(k), np.array(chosen.classes, dtype=np.int64)])
         is_rule = np.arange(len(weights)) >= k
-        fit_weights(
+        load_kernels(KERNELS).fit_weights(
             starts,
             np.concatenate(self._rows),
             classes,
