@@ -171,9 +171,9 @@ def grown(name: str, torch: float) -> Line:
     """Return what compiling the largest size of a shape takes, and how it grows to there."""
     sizes = SHAPES[name][1][-2:]
     runs = [in_fresh_process(name, n, turns=1) for n in sizes]
-    took, rules, operands, megabytes = runs[-1]
+    took, rules, operands, _ = runs[-1]
     power = exponent(sizes, [run[0] for run in runs])
-    note = f"grows as n^{power:.2f}; {rules:,} rules, {operands:,} operands, {megabytes:.0f} MB"
+    note = f"grows as n^{power:.2f}; {rules:,} rules, {operands:,} operands"
     case = f"{name}, n = {sizes[-1]:,}, processor time"
     return Line(SECTION, case, took, against={"import torch": torch}, note=note)
 
