@@ -151,16 +151,23 @@ def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     """
     if not isinstance(tolerance, Mapping):
         return dict.fromkeys(names, _number(tolerance, "the tolerance"))
-    found: dict[str, float] = {}
-    for group, number in tolerance.items():
+    given = _by_set(tolerance, names, "the tolerance")
+    found = {n: _number(tau, f"the tolerance of {group!r}") for n, (group, tau) in given.items()}
+    return {name: found.get(name, inf) for name in names}
+
+
+def _by_set(groups: Mapping[Any, Any], names: Sequence[str], what: str) -> dict[str, Any]:
+    """Return for each set its group and what is given for that; an error where groups overlap."""
+    found: dict[str, Any] = {}
+    for group, content in groups.items():
         for name in members(group, names):
             if name in found:
                 raise UnknownAttributeError(
-                    f"the tolerance of {name!r} is given twice: the groups {list(tolerance)} "
-                    "overlap; give each set to one of them"
+                    f"{what} of {name!r} is given twice: the groups {list(groups)} overlap; give "
+                    "each set to one of them"
                 )
-            found[name] = _number(number, f"the tolerance of {group!r}")
-    return {name: found.get(name, inf) for name in names}
+            found[name] = group, content
+    return found
 
 
 def members(group: object, names: Sequence[str]) -> list[str]:
@@ -254,15 +261,9 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
         return {}
     groups = fixed if isinstance(fixed, Mapping) else {tuple(names): fixed}
     held: dict[str, FloatArray] = {}
-    for group, which in groups.items():
-        for name in members(group, names):
-            if name in held:
-                raise UnknownAttributeError(
-                    f"what is fixed of {name!r} is given twice: the groups {list(groups)} overlap; "
-                    "give each set to one of them"
-                )
-            parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
-            held[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
+    for name, (_, which) in _by_set(groups, names, "what is fixed").items():
+        parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
+        held[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
     return {name: one for name, one in held.items() if not np.isnan(one).all()}
 
 

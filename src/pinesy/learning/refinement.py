@@ -20,6 +20,7 @@ from pinesy.learning.rule_counts import DECIMALS
 from pinesy.learning.sample_systems import CHUNK, THREAD_STEPS, CellShape, shape_of
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
+from pinesy.transforms import antipignistic_inverse
 
 Positions = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.refinement_kernels"
@@ -56,7 +57,7 @@ class LogLoss:
         """Return the loss for targets that are values or distributions."""
         n = degrees.shape[1]
         each = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-        expected = sorted_inverse(target.distributions)[0]
+        expected = antipignistic_inverse(target.distributions)
         return cls(np.ascontiguousarray(degrees), shape_of(partition), expected, each)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
@@ -108,7 +109,7 @@ def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArr
     """
     height = pi.max(axis=1, keepdims=True)
     scaled = pi / np.where(height > 0.0, height, 1.0)
-    q, order = sorted_inverse(scaled)
+    q, order = _sorted_inverse(scaled)
     mixed = (1.0 - FLOOR) * q + FLOOR / pi.shape[1]
     loss = -(expected * np.log(mixed)).sum(axis=1)
     of_q = -(1.0 - FLOOR) * expected / mixed
@@ -119,7 +120,7 @@ def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArr
     return loss, gradient
 
 
-def sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
+def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
     """Return the antipignistic inverse of rows, and the order of their values from the largest."""
     order = np.argsort(-pi, axis=1, kind="stable")
     ranked = np.take_along_axis(pi, order, axis=1)
