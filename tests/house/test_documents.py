@@ -145,14 +145,20 @@ def test_documents_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.name)
-def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    example: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out.strip(), "an example shows something"
 
 
 def test_an_example_in_a_process_of_its_own(tmp_path: Path) -> None:
-    run_shell(f"python -W error '{EXAMPLES[0]}'", tmp_path)
+    assert run_shell(f"python -W error '{EXAMPLES[0]}'", tmp_path).strip()
 
 
 def test_there_are_examples() -> None:
