@@ -23,6 +23,7 @@ ROWS = [
     ["induction"],
     ["inverse"],
     ["explanations"],
+    ["calibration"],
     ["nets"],
     ["model"],
     ["problems"],

@@ -1,0 +1,20 @@
+"""Answers with a guarantee: possibilities that are calibrated on data."""
+
+from pinesy.calibration.calibrate import calibrate
+from pinesy.calibration.calibrated_answers import CalibratedAnswers
+from pinesy.calibration.calibrated_inputs import CalibratedInputs
+from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.prediction_sets import PredictionSets
+from pinesy.calibration.score_counts import ScoreCounts, samples_needed
+
+__all__ = [
+    "CalibratedAnswers",
+    "CalibratedInputs",
+    "CalibratedRules",
+    "ConformalTransform",
+    "PredictionSets",
+    "ScoreCounts",
+    "calibrate",
+    "samples_needed",
+]

@@ -1,0 +1,96 @@
+"""Rules whose answers are calibrated, whatever the rules are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.names import name_of
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities
+from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.engine.evidence import Evidence, Transform
+from pinesy.exceptions import UnknownAttributeError
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
+from pinesy.rules.possibility import Possibility
+from pinesy.transforms import transform_name
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedAnswers(CalibratedRules):
+    """Rules whose answers are calibrated: ``sigma(w) = 1 - pi(w)``, the worst of all outputs.
+
+    Attributes
+    ----------
+    outputs : the names of the attributes that were calibrated together
+    probabilities : the transformation of probabilities in the evidence; None for possibilities
+    """
+
+    outputs: tuple[str, ...] = ()
+    probabilities: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cascade: Cascade,
+        evidence: Evidence,
+        targets: dict[str, Any],
+        options: dict[str, Any],
+        weights: npt.ArrayLike | None,
+        transform: Transform,
+    ) -> "CalibratedAnswers":
+        """Calibrate answers; see `calibrate`."""
+        name = None if transform is None else transform_name(transform)
+        found = cls(cascade, ConformalTransform(**options), tuple(targets), name)
+        degrees = found.degrees(evidence)
+        n = len(next(iter(degrees.values())))
+        labels = {
+            key: Target.of_values(targets[key], cascade[key].output, n).labels.astype(np.int64)
+            for key in degrees
+        }
+        found.transform.fit(degrees, labels, weights)
+        return found
+
+    def degrees(self, evidence: Evidence) -> dict[str, FloatArray]:
+        """Return the possibilities that the rules infer, which are calibrated."""
+        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
+
+    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
+        """Return calibrated distributions of answers, of those that were calibrated."""
+        names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
+        for name in names:
+            if name not in self.outputs:
+                raise UnknownAttributeError(
+                    f"{name!r} was not calibrated{suggestion(name, self.outputs)}"
+                )
+        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        found = self.transform({name: inferred[name].degrees for name in self.outputs})
+        return {
+            name: Possibility(inferred[name].attribute, found[name], inferred[name].coherence)
+            for name in names
+        }
+
+    def conformity(self, evidence: Evidence) -> Any:
+        """Return the p-value of the best answer of the least conforming output, by sample."""
+        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        p = self.transform.p_values({name: inferred[name].degrees for name in self.outputs})
+        return np.min([part.max(axis=-1) for part in p.values()], axis=0)
+
+    def doubt(self, evidence: Evidence) -> Any:
+        """Return the p-value of the least sure answer of each sample."""
+        return self.transform.doubt(self.degrees(evidence))
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+        answers = f"the true answer ({self.outputs[0]}) is in its set"
+        if len(self.outputs) > 1:
+            answers = f"the true answers ({', '.join(self.outputs)}) are in their sets together"
+        return (
+            f"For any level L, in at least a share L of new samples {answers}, whatever the rules "
+            f"are (calibrated on {self.transform.n:g} samples; new ones must be exchangeable with "
+            "these, which must not have been used for training or learning)."
+        )

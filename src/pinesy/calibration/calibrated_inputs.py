@@ -1,0 +1,148 @@
+"""Rules on calibrated inputs: they carry the guarantee to their answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.names import column_slices
+from pinesy._common.validation import FloatArray
+from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities
+from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.score_counts import ScoreCounts, significance
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DataError
+from pinesy.rulebase.cascade import Cascade, evidence_rows
+from pinesy.rulebase.targets import Target
+from pinesy.rules.possibility import Possibility
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedInputs(CalibratedRules):
+    """Rules on calibrated inputs.
+
+    Attributes
+    ----------
+    exceptions : if it is known, how possible the rules leave the true answers where they are given
+        the true inputs: ``1 - pi(w)``, counted
+    """
+
+    exceptions: ScoreCounts | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cascade: Cascade,
+        evidence: Evidence,
+        targets: dict[str, Any],
+        score: str,
+        options: dict[str, Any],
+        weights: npt.ArrayLike | None,
+    ) -> "CalibratedInputs":
+        """Calibrate inputs; see `calibrate`."""
+        missing = [a.name for a in cascade.inputs if a.name not in targets]
+        if missing:
+            raise DataError(
+                f"there are no true values of {missing[0]!r}; calibration of inputs needs those of "
+                "every input; or give answers"
+            )
+        block, n = _block(cascade, evidence)
+        truth = {
+            a.name: Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
+            for a in cascade.inputs
+        }
+        transform = ConformalTransform(score, **options)
+        stacked = _is_uniform(cascade, transform)
+        labels: Any = np.stack([*truth.values()], axis=1) if stacked else truth
+        transform.fit(_split(cascade, block, stacked), labels, weights)
+        answers = {name: content for name, content in targets.items() if name in cascade.sets}
+        return cls(cascade, transform, _exceptions(cascade, truth, answers) if answers else None)
+
+    def degrees(self, evidence: Evidence) -> FloatArray:
+        """Return the calibrated possibilities of all inputs, side by side."""
+        return self._mapped(evidence, self.transform)
+
+    def _mapped(self, evidence: Evidence, function: Any) -> FloatArray:
+        rows = evidence_rows(self.rules, evidence)
+        block = rows.block(0, rows.n)
+        stacked = _is_uniform(self.rules, self.transform)
+        found = function(_split(self.rules, block, stacked))
+        joined = found.reshape(len(block), -1) if stacked else np.hstack([*found.values()])
+        return np.asarray(joined if rows.is_batch else joined[0])
+
+    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
+        """Return the distributions that the rules infer from calibrated inputs."""
+        degrees = self.degrees(evidence)
+        columns = column_slices(self.rules.inputs)
+        needed = self.rules.compile(outputs).inputs
+        return self.rules.infer({a.name: degrees[..., columns[a.name]] for a in needed}, outputs)
+
+    def conformity(self, evidence: Evidence) -> Any:
+        """Return the p-value of the best value of the least conforming input, by sample."""
+        p = self._mapped(evidence, self.transform.p_values)
+        tops = [p[..., c].max(axis=-1) for c in column_slices(self.rules.inputs).values()]
+        return np.min(tops, axis=0)
+
+    def doubt(self, evidence: Evidence) -> Any:
+        """Return the p-value of the least sure input of each sample."""
+        block, _ = _block(self.rules, evidence)
+        parts = _split(self.rules, block, _is_uniform(self.rules, self.transform))
+        return self.transform.doubt(parts)
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+        said = (
+            f"{self.transform.guarantee} Where the rules hold, so does what they conclude: the "
+            "true answers are in their sets as often"
+        )
+        if self.exceptions is None:
+            return f"{said}. If they fail in a share e of cases, that is L - e."
+        rate = self.exception_rate(0.95)
+        return f"{said}, less the share of cases in which the rules fail ({rate:.3g} at L = 0.95)."
+
+    def exception_rate(self, level: float) -> float:
+        """Return the share of samples whose true answers the rules exclude at a level.
+
+        A rule whose parameter is above ``1 - level`` excludes nothing at it.
+        """
+        if self.exceptions is None:
+            return 0.0
+        least = 1.0 - significance(level)
+        bad = self.exceptions.scores >= least
+        return float(self.exceptions.counts[bad].sum() / self.exceptions.total)
+
+
+def _is_uniform(cascade: Cascade, transform: ConformalTransform) -> bool:
+    """Tell whether all inputs can be seen as one array ``(n, inputs, values)``."""
+    return len({len(a.domain) for a in cascade.inputs}) == 1 and not transform.kinds
+
+
+def _block(cascade: Cascade, evidence: Evidence) -> tuple[FloatArray, int]:
+    rows = evidence_rows(cascade, evidence)
+    return rows.block(0, rows.n), rows.n
+
+
+def _split(cascade: Cascade, block: FloatArray, stacked: bool) -> Any:
+    """Return the degrees of all inputs by input, or as one array where that can be."""
+    if stacked:
+        return block.reshape(len(block), len(cascade.inputs), -1)
+    return {name: block[:, c] for name, c in column_slices(cascade.inputs).items()}
+
+
+def _exceptions(
+    cascade: Cascade, truth: Mapping[str, Any], answers: Mapping[str, Any]
+) -> ScoreCounts:
+    """Count how far the rules exclude the true answers, given the true inputs."""
+    n = len(next(iter(truth.values())))
+    certain = {a.name: np.eye(len(a.domain))[truth[a.name]] for a in cascade.inputs}
+    inferred = cascade.infer(certain, list(answers))
+    scores = [_answer_scores(inferred[name], answers[name], n) for name in answers]
+    return ScoreCounts.of(np.max(scores, axis=0))
+
+
+def _answer_scores(pi: Possibility, answers: Any, n: int) -> FloatArray:
+    places = Target.of_values(answers, pi.attribute, n).labels
+    return np.asarray(1.0 - pi.degrees[np.arange(n), places])

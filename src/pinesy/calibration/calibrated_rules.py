@@ -1,0 +1,72 @@
+"""What calibrated rules are asked: distributions, sets, and what is guaranteed."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.prediction_sets import PredictionSets
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DataError
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+
+Outputs = Iterable[str | Attribute] | None
+Possibilities = Mapping[str, Possibility]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedRules:
+    """Rules with a calibration: what `calibrate` returns.
+
+    Attributes
+    ----------
+    rules : Cascade
+    transform : of the inputs' or the answers' degrees into p-values, with its counts
+    """
+
+    rules: Cascade
+    transform: ConformalTransform
+
+    @abstractmethod
+    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
+        """Return the calibrated distributions of the outputs."""
+
+    @abstractmethod
+    def conformity(self, evidence: Evidence) -> Any:
+        """Return how well the least conforming input or answer of each sample fits at best."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+
+    @abstractmethod
+    def doubt(self, evidence: Evidence) -> Any:
+        """Return for each sample the p-value of how unsure it is, which needs no labels.
+
+        These are uniform while nothing changes; see `DriftMonitor`.
+        """
+
+    def predict_set(
+        self, evidence: Evidence, level: float = 0.95, outputs: Outputs = None
+    ) -> PredictionSets:
+        """Return for each output the values that are not excluded at a level.
+
+        The true values of all outputs are in their sets together in at least a share `level` of
+        the samples (see `guarantee`), for every level. Raises `DataError` if there were too few
+        calibration samples for the level.
+        """
+        self.transform.check_level(level)
+        return PredictionSets(level, self.infer(evidence, outputs), self.conformity(evidence))
+
+    def __add__(self, other: Self) -> Self:
+        """Return the calibration by the samples of both; the rules must be the same."""
+        if type(self) is not type(other) or self.rules != other.rules:
+            raise DataError("calibrations add if they are of the same rules and of the same kind")
+        return replace(self, transform=self.transform + other.transform)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.transform!r}; {self.rules!r})"

@@ -1,0 +1,329 @@
+"""Probabilities, or any degrees, to calibrated possibilities: conformal p-values."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.calibration.conformal_scores import ALL, FITS, as_parts, doubts, true_scores
+from pinesy.calibration.score_counts import ScoreCounts, checked_weights, joined, significance
+from pinesy.exceptions import DataError, DomainError, ShapeError
+
+Unit = Literal["sample", "input"]
+#: By input, arrays ``(n, ..., values)``, and the columns of their true values ``(n, ...)``.
+Parts = Mapping[Any, FloatArray]
+Places = Mapping[Any, npt.NDArray[np.int64]]
+
+
+class ConformalTransform:
+    """A transformation of degrees into conformal p-values, which are possibilities.
+
+    The score of a value says how badly it fits: ``sigma_j(v) = 1 - p_j(v)``. Calibration samples,
+    whose true values are known, tell how bad the scores of true values get; the possibility of a
+    value is the share of them that are at least as bad, ``f(sigma_j(v))`` (`ScoreCounts`), and the
+    best value of each input gets 1. See docs/guarantees.md for what that guarantees, and
+    docs/guarantees-proof.md for why.
+
+    Parameters
+    ----------
+    score : ``"complement"``, 1 minus the degree; of probabilities also ``"antipignistic"``, 1
+        minus the possibility, and ``"cumulated"``, the probability of all values that are more
+        probable
+    unit : what is counted. ``"sample"``: a sample with all its inputs, by its worst true value;
+        all true values are then in their sets together. ``"input"``: every input by itself, which
+        gives smaller sets and a guarantee for each input alone.
+    class_conditional : count the samples of each value apart, so that the guarantee holds for each
+        value by itself; for single inputs only
+    classes : the values that the columns are of; by default their numbers
+    kinds : of inputs given by name, which are of one kind, such as ``{"left": "digit", "right":
+        "digit", "op": "sign"}``. Scores of different kinds are made comparable: the first half of
+        the calibration samples ranks each kind by itself, and the others are counted.
+
+    Attributes
+    ----------
+    counts_ : of the scores of true values: one `ScoreCounts`, or one for each class
+    doubt_ : of how little the best value of the least sure input is ahead, which needs no labels;
+        new data of the same kind are as doubtful (`DriftMonitor`)
+    ranks_ : by kind, the scores that `kinds` are ranked by
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]])
+    >>> transform = ConformalTransform().fit(p, [0, 1, 0, 0])
+    >>> transform(np.array([[0.75, 0.25], [0.95, 0.05]]))
+    array([[1. , 0.2],
+           [1. , 0.2]])
+    """
+
+    counts_: tuple[ScoreCounts, ...]
+    doubt_: ScoreCounts
+    ranks_: dict[Hashable, ScoreCounts]
+
+    def __init__(
+        self,
+        score: str = "complement",
+        *,
+        unit: Unit = "sample",
+        class_conditional: bool = False,
+        classes: Sequence[Hashable] | None = None,
+        kinds: Mapping[Any, Hashable] | None = None,
+    ) -> None:
+        if score not in FITS:
+            raise DomainError(f"there is no score {score!r:.60}{suggestion(score, FITS)}")
+        if unit not in ("sample", "input"):
+            raise DomainError(f"unit is {unit!r:.60}; choose 'sample' or 'input'")
+        self.score, self.unit, self.class_conditional = score, unit, class_conditional
+        self.classes, self.kinds = classes, kinds
+
+    def __repr__(self) -> str:
+        fitted = f", {self.n:g} calibrated" if hasattr(self, "counts_") else ""
+        return f"ConformalTransform({self.score!r}, unit={self.unit!r}{fitted})"
+
+    # --- calibration ---------------------------------------------------------------------------
+
+    def fit(self, degrees: Any, labels: Any, weights: npt.ArrayLike | None = None) -> Self:
+        """Count the scores of the true values of calibration samples.
+
+        Parameters
+        ----------
+        degrees : of samples that were not used in training: an array ``(n, values)``, for several
+            inputs ``(n, inputs, values)``, or by input a dict of arrays ``(n, values)``
+        labels : the true values: ``(n,)``, ``(n, inputs)``, or a dict
+        weights : how much more frequent samples like each are among those to come (the ratio of
+            densities, for data whose inputs are distributed differently); see `__call__`
+        """
+        parts, truth = self._read(degrees, labels)
+        given = checked_weights(weights, _n(parts))
+        self.ranks_ = {}
+        first = self._rank(parts, truth) if self.kinds else 0
+        self.counts_, self.doubt_ = self._counted(
+            {key: part[first:] for key, part in parts.items()},
+            {key: places[first:] for key, places in truth.items()},
+            None if given is None else given[first:],
+        )
+        return self
+
+    def partial_fit(self, degrees: Any, labels: Any, weights: npt.ArrayLike | None = None) -> Self:
+        """Count more calibration samples; as `fit` with all of them, if nothing is ranked."""
+        if not hasattr(self, "counts_"):
+            return self.fit(degrees, labels, weights)
+        parts, truth = self._read(degrees, labels)
+        counts, doubt = self._counted(parts, truth, checked_weights(weights, _n(parts)))
+        self.counts_, self.doubt_ = joined(self.counts_, counts), self.doubt_ + doubt
+        return self
+
+    def __add__(self, other: "ConformalTransform") -> "ConformalTransform":
+        """Return the calibration by the samples of both: counts add."""
+        if self._form != other._form or self.ranks_ != other.ranks_:
+            raise DataError(
+                "calibrations add if they have the same score, unit, classes and ranks; "
+                f"{self!r} and {other!r} differ"
+            )
+        found = self._like()
+        found.ranks_ = self.ranks_
+        found.counts_ = joined(self.counts_, other.counts_)
+        found.doubt_ = self.doubt_ + other.doubt_
+        return found
+
+    @property
+    def _form(self) -> tuple[object, ...]:
+        classes = None if self.classes is None else tuple(self.classes)
+        return self.score, self.unit, self.class_conditional, classes, self.kinds
+
+    def _like(self) -> "ConformalTransform":
+        return ConformalTransform(
+            self.score,
+            unit=self.unit,
+            class_conditional=self.class_conditional,
+            classes=self.classes,
+            kinds=self.kinds,
+        )
+
+    @property
+    def n(self) -> float:
+        """The number of units that were counted (the least of any class), or their weight."""
+        return min(counts.total for counts in self.counts_)
+
+    def _read(self, degrees: Any, labels: Any) -> tuple[dict[Any, FloatArray], Places]:
+        """Return degrees and the columns of the true values, by input."""
+        parts = as_parts(degrees)
+        values = labels if isinstance(labels, Mapping) else {ALL: labels}
+        missing = [key for key in parts if key not in values]
+        if missing:
+            raise DataError(
+                f"there are no labels for {missing[0]!r}; calibration needs those of every input"
+            )
+        if not parts or not _n(parts):
+            raise DataError("there are no calibration samples")
+        return parts, {key: self._places(values[key], part) for key, part in parts.items()}
+
+    def _places(self, labels: Any, part: FloatArray) -> npt.NDArray[np.int64]:
+        given, size = np.asarray(labels), part.shape[-1]
+        if given.shape != part.shape[:-1] or not given.ndim:
+            raise ShapeError(
+                f"labels has shape {given.shape}; degrees of shape {part.shape} have one true "
+                f"value for each distribution: {part.shape[:-1]}"
+            )
+        if self.classes is not None:
+            return _looked_up(given, self.classes, size)
+        if given.dtype.kind not in "iu" or ((given < 0) | (given >= size)).any():
+            raise DomainError(
+                f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
+                "values the columns are of"
+            )
+        return given.astype(np.int64)
+
+    def _rank(self, parts: Parts, truth: Places) -> int:
+        """Rank each kind by the first half of the samples; return how many these are."""
+        kinds = self.kinds or {}
+        missing = [key for key in parts if key not in kinds]
+        if missing:
+            raise DataError(f"kinds says nothing of {missing[0]!r}; name the kind of every input")
+        half = _n(parts) // 2
+        for kind in dict.fromkeys(kinds[key] for key in parts):
+            own = [key for key in parts if kinds[key] == kind]
+            true = [true_scores(self._scores(k, parts[k][:half]), truth[k][:half]) for k in own]
+            self.ranks_[kind] = ScoreCounts.of(np.concatenate(true, axis=1))
+        return half
+
+    def _counted(
+        self, parts: Parts, truth: Places, weights: FloatArray | None
+    ) -> tuple[tuple[ScoreCounts, ...], ScoreCounts]:
+        """Return the counts of the scores of true values, and those of doubt."""
+        scores = {key: self._scores(key, part, self.ranks_) for key, part in parts.items()}
+        true = np.concatenate([true_scores(scores[key], truth[key]) for key in parts], axis=1)
+        doubt = np.concatenate([doubts(s) for s in scores.values()], axis=1).max(axis=1)
+        repeated = None if weights is None else np.repeat(weights, true.shape[1])
+        if self.class_conditional:
+            counts = self._by_class(parts, truth, true, repeated)
+        elif self.unit == "sample":
+            counts = (ScoreCounts.of(true.max(axis=1), weights),)
+        else:
+            counts = (ScoreCounts.of(true, repeated),)
+        return counts, ScoreCounts.of(doubt, weights)
+
+    def _by_class(
+        self, parts: Parts, truth: Places, true: FloatArray, weights: FloatArray | None
+    ) -> tuple[ScoreCounts, ...]:
+        """Return the counts of each value by itself."""
+        sizes = {part.shape[-1] for part in parts.values()}
+        if len(sizes) > 1 or (self.unit == "sample" and true.shape[1] > 1):
+            raise DataError(
+                "class_conditional counts the samples of each value apart, which is for samples "
+                "of one input; with several inputs of the same values give unit='input'"
+            )
+        places = np.concatenate([truth[key].reshape(len(true), -1) for key in parts], axis=1)
+        of_class = [(places == c).ravel() for c in range(sizes.pop())]
+        values = true.ravel()
+        return tuple(
+            ScoreCounts.of(values[own], None if weights is None else weights[own])
+            for own in of_class
+        )
+
+    # --- new samples ---------------------------------------------------------------------------
+
+    def __call__(self, degrees: Any, weights: npt.ArrayLike | None = None) -> Any:
+        """Return calibrated possibilities, in the form of the degrees; the best value has 1.
+
+        Parameters
+        ----------
+        degrees : as in `fit`; also of one sample or input, an array ``(values,)``
+        weights : of the new samples, if calibration samples were weighted; by default 1
+        """
+        return self._mapped(degrees, weights, raised=True)
+
+    def p_values(self, degrees: Any, weights: npt.ArrayLike | None = None) -> Any:
+        """Return the p-values alone: where even the best value's is small, a sample is novel."""
+        return self._mapped(degrees, weights, raised=False)
+
+    def doubt(self, degrees: Any) -> FloatArray:
+        """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
+        parts = as_parts(degrees)
+        scores = [self._scores(key, part, self.ranks_) for key, part in parts.items()]
+        worst = np.concatenate([doubts(s) for s in scores], axis=1).max(axis=1)
+        return self.doubt_.p_values(worst)
+
+    def _mapped(self, degrees: Any, weights: npt.ArrayLike | None, raised: bool) -> Any:
+        if not hasattr(self, "counts_"):
+            raise DataError("nothing was calibrated yet; call fit with samples and true values")
+        parts = as_parts(degrees)
+        given = None if weights is None else checked_weights(weights, _n(parts))
+        found = {}
+        for key, part in parts.items():
+            scores = self._scores(key, part, self.ranks_)
+            weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
+            found[key] = self._p_values(scores, weight)
+            if raised:
+                found[key][scores == scores.min(axis=-1, keepdims=True)] = 1.0
+        return found if isinstance(degrees, Mapping) else found[ALL]
+
+    def _p_values(self, scores: FloatArray, weight: float | FloatArray) -> FloatArray:
+        if not self.class_conditional:
+            return self.counts_[0].p_values(scores, weight)
+        if len(self.counts_) != scores.shape[-1]:
+            raise ShapeError(f"{scores.shape[-1]} values; {len(self.counts_)} were calibrated")
+        columns = enumerate(self.counts_)
+        found = [counts.p_values(scores[..., [c]], weight) for c, counts in columns]
+        return np.concatenate(found, axis=-1)
+
+    def _scores(
+        self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None = None
+    ) -> FloatArray:
+        """Return how badly each value fits; inputs of several kinds by their ranks."""
+        scores = 1.0 - FITS[self.score](part)
+        if self.kinds and ranks:
+            return 1.0 - ranks[self.kinds[key]].p_values(scores)
+        return scores
+
+    # --- words ---------------------------------------------------------------------------------
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+        return guarantee(self)
+
+    def check_level(self, level: float) -> float:
+        """Return ``alpha = 1 - level``; raise an error if there are too few samples for it."""
+        for counts in self.counts_:
+            counts.check_enough(level)
+        return significance(level)
+
+
+def guarantee(transform: ConformalTransform) -> str:
+    """Return what a calibration of inputs guarantees, in words."""
+    of = f"calibrated on {transform.n:g} " + ("samples" if transform.unit == "sample" else "inputs")
+    if transform.class_conditional:
+        of += " of the rarest class, or more"
+    what = {
+        "sample": "the true values of all inputs of a sample are in their sets at the same time",
+        "input": "the true value of an input is in its set; this is said of each input alone, so "
+        "that of m inputs all are right in at least 1 - m (1 - L)",
+    }[transform.unit]
+    each = ", for the inputs of each class by themselves" * transform.class_conditional
+    return (
+        f"For any level L, in at least a share L of new cases {what}{each} ({of}; new samples must "
+        "be exchangeable with these, which must not have been used for training)."
+    )
+
+
+def _n(parts: Parts) -> int:
+    return len(next(iter(parts.values())))
+
+
+def _looked_up(
+    labels: npt.NDArray[Any], classes: Sequence[Hashable], size: int
+) -> npt.NDArray[np.int64]:
+    """Return the columns of labels."""
+    if len(classes) != size:
+        raise ShapeError(f"there are {len(classes)} classes, and degrees for {size} values")
+    columns = {value: column for column, value in enumerate(classes)}
+    values = labels.ravel().tolist()
+    unknown = [i for i, value in enumerate(values) if value not in columns]
+    if unknown:
+        raise DomainError(
+            f"label {unknown[0]} is {values[unknown[0]]!r:.60}, which is none of the classes"
+            f"{suggestion(values[unknown[0]], classes)}"
+        )
+    return np.array([columns[value] for value in values]).reshape(labels.shape)

@@ -1,0 +1,154 @@
+"""Conformal p-values: how many calibration samples have a score at least as bad."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, check_number
+from pinesy.exceptions import DataError, DomainError, ShapeError
+
+#: Digits of ``1 - level``: 1 - 0.9 is 0.1 here, and not a little less.
+DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreCounts:
+    """How often each score was seen in calibration: the function `f` of conformal p-values.
+
+    ``f(t) = (w + sum {w_i : S_i >= t}) / (w + sum w_i)``, where `S_i` and `w_i` are the score and
+    the weight of calibration sample `i` and `w` that of the new sample; without weights all are
+    1 (docs/guarantees-proof.md). `f` falls, so that ``min_j f(t_j) = f(max_j t_j)``.
+
+    Attributes
+    ----------
+    scores : rising, each of them once
+    counts : how many samples have each score, or the sum of their weights
+
+    Examples
+    --------
+    >>> counts = ScoreCounts.of([0.1, 0.4, 0.1, 0.9])
+    >>> counts.p_values(np.array([0.0, 0.1, 0.4, 0.95]))
+    array([1. , 1. , 0.6, 0.2])
+    >>> counts + ScoreCounts.of([0.5])
+    ScoreCounts(5 samples)
+    """
+
+    scores: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, scores: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> "ScoreCounts":
+        """Count scores, each for one or for the weight of its sample."""
+        values = np.asarray(scores, dtype=np.float64).ravel()
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise DataError(f"the score of row {row} is {values[row]}; scores are finite numbers")
+        distinct, places = np.unique(values, return_inverse=True)
+        counts = np.bincount(places, checked_weights(weights, len(values)), len(distinct))
+        return cls(distinct, counts.astype(np.float64))
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> "ScoreCounts":
+        """Return what `content` was made of."""
+        scores, counts = (np.array(content[key], dtype=np.float64) for key in ("scores", "counts"))
+        is_right = scores.ndim == 1 and scores.shape == counts.shape and (np.diff(scores) > 0).all()
+        if not (is_right and np.isfinite(scores).all() and (counts >= 0.0).all()):
+            raise DataError("calibration: scores must rise, and each needs a count of at least 0")
+        return cls(scores, counts)
+
+    @property
+    def content(self) -> dict[str, list[float]]:
+        """The counts as JSON holds them."""
+        return {"scores": self.scores.tolist(), "counts": self.counts.tolist()}
+
+    @cached_property
+    def total(self) -> float:
+        """The number of samples, or the sum of their weights."""
+        return float(self._at_least[0])
+
+    @cached_property
+    def _at_least(self) -> FloatArray:
+        """For each score, and after the last, the weight of the samples with it or a larger one."""
+        return np.append(np.cumsum(self.counts[::-1])[::-1], 0.0)
+
+    def p_values(self, scores: FloatArray, weight: float | FloatArray = 1.0) -> FloatArray:
+        """Return ``f(t)`` for scores of new samples; `weight` broadcasts. Cost: log n a score."""
+        found = self._at_least[np.searchsorted(self.scores, scores, side="left")]
+        return np.asarray((weight + found) / (weight + self.total))
+
+    def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
+        """Return the counts of both parts of the calibration samples."""
+        scores = np.concatenate([self.scores, other.scores])
+        return ScoreCounts.of(scores, np.concatenate([self.counts, other.counts]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        same = np.array_equal(self.scores, other.scores)
+        return same and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ScoreCounts({self.total:g} samples)"
+
+    def check_enough(self, level: float) -> None:
+        """Raise `DataError` if no value could be excluded at a level: there are too few samples."""
+        alpha = significance(level)
+        if 1.0 / (1.0 + self.total) > alpha:
+            raise DataError(
+                f"{self.total:g} calibration samples cannot guarantee anything at level {level:g}: "
+                f"at least {samples_needed(level)} are needed; the highest level for these is "
+                f"{self.total / (1.0 + self.total):.6g}"
+            )
+
+
+def significance(level: object) -> float:
+    """Return ``alpha = 1 - level``, or raise `DomainError` unless the level is inside (0, 1).
+
+    Examples
+    --------
+    >>> significance(0.9)
+    0.1
+    """
+    number = check_number(level, "level", most=1.0)
+    alpha = round(1.0 - number, DIGITS)
+    if not 0.0 < alpha < 1.0:
+        cure = "; 95 % is 0.95" if number > 0.0 else ""
+        raise DomainError(f"level is {level!r:.60}; it must lie between 0 and 1{cure}")
+    return alpha
+
+
+def samples_needed(level: float) -> int:
+    """Return the least number of calibration samples that say something at a level.
+
+    ``n >= 1 / alpha - 1``: with fewer, every value stays in every set.
+
+    Examples
+    --------
+    >>> samples_needed(0.95), samples_needed(0.9)
+    (19, 9)
+    """
+    return ceil(round(1.0 / significance(level) - 1.0, 6))
+
+
+def checked_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Return the weights of `n` samples, or raise an error; None if there are none."""
+    if weights is None:
+        return None
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (n,):
+        raise ShapeError(f"weights has shape {array.shape}; give one for each of {n} samples")
+    if not (np.isfinite(array) & (array >= 0.0)).all():
+        raise DataError("weights must be numbers of at least 0")
+    return array
+
+
+def joined(parts: Sequence[ScoreCounts], others: Sequence[ScoreCounts]) -> tuple[ScoreCounts, ...]:
+    """Return the sums of counts, pair by pair."""
+    return tuple(a + b for a, b in zip(parts, others, strict=True))

@@ -1,0 +1,152 @@
+"""The guarantee: true values are in their sets as often as the level says.
+
+Coverage on the samples of one calibration is a random variable. Over many calibrations, each with
+one new sample, it is binomial with a chance of at least the level; the tests allow what happens by
+chance once in a million times.
+"""
+
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from pinesy import Attribute, Cascade, Iff, RuleSet, function, joint
+from pinesy.calibration import ConformalTransform, calibrate
+from pinesy.calibration.calibrated_inputs import CalibratedInputs
+
+TRIALS, N, LEVELS = 400, 39, (0.8, 0.9, 0.95)
+Floats = npt.NDArray[np.float64]
+Values = npt.NDArray[np.int64]
+
+
+def least_successes(level: float, trials: int = TRIALS, chance: float = 1e-6) -> int:
+    """Return the number of successes that fewer than which happens with at most the chance."""
+    total = 0.0
+    for k in range(trials + 1):
+        total += comb(trials, k) * level**k * (1.0 - level) ** (trials - k)
+        if total > chance:
+            return k
+    raise AssertionError("the level is a probability")
+
+
+def samples(rng: np.random.Generator, n: int, m: int, size: int) -> tuple[Floats, Values]:
+    """Return probabilities that are overconfident, and true values: (n, m, size) and (n, m)."""
+    truth = rng.integers(size, size=(n, m))
+    hardness = rng.gamma(0.5, size=(n, 1, 1))  # shared by the inputs of a sample
+    logits = 4.0 * np.eye(size)[truth] + 3.0 * hardness * rng.normal(size=(n, m, size))
+    p = np.exp(logits - logits.max(axis=2, keepdims=True))
+    return p / p.sum(axis=2, keepdims=True), truth
+
+
+def adder() -> Cascade:
+    left, right = Attribute("left", range(4)), Attribute("right", range(4))
+    pair = joint("pair", left, right)
+    total = function("total", pair, "left + right")
+    same = function("same", pair, "left == right")
+    return Cascade(total, same)
+
+
+def answers(truth: Values) -> dict[str, npt.NDArray[Any]]:
+    return {"total": truth.sum(axis=1), "same": truth[:, 0] == truth[:, 1]}
+
+
+def evidence(p: Floats) -> dict[str, Floats]:
+    return {"left": p[:, 0], "right": p[:, 1]}
+
+
+def covered_by_rules(seed: int, at_inputs: bool) -> list[bool]:
+    """Return for each level whether both true answers of one new sample are in their sets."""
+    rules, rng = adder(), np.random.default_rng(seed)
+    p, truth = samples(rng, N + 1, 2, 4)
+    inputs = {"left": truth[:N, 0], "right": truth[:N, 1]}
+    targets = inputs if at_inputs else answers(truth[:N])
+    transform = None if at_inputs else "antipignistic"
+    sure = calibrate(rules, evidence(p[:N]), targets, transform=transform)
+    new = answers(truth[N:])
+    found = []
+    for level in LEVELS:
+        sets = sure.predict_set(evidence(p[N:]), level)
+        found.append(all(new[name][0] in sets[name][0] for name in new))
+    return found
+
+
+@pytest.mark.parametrize("at_inputs", [True, False])
+def test_answers_of_several_outputs_are_covered_together(at_inputs: bool) -> None:
+    counts = np.sum([covered_by_rules(seed, at_inputs) for seed in range(TRIALS)], axis=0)
+    assert (counts >= [least_successes(level) for level in LEVELS]).all(), counts
+
+
+def coverage(seed: int, score: str, n_inputs: int, leak: bool = False) -> list[bool]:
+    """Return for each level whether all true values of one new sample are in their sets."""
+    rng = np.random.default_rng(seed)
+    p, truth = samples(rng, N + 1, n_inputs, 4)
+    calibration = p[:N]
+    if leak:  # as if the classifier had been trained on these: it knows them by heart
+        calibration = 0.5 * calibration + 0.5 * np.eye(4)[truth[:N]]
+    pi = ConformalTransform(score).fit(calibration, truth[:N])(p[N:])
+    true = np.take_along_axis(pi, truth[N:, :, None], axis=2)
+    return [bool(true.min() > round(1.0 - level, 12)) for level in LEVELS]
+
+
+@pytest.mark.parametrize("score", ["complement", "antipignistic", "cumulated"])
+@pytest.mark.parametrize("n_inputs", [1, 5])
+def test_inputs_are_covered_together(score: str, n_inputs: int) -> None:
+    counts = np.sum([coverage(seed, score, n_inputs) for seed in range(TRIALS)], axis=0)
+    assert (counts >= [least_successes(level) for level in LEVELS]).all(), counts
+
+
+def test_calibration_on_training_data_breaks_the_guarantee() -> None:
+    counts = np.sum([coverage(seed, "complement", 5, leak=True) for seed in range(TRIALS)], axis=0)
+    assert (counts[1:] < [least_successes(level) for level in LEVELS[1:]]).all(), counts
+
+
+def test_each_class_is_covered_if_classes_are_counted_apart() -> None:
+    covered, seen = np.zeros(3), 0
+    for seed in range(TRIALS):
+        rng = np.random.default_rng(seed)
+        p, truth = samples(rng, 200, 1, 3)
+        p[..., 0] *= 0.2  # class 0 is recognised badly
+        p /= p.sum(axis=2, keepdims=True)
+        by_class = ConformalTransform(class_conditional=True).fit(p[1:, 0], truth[1:, 0])
+        if truth[0, 0] == 0:
+            seen += 1
+            pi = by_class(p[0, 0])[0]
+            covered += [pi > round(1.0 - level, 12) for level in LEVELS]
+    assert (covered >= [least_successes(level, seen) for level in LEVELS]).all()
+
+
+def test_weights_mend_a_shift_of_the_inputs() -> None:
+    """Calibration sees few hard samples, and new ones are all hard; weights are known."""
+    covered = {"plain": 0, "weighted": 0}
+    for seed in range(TRIALS):
+        rng = np.random.default_rng(seed)
+        hard = rng.random(N * 5) < 0.3
+        truth = rng.integers(2, size=N * 5)
+        sure = np.where(hard, rng.uniform(-0.4, 0.9, N * 5), rng.uniform(0.7, 1.0, N * 5))
+        p = np.where(
+            np.arange(2) == truth[:, None], 0.5 + sure[:, None] / 2, 0.5 - sure[:, None] / 2
+        )
+        new = rng.uniform(-0.4, 0.9)
+        one = np.array([[0.5 + new / 2, 0.5 - new / 2]])
+        weights = np.where(hard, 1.0 / 0.3, 0.0)
+        plain = ConformalTransform().fit(p, truth)(one)
+        weighted = ConformalTransform().fit(p, truth, weights)(one, [1.0 / 0.3])
+        covered["plain"] += plain[0, 0] > 0.1
+        covered["weighted"] += weighted[0, 0] > 0.1
+    assert covered["plain"] < least_successes(0.9) <= covered["weighted"]
+
+
+def test_an_input_that_is_used_twice_can_only_enlarge_the_sets() -> None:
+    a, b, c = (Attribute(name, range(2)) for name in "abc")
+    rules = Cascade(
+        RuleSet([Iff(a.isin({1})).then(b.isin({1}))]),
+        RuleSet([Iff(a.isin({1}) & b.isin({1})).then(c.isin({1}))]),
+    )
+    rng = np.random.default_rng(0)
+    p, truth = samples(rng, 100, 1, 2)
+    sure = calibrate(rules, {"a": p[:, 0]}, {"a": truth[:, 0]})
+    assert isinstance(sure, CalibratedInputs)
+    inferred = sure.infer({"a": p[:, 0]})["c"].degrees
+    assert (inferred >= sure.degrees({"a": p[:, 0]})).all()
