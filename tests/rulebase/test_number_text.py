@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, DomainError, RulesTextError, parse, parse_rule
+from pinesy import (
+    Attribute,
+    Cascade,
+    DomainError,
+    If,
+    Proposition,
+    RuleSet,
+    RulesTextError,
+    parse,
+    parse_rule,
+)
 
 SIGNS = {
     "<": operator.lt,
@@ -55,6 +65,26 @@ def test_between(low: float, high: float, x: float, first: str, second: str) -> 
     rules = parse(f"number x {YES_NO} iff {low} {first} x {second} {high} then y in {{yes}}")
     holds = SIGNS[first](low, x) and SIGNS[second](x, high)
     assert rules.infer({"x": x})["y"].degrees.tolist() == [holds, not holds]
+
+
+@given(st.lists(NUMBERS, unique=True, min_size=1, max_size=4).map(sorted), st.data())
+@settings(max_examples=60, deadline=None)
+def test_every_set_of_intervals_is_written(numbers: list[float], data: st.DataObject) -> None:
+    signs = [data.draw(st.sampled_from(["<", "<="])) for _ in numbers]
+    cuts = [f"{sign}{number!r}" for sign, number in zip(signs, numbers, strict=True)]
+    x, y = Attribute.number("x x", cuts), Attribute("y", ["yes", "no"])
+    said = Proposition(x, data.draw(st.integers(0, x.full)))
+    rules = Cascade(RuleSet([If(said & y.isin({"yes"})).then(Attribute("z", [0, 1]).isin({1}))]))
+    assert parse(str(rules)) == rules
+    middle = x.isin(x.domain[1:-1])
+    assert (" in " in str(middle)) == (len(numbers) < 2)
+
+
+def test_a_single_number() -> None:
+    x = Attribute.number("x", [5, "<=5", 7])
+    assert str(x.isin({"[5, 5]"})) == "x == 5"
+    assert str(x.isin({"(5, 7)"})) == "5 < x < 7"
+    assert str(x.isin({"[5, 5]", "(5, 7)"})) == "5 <= x < 7"
 
 
 def test_declarations() -> None:

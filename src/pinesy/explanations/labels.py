@@ -7,6 +7,7 @@ from typing import Any
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
@@ -168,6 +169,9 @@ class Wording:
     def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:
         if not values:
             return "has none of its values"
+        between = self._between(attribute, values)
+        if between:
+            return f"is {between}"
         missing = _missing(attribute, values) if len(values) > 2 else []
         if len(missing) == 1:
             return f"is not {self.value(attribute, missing[0])}"
@@ -177,6 +181,15 @@ class Wording:
         if left and 0 < len(missing) < len(values):
             return self._is_none_of(attribute, missing, limit)
         return f"is {_or(shown, left, 'one of ')}"
+
+    def _between(self, attribute: Attribute, values: Sequence[Hashable]) -> str:
+        """Return the bounds of intervals without names; empty for other values, and for any."""
+        scale, label = attribute.scale, self._labels.get(attribute.name)
+        if scale is None or scale.names or (label is not None and label.values):
+            return ""
+        ranges = scale.ranges(attribute.isin(values).mask)
+        text = " or ".join(bounds_text(bounds_of(*limits)) for limits in ranges)
+        return f"{text} {label.unit}" if text and label is not None and label.unit else text
 
     def _is_none_of(
         self, attribute: Attribute, missing: Sequence[Hashable], limit: int | None

@@ -18,15 +18,8 @@ from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.sample import SamplePlan
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.numbers import (
-    Scale,
-    as_floats,
-    bounds_of,
-    bounds_text,
-    is_number,
-    limit_number,
-    number_text,
-)
+from pinesy.rules.cut_texts import bounds_of, bounds_text, limit_number, number_text
+from pinesy.rules.numbers import Scale, as_floats, is_number
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_name, show_value

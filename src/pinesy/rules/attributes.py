@@ -12,7 +12,7 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
-from pinesy.rules.numbers import Scale, is_number, number_text, written
+from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
@@ -269,7 +269,7 @@ class Attribute:
             factors = " * ".join(format_name(f.name) for f in self.factors)
             return f"product {format_name(self.name)} = {factors}"
         if self.scale is not None:
-            return f"number {format_name(self.name)}{_scale_text(self.scale)}"
+            return f"number {format_name(self.name)}{self.scale.declaration}"
         return f"attribute {format_name(self.name)} in {format_subset(self.domain)}"
 
     def __contains__(self, value: object) -> bool:
@@ -291,19 +291,11 @@ class Attribute:
 
     def __repr__(self) -> str:
         if self.scale is not None:
-            return f"Attribute.number({self.name!r}:{_scale_text(self.scale)})"
+            return f"Attribute.number({self.name!r}:{self.scale.declaration})"
         if len(self.domain) <= 10 or is_run(self.domain):
             return f"Attribute({self.name!r}, {format_subset(self.domain)})"
         shown = format_subset(self.domain[:10]).rstrip("}")
         return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
-
-
-def _scale_text(scale: Scale) -> str:
-    """Write the cuts, names and blur of a numeric attribute as in a ``.rules`` file."""
-    cuts = ", ".join(written(cut, "<= {}") for cut in scale.cuts)
-    named = f" named {format_subset(scale.names)}" if scale.names else ""
-    blur = f" [blur={number_text(scale.blur)}]" if scale.blur else ""
-    return (f" cuts {{{cuts}}}" if cuts else "") + named + blur
 
 
 def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:

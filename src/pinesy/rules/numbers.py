@@ -5,7 +5,7 @@ A cut that divides the numbers up to `x` from those above is the next float afte
 ``<= x``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,11 +19,16 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_number, listed
 from pinesy.exceptions import DomainError
+from pinesy.rules.cut_texts import (
+    compared,
+    comparison_text,
+    limit,
+    limit_number,
+    number_text,
+    written,
+)
+from pinesy.rules.syntax.writer import format_subset
 
-#: What comparisons with the number just before a cut are.
-CLOSED = {"<": "<=", ">=": ">"}
-#: Larger whole numbers are written with an exponent.
-MAX_WHOLE = 1e15
 #: What a number may be: truth values are none.
 NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 
@@ -100,17 +105,25 @@ class Scale:
         """The intervals from the lowest on, as texts."""
         if not self.cuts:
             return ("any",)
-        limits = [_limit(cut) for cut in self.cuts]
+        limits = [limit(cut) for cut in self.cuts]
         inner = (
             f"{'(' if a_below else '['}{a}, {b}{']' if b_below else ')'}"
             for (a_below, a), (b_below, b) in pairwise(limits)
         )
-        return (_compared("<", self.cuts[0]), *inner, _compared(">=", self.cuts[-1]))
+        return (compared("<", self.cuts[0]), *inner, compared(">=", self.cuts[-1]))
 
     @property
     def domain(self) -> tuple[str, ...]:
         """The values of the attribute: the names of the intervals, or the intervals."""
         return self.names or self.intervals
+
+    @property
+    def declaration(self) -> str:
+        """The cuts, names and blur as in a ``.rules`` file."""
+        cuts = ", ".join(written(cut, "<= {}") for cut in self.cuts)
+        named = f" named {format_subset(self.names)}" if self.names else ""
+        blur = f" [blur={number_text(self.blur)}]" if self.blur else ""
+        return (f" cuts {{{cuts}}}" if cuts else "") + named + blur
 
     def degrees(self, numbers: npt.NDArray[Any]) -> FloatArray:
         """Return how possible it is that each number lies in each interval: (n, intervals).
@@ -121,7 +134,7 @@ class Scale:
         x = np.asarray(numbers, dtype=np.float64)
         degrees = np.zeros((len(x), len(self.cuts) + 1))
         if self.blur:
-            limits = np.array([-inf, *(float(_limit(cut)[1]) for cut in self.cuts), inf])
+            limits = np.array([-inf, *(float(limit(cut)[1]) for cut in self.cuts), inf])
             with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers are set below
                 distance = np.maximum(limits[:-1] - x[:, None], x[:, None] - limits[1:])
                 degrees = np.minimum(np.maximum(1.0 - distance / self.blur, 0.0), 1.0)
@@ -146,6 +159,7 @@ class Scale:
 
         Examples
         --------
+        >>> from pinesy.rules.cut_texts import bounds_of
         >>> bounds_of(*Scale((30.0, 40.0, 41.0), blur=2.0).certain_numbers(1, 1))
         {'at least': 32.0, 'at most': 38.0}
         >>> bounds_of(*Scale((30.0, 40.0, 41.0), blur=2.0).certain_numbers(2, 2))
@@ -180,17 +194,22 @@ class Scale:
             f"are {listed(self.intervals)}. Declare it with cuts=[{cuts}]"
         )
 
-    def comparison(self, mask: int) -> str | None:
-        """Return the comparison that a set of intervals is, such as ``< 30``, if it is one."""
-        n = len(self.cuts) + 1
-        count = mask.bit_count()
-        if self.names or not 0 < count < n:
-            return None
-        if mask == (1 << count) - 1:
-            return _compared("<", self.cuts[count - 1], " ")
-        if mask == ((1 << count) - 1) << (n - count):
-            return _compared(">=", self.cuts[n - count - 1], " ")
-        return None
+    def ranges(self, mask: int) -> list[tuple[float, float]]:
+        """Return the longest ranges, each from `low` to below `high`, that intervals make up.
+
+        Examples
+        --------
+        >>> Scale((30.0, 40.0, 65.0)).ranges(0b1011)
+        [(-inf, 40.0), (65.0, inf)]
+        """
+        edges = [i for i in range(len(self.cuts) + 2) if (mask >> i ^ (mask << 1) >> i) & 1]
+        limits = [float(self._limits[i]) for i in edges]
+        return list(zip(limits[::2], limits[1::2], strict=True))
+
+    def comparison(self, name: str, mask: int) -> str | None:
+        """Return the comparison that a set of intervals is, such as ``30 <= age < 65``, or None."""
+        ranges = [] if self.names else self.ranges(mask)
+        return comparison_text(name, *ranges[0]) if len(ranges) == 1 else None
 
     def refuse(self, attribute: str, value: object) -> DomainError:
         """Return the error of a value that is neither a number nor an interval."""
@@ -222,78 +241,6 @@ def cuts_of(comparison: str, number: Any, where: str) -> set[float]:
     """
     signs = ("<", "<=") if comparison in ("==", "!=") else (comparison,)
     return {cut_of(sign, number, where) for sign in signs}
-
-
-def written(cut: float, closed: str = '"<={}"') -> str:
-    """Write a cut as `cuts` takes it: a number, or a text such as ``"<=30"``.
-
-    Examples
-    --------
-    >>> written(30.0), written(cut_of(">", 30, "age"))
-    ('30', '"<=30"')
-    """
-    below, text = _limit(cut)
-    return closed.format(text) if below else text
-
-
-def _limit(cut: float) -> tuple[bool, str]:
-    """Return whether a cut stands for the number just before it, and the number as text.
-
-    It does if that number is shorter to write.
-    """
-    before = nextafter(cut, -inf)
-    below = len(repr(before)) < len(repr(cut))
-    return below, number_text(before if below else cut)
-
-
-def limit_number(cut: float) -> float:
-    """Return the number that a cut is written with; infinite ones are returned as they are."""
-    return float(_limit(cut)[1]) if isfinite(cut) else cut
-
-
-def bounds_of(low: float, high: float) -> dict[str, float]:
-    """Return the bounds of the numbers from `low` to below `high`, by their words.
-
-    Examples
-    --------
-    >>> bounds_of(-inf, 126.0), bounds_of(30.0, cut_of("<=", 65, "age"))
-    ({'below': 126.0}, {'at least': 30.0, 'at most': 65.0})
-    """
-    words = (("at least", "above"), ("below", "at most"))
-    pairs = zip((low, high), words, strict=True)
-    return {name[_limit(cut)[0]]: limit_number(cut) for cut, name in pairs if isfinite(cut)}
-
-
-def bounds_text(bounds: Mapping[str, float]) -> str:
-    """Write bounds as `bounds_of` returns them.
-
-    Examples
-    --------
-    >>> bounds_text({"at least": 30.0, "below": 65.0})
-    'at least 30 but below 65'
-    >>> bounds_text({"at least": 3.0, "at most": 3.0})
-    '3'
-    """
-    if len(bounds) == 2 and len(set(bounds.values())) == 1:
-        return number_text(*set(bounds.values()))
-    return " but ".join(f"{word} {number_text(number)}" for word, number in bounds.items())
-
-
-def number_text(number: float) -> str:
-    """Write a number, a whole one without a point.
-
-    Examples
-    --------
-    >>> number_text(2.0), number_text(0.5)
-    ('2', '0.5')
-    """
-    return str(int(number)) if number.is_integer() and abs(number) < MAX_WHOLE else repr(number)
-
-
-def _compared(comparison: str, cut: float, space: str = "") -> str:
-    """Write a comparison, ``<`` or ``>=``, with a cut."""
-    below, text = _limit(cut)
-    return f"{CLOSED[comparison] if below else comparison}{space}{text}"
 
 
 def _cut(cut: Any, where: str) -> float:

@@ -93,10 +93,8 @@ class Proposition(Conjoinable):
         if self.condition is not None:
             return f"{name} where {self.condition}"
         scale = self.attribute.scale
-        comparison = None if scale is None else scale.comparison(self.mask)
-        if comparison is not None:
-            return f"{name} {comparison}"
-        return f"{name} in {format_subset(self.values)}"
+        comparison = None if scale is None else scale.comparison(name, self.mask)
+        return comparison or f"{name} in {format_subset(self.values)}"
 
     __repr__ = __str__
 
