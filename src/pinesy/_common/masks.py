@@ -104,19 +104,6 @@ def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Nu
     return keys // base, keys % base, place.reshape(-1)
 
 
-def ranges(starts: Numbers, stops: Numbers) -> Numbers:
-    """Return the numbers from each start to its stop, one range after the other.
-
-    Examples
-    --------
-    >>> ranges(np.array([3, 9]), np.array([5, 10])).tolist()
-    [3, 4, 9]
-    """
-    lengths = stops - starts
-    offsets = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
-    return offsets + np.arange(len(offsets))
-
-
 def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolArray]:
     """Return subsets as lists of positions, or of those of their complements if these are fewer.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,12 @@ class Code:
     coherence: dict[str, int] = field(default_factory=dict)
     measures: slice = field(default_factory=lambda: slice(0, 0))
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The type of numbers that it runs in."""
         return self.constants.dtype
 
-    @property
+    @cached_property
     def program(self) -> tuple[npt.NDArray[Any], ...]:
         """What the kernels take of it."""
         return (

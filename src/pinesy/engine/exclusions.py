@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy._common.masks import BoolArray, Numbers, ranges, run_starts
+from pinesy._common.masks import BoolArray, Numbers, run_starts
+from pinesy.engine.instructions import ranges
 
 #: The most conclusions that are looked at one by one, beside those that a value is inside of.
 MAX_LEFT = 6

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.rows import Rows
-from pinesy.exceptions import DegreeError, DomainError
+from pinesy.exceptions import DomainError
 
 KERNELS = "pinesy.engine.kernels"
 
@@ -74,40 +72,3 @@ def as_degrees(numbers: npt.NDArray[Any]) -> FloatArray:
 def code_in(code: Code, dtype: np.dtype[Any]) -> Code:
     """Return a program with its parameters in a type of numbers."""
     return replace(code, constants=rounded(code.constants, dtype), least=rounded(code.least, dtype))
-
-
-def block_in(rows: Rows, first: int, last: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return samples ``first .. last-1`` in a type of numbers; those of that type as they are.
-
-    A row with a number that is no degree becomes 0, so that it is no distribution.
-    """
-    if dtype == FLOAT64:
-        return rows.block(first, last)
-    if rows.transform is not None or all(array.dtype != dtype for array in rows.arrays):
-        return _rounded_rows(rows.block(first, last), dtype)
-    if len(rows.arrays) == 1:
-        return np.ascontiguousarray(rows.arrays[0][first:last])
-    parts = [array[first:last] for array in rows.arrays]
-    parts = [part if part.dtype == dtype else _rounded_rows(part, dtype) for part in parts]
-    out = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), dtype)
-    return np.concatenate(parts, axis=1, out=out)
-
-
-def _rounded_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    out = np.empty(rows.shape, dtype)
-    given = np.ascontiguousarray(rows, dtype=np.float64)
-    load_kernels(KERNELS).kernels_of(dtype).round_rows(given, out)
-    return out
-
-
-def refuse(rows: Rows, row: int, dtype: np.dtype[Any]) -> None:
-    """Raise the error that says what is wrong with sample `row` of evidence in a type."""
-    may_be = dtype.kind == "u" and rows.transform is None
-    is_raw = [may_be and array.dtype == dtype for array in rows.arrays]
-    parts = [array[row : row + 1] for array in rows.arrays]
-    arrays = [as_degrees(part) if raw else part for part, raw in zip(parts, is_raw, strict=True)]
-    try:
-        replace(rows, arrays=arrays, n=1, first=rows.first + row).refuse(0)
-    except DegreeError as error:
-        hint = f" (in arrays of {dtype}, {largest(dtype)} stands for 1)" if any(is_raw) else ""
-        raise DegreeError(f"{error}{hint}") from None

@@ -23,10 +23,8 @@ from pinesy.engine.number_types import (
     KERNELS,
     NumberType,
     as_degrees,
-    block_in,
     code_in,
     number_type,
-    refuse,
 )
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DomainError, UnknownAttributeError
@@ -60,7 +58,8 @@ class Inference(Mapping[str, Possibility]):
     is_batch: bool
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
-        degrees, name = as_degrees(self.degrees(key)), name_of(key)
+        name = name_of(key)
+        degrees = as_degrees(self._degrees(name))
         return Possibility(self._attributes[name], degrees, self._coherence(name))
 
     def degrees(self, key: str | Attribute) -> npt.NDArray[Any]:
@@ -68,7 +67,9 @@ class Inference(Mapping[str, Possibility]):
 
         In uint8, 255 stands for 1; a `Possibility` has them divided by it, as floats.
         """
-        name = name_of(key)
+        return self._degrees(name_of(key))
+
+    def _degrees(self, name: str) -> npt.NDArray[Any]:
         if name not in self._code.columns:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
         return self._columns(self._code.columns[name])
@@ -281,8 +282,8 @@ def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
 
 def _run_one(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     kernels, work = _kernels(code), np.empty((code.n_slots, 1), code.dtype)
-    if kernels.run_one(block_in(rows, 0, 1, code.dtype), out, *code.program, work) >= 0:
-        refuse(rows, 0, code.dtype)
+    if kernels.run_one(rows.block(0, 1, code.dtype), out, *code.program, work) >= 0:
+        rows.refuse(0, code.dtype)
 
 
 def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
@@ -303,7 +304,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
             if columns is not None:
                 bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch, width)
             else:
-                block = block_in(rows, start, stop, code.dtype)
+                block = rows.block(start, stop, code.dtype)
                 bad = kernels.run_blocks(block, out, start, *code.program, scratch, width)
                 bad = bad if bad < 0 else start + bad
             if bad >= 0:
@@ -314,7 +315,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     threads = min(n_threads(), len(starts)) if enough else 1
     bad_rows = [row for row in share(work, starts, threads) if row >= 0]
     if bad_rows:
-        refuse(rows, min(bad_rows), code.dtype)
+        rows.refuse(min(bad_rows), code.dtype)
 
 
 def _kernels(code: Code) -> Any:

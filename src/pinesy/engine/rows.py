@@ -1,14 +1,16 @@
 """Samples as rows of input columns: how they are handed to the loops, and refused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_distribution
-from pinesy.exceptions import placed
+from pinesy.engine.number_types import FLOAT64, KERNELS, as_degrees, largest
+from pinesy.exceptions import DegreeError, placed
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import RowTransform, check_probabilities
 
@@ -28,8 +30,24 @@ class Rows:
     first: int = 0
     transform: RowTransform | None = None
 
-    def block(self, first: int, last: int) -> FloatArray:
-        """Return samples ``first .. last-1`` as contiguous rows of all columns."""
+    def block(self, first: int, last: int, dtype: np.dtype[Any] = FLOAT64) -> npt.NDArray[Any]:
+        """Return samples ``first .. last-1`` as contiguous rows of all columns.
+
+        In a type of numbers, those of that type as they are. In a small type a row with a number
+        that is no degree becomes 0, so that it is no distribution.
+        """
+        if dtype == FLOAT64:
+            return self._possibilities(first, last)
+        if self.transform is not None or all(array.dtype != dtype for array in self.arrays):
+            return _rounded_rows(self._possibilities(first, last), dtype)
+        if len(self.arrays) == 1:
+            return np.ascontiguousarray(self.arrays[0][first:last])
+        parts = [array[first:last] for array in self.arrays]
+        parts = [part if part.dtype == dtype else _rounded_rows(part, dtype) for part in parts]
+        out = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), dtype)
+        return np.concatenate(parts, axis=1, out=out)
+
+    def _possibilities(self, first: int, last: int) -> FloatArray:
         given = self._given(first, last)
         if self.transform is None:
             return given
@@ -64,18 +82,38 @@ class Rows:
             return None
         return whole, np.concatenate(places)
 
-    def refuse(self, row: int) -> None:
-        """Raise the error that says what is wrong with the distributions of sample `row`."""
-        degrees = self._given(row, row + 1)[0]
+    def refuse(self, row: int, dtype: np.dtype[Any] = FLOAT64) -> None:
+        """Raise the error that says what is wrong with sample `row`, in a type of numbers."""
+        may_be = dtype.kind == "u" and self.transform is None
+        is_raw = [may_be and array.dtype == dtype for array in self.arrays]
+        parts = [array[row : row + 1] for array in self.arrays]
+        arrays = [
+            as_degrees(part) if raw else part for part, raw in zip(parts, is_raw, strict=True)
+        ]
+        try:
+            replace(self, arrays=arrays, n=1, first=self.first + row)._refuse_first()
+        except DegreeError as error:
+            hint = f" (in arrays of {dtype}, {largest(dtype)} stands for 1)" if any(is_raw) else ""
+            raise DegreeError(f"{error}{hint}") from None
+
+    def _refuse_first(self) -> None:
+        degrees = self._given(0, 1)[0]
         columns = column_slices(self.attributes)
         for number, attribute in enumerate(self.attributes):
-            where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
+            where = f"attribute {attribute.name!r}" + f", row {self.first}" * self.is_batch
             own = degrees[columns[attribute.name]]
             if self.transform is None or number in self.transform.left_out:
                 check_distribution(own, attribute.domain, where)
             else:
                 with placed(where):
                     check_probabilities(own, attribute.domain)
+
+
+def _rounded_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    out = np.empty(rows.shape, dtype)
+    given = np.ascontiguousarray(rows, dtype=np.float64)
+    load_kernels(KERNELS).kernels_of(dtype).round_rows(given, out)
+    return out
 
 
 def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:

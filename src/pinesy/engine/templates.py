@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pinesy._common.masks import Numbers, mask_table
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
 from pinesy.engine.folds import Folds
-from pinesy.engine.instructions import LEAF, Selection
+from pinesy.engine.instructions import LEAF, select_instructions
 from pinesy.engine.kinds import Kind, circuit_of
 from pinesy.engine.subsets import SubsetFolds, Subsets
 from pinesy.engine.wide import is_large, is_wide, wide_set
@@ -150,17 +150,15 @@ def selected(
     `starts` and `args` are the operands of the operations, and `outputs` values of them all.
     """
     fixed = 2 + len(leaves)
-    selection = Selection(
+    made, codes, begins, operands = select_instructions(
         np.concatenate([np.full(fixed, LEAF), ops]),
         np.concatenate([np.zeros(fixed, dtype=np.int64), starts]),
         args,
         outputs,
     )
-    made, *instructions = selection.instructions()
     number = np.zeros(fixed + len(ops), dtype=np.int32)
     number[:fixed] = np.arange(fixed)
     number[made] = np.arange(fixed, fixed + len(made))
-    codes, begins, operands = instructions
     return Template(
         leaves,
         codes.astype(np.int32),

@@ -60,12 +60,12 @@ def clashes_of(sample: Sample) -> tuple[Clash, ...]:
 
 
 def _height(sample: Sample, name: str) -> float:
-    return float(sample.degrees(name).max())
+    return float(sample.degrees[name].max())
 
 
 def _clash(sample: Sample, rule_set: RuleSet) -> Clash:
     name, domain = rule_set.output.name, rule_set.output.domain
-    table, (lambdas, rhos) = sample.table(name), sample.premises(name)
+    table, (lambdas, rhos) = sample.plan.tables[name], sample.premises[name]
     bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))  # [eq:alphabeta]
     degrees = bounds.min(axis=1)  # [eq:pistarbxu]
     alike: dict[tuple[float, tuple[int, ...]], list[Hashable]] = {}

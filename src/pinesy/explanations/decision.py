@@ -236,7 +236,7 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
 
 def _restraints(sample: Sample, attribute: Attribute, place: int) -> Iterator[Restraint]:
     """Yield the rules that attain an inferred degree below 1 of a value [eq:pistarbxu]."""
-    value, degree = attribute.domain[place], float(sample.degrees(attribute.name)[place])
+    value, degree = attribute.domain[place], float(sample.degrees[attribute.name][place])
     if degree == 1.0 or attribute.name in sample.plan.slices:
         return
     for one in attaining(sample, attribute.name, place, eta=0.0):

@@ -143,7 +143,7 @@ class Explanation:
     def distribution(self) -> Possibility:
         """The inferred distribution."""
         sample = self.graph.sample
-        return Possibility(self.attribute, sample.degrees(self.attribute.name), sample.coherence)
+        return Possibility(self.attribute, sample.degrees[self.attribute.name], sample.coherence)
 
     @cached_property
     def possibility(self) -> float:

@@ -94,7 +94,7 @@ class Triplet:
     @cached_property
     def _measures(self) -> FloatArray:
         """``Pi(P_j)`` under possibility, ``Pi(not P_j)`` under certainty, of each proposition."""
-        measures = self._sample.measures(self.rule.conclusion.attribute.name)
+        measures = self._sample.measures[self.rule.conclusion.attribute.name]
         numbers = self._table.premises[self.number - 1]
         found: FloatArray = measures[int(self.semantics == "C"), numbers]
         return found
@@ -157,7 +157,7 @@ class Triplet:
 
         These are in the proposition under possibility, outside of it under certainty.
         """
-        pi = self._sample.degrees(self.premise.propositions[place].attribute.name)
+        pi = self._sample.degrees[self.premise.propositions[place].attribute.name]
         inside = self._table.members[self._table.premises[self.number - 1][place]]
         side = inside if self.semantics == "P" else ~inside
         return pi, (side & (pi == self._measures[place])).nonzero()[0].tolist()
@@ -244,9 +244,9 @@ def attaining(
     ``rho_i = pi*(u)``. Parameters are `s_i` or `r_i` where they are above ``lambda_i`` or
     ``rho_i``, and ``pi*(u)``.
     """
-    table, degree = sample.table(name), float(sample.degrees(name)[position])
+    table, degree = sample.plan.tables[name], float(sample.degrees[name][position])
     rules, inside, bounds = table.rules, table.inside[position], table.parameters[position]
-    premises = np.where(inside, *sample.premises(name))
+    premises = np.where(inside, *sample.premises[name])
     found: list[Triplet | JustifyingParameter] = []
     for i in np.flatnonzero(np.maximum(premises, bounds) == degree).tolist():
         if premises[i] == degree:
@@ -274,18 +274,18 @@ class ExplanationNode:
     @cached_property
     def possibility(self) -> float:
         """``pi(value)``."""
-        return float(self._graph.sample.degrees(self.attribute.name)[self.position])
+        return float(self._graph.sample.degrees[self.attribute.name][self.position])
 
     @cached_property
     def certainty(self) -> float:
         """``N({value}) = 1 - max {pi(w): w not value}``."""
-        others = np.delete(self._graph.sample.degrees(self.attribute.name), self.position)
+        others = np.delete(self._graph.sample.degrees[self.attribute.name], self.position)
         return 1.0 - float(others.max(initial=0.0))
 
     @property
     def distribution(self) -> Possibility:
         """The whole distribution of the attribute."""
-        return Possibility(self.attribute, self._graph.sample.degrees(self.attribute.name))
+        return Possibility(self.attribute, self._graph.sample.degrees[self.attribute.name])
 
     @cached_property
     def justification(self) -> Justification | None:

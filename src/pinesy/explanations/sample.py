@@ -4,10 +4,11 @@ What is the same for all samples (the program and the rules as arrays) is stored
 on its rule sets.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,25 @@ from pinesy.rules.rule import Rule
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
+Result = TypeVar("Result")
+
+
+class ComputedOnce(dict[str, Result]):
+    """Results by name, each computed when it is first looked up.
+
+    Examples
+    --------
+    >>> lengths = ComputedOnce(len)
+    >>> lengths["left"], lengths
+    (4, {'left': 4})
+    """
+
+    def __init__(self, compute: Callable[[str], Result]) -> None:
+        self.compute = compute
+
+    def __missing__(self, name: str) -> Result:
+        result = self[name] = self.compute(name)
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +83,19 @@ class RuleTable:
 @cached_on_owner
 def table_of(rule_set: RuleSet) -> RuleTable:
     """Return the table of a rule set, made once."""
-    numbers: dict[Proposition, int] = {}
-    premises = [
-        np.array([numbers.setdefault(p, len(numbers)) for p in rule.premise.propositions], np.intp)
-        for rule in rule_set.rules
+    keys = [
+        [(p.attribute.name, p.mask) for p in rule.premise.propositions] for rule in rule_set.rules
     ]
-    by_attribute = _by_attribute(tuple(numbers))
+    every = (p for rule in rule_set.rules for p in rule.premise.propositions)
+    distinct = dict(zip(chain.from_iterable(keys), every, strict=True))
+    numbers = {key: number for number, key in enumerate(distinct)}
+    premises = [np.array([numbers[key] for key in own], np.intp) for own in keys]
+    propositions = tuple(distinct.values())
+    by_attribute = _by_attribute(propositions)
     inside = mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules])
     return RuleTable(
         rule_set.rules,
-        tuple(numbers),
+        propositions,
         premises,
         np.concatenate(premises),
         np.cumsum([0, *map(len, premises[:-1])]),
@@ -119,7 +142,11 @@ class SamplePlan:
         self.inputs = tuple(a for a in cascade.inputs if a.name in used)
         self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
         self.slices = column_slices(self.inputs)
-        self.tables = {attribute.name: table_of(self.rule_sets[attribute.name])}
+        #: The rules that conclude on each attribute, as arrays.
+        self.tables = ComputedOnce(self._table)
+
+    def _table(self, name: str) -> RuleTable:
+        return table_of(self.rule_sets[name])
 
     @cached_property
     def program(self) -> Program:
@@ -205,15 +232,15 @@ def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> In
 @cached_on_owner
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
     """Return the plan for results on an attribute, made once."""
-    if attribute in cascade.inputs:
-        raise CascadeError(
-            f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
-            f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
-        )
     if cascade.attributes.get(attribute.name) != attribute:
         cascade[attribute]  # raises where no rule concludes on this name
         raise UnknownAttributeError(
             f"the cascade's attribute {attribute.name!r} has another domain than {attribute!r}"
+        )
+    if any(attribute.name == used.name for used in cascade.inputs):
+        raise CascadeError(
+            f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
+            f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
         )
     return SamplePlan(cascade, attribute)
 
@@ -225,6 +252,13 @@ class Sample:
     ----------
     plan, row : the columns of the plan's inputs
     degrees : the distribution of the plan's attribute, where it was inferred before
+
+    Attributes
+    ----------
+    degrees : the distribution of each attribute, by name
+    measures : ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use
+    premises : ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae] of
+        the rules on an attribute
     """
 
     def __init__(
@@ -232,35 +266,23 @@ class Sample:
     ) -> None:
         self.plan, self.row = plan, row
         self.coherence = 1.0
-        self._measures: dict[str, FloatArray] = {}
-        self._premises: dict[str, tuple[FloatArray, FloatArray]] = {}
+        self.degrees = ComputedOnce(self._degrees)
+        self.measures = ComputedOnce(self._measures)
+        self.premises = ComputedOnce(self._premises)
         name = plan.attribute.name
         if degrees is None:
             code, out = plan.program.code, _run(plan.program, row)
             self.coherence = float(out[code.coherence[name]]) if name in code.coherence else 1.0
-            self._measures[name] = out[code.measures].reshape(2, -1)
+            self.measures[name] = out[code.measures].reshape(2, -1)
             degrees = out[code.columns[name]]
-        self._degrees = {name: degrees}
+        self.degrees[name] = degrees
 
-    def table(self, name: str) -> RuleTable:
-        """Return the table of the rules that conclude on an attribute."""
-        tables = self.plan.tables
-        if name not in tables:
-            tables[name] = table_of(self.plan.rule_sets[name])
-        return tables[name]
-
-    def degrees(self, name: str) -> FloatArray:
-        """Return the distribution of an attribute."""
-        if name not in self._degrees:
-            self._degrees[name] = self._find(name)
-        return self._degrees[name]
-
-    def _find(self, name: str) -> FloatArray:
+    def _degrees(self, name: str) -> FloatArray:
         if name in self.plan.slices:
             return self.row[self.plan.slices[name]]
         inputs = self.plan.rule_sets[name].inputs
-        if all(a.name in self._degrees or a.name in self.plan.slices for a in inputs):
-            table, (lambdas, rhos) = self.table(name), self.premises(name)
+        if all(a.name in self.degrees or a.name in self.plan.slices for a in inputs):
+            table, (lambdas, rhos) = self.plan.tables[name], self.premises[name]
             bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
             found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]
             return found
@@ -270,28 +292,20 @@ class Sample:
     def _behind(self) -> FloatArray:
         return _run(self.plan.behind, self.row[self.plan.behind_columns])
 
-    def measures(self, name: str) -> FloatArray:
-        """Return ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use."""
-        if name not in self._measures:
-            table = self.table(name)
-            measures = self._measures[name] = np.empty((2, len(table.propositions)))
-            for used, (numbers, members) in table.by_attribute.items():
-                degrees = self.degrees(used)
-                measures[0, numbers] = np.where(members, degrees, 0.0).max(axis=1)
-                measures[1, numbers] = np.where(members, 0.0, degrees).max(axis=1)
-        return self._measures[name]
+    def _measures(self, name: str) -> FloatArray:
+        table = self.plan.tables[name]
+        measures = np.empty((2, len(table.propositions)))
+        for used, (numbers, members) in table.by_attribute.items():
+            degrees = self.degrees[used]
+            measures[0, numbers] = np.where(members, degrees, 0.0).max(axis=1)
+            measures[1, numbers] = np.where(members, 0.0, degrees).max(axis=1)
+        return measures
 
-    def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Return ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae].
-
-        Of the rules on an attribute.
-        """
-        if name not in self._premises:
-            table, measures = self.table(name), self.measures(name)
-            lambdas = np.minimum.reduceat(measures[0, table.flat], table.starts)
-            rhos = np.maximum.reduceat(measures[1, table.flat], table.starts)
-            self._premises[name] = lambdas, rhos
-        return self._premises[name]
+    def _premises(self, name: str) -> tuple[FloatArray, FloatArray]:
+        table, measures = self.plan.tables[name], self.measures[name]
+        lambdas = np.minimum.reduceat(measures[0, table.flat], table.starts)
+        rhos = np.maximum.reduceat(measures[1, table.flat], table.starts)
+        return lambdas, rhos  # [eq:pinegpiformulae]
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:

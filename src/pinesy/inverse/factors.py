@@ -10,7 +10,7 @@ so a set is the min of several factors: one for each group of attributes that pr
 classes. Messages are expressions: the degrees are columns of samples yet to come.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
@@ -207,25 +207,27 @@ def factors_of(rule_set: RuleSet) -> list[Factor]:
     """
     attributes = {a.name: a for a in (*rule_set.inputs, rule_set.output)}
     factors: list[Factor] = []
-    for places in tied_rules([premise_masks(rule) for rule in rule_set.rules]):
-        rules = [rule_set.rules[place] for place in places]
-        premises = [premise_masks(rule) for rule in rules]
+    every = [premise_masks(rule) for rule in rule_set.rules]
+    for places in tied_rules(every):
+        rules, premises = [rule_set.rules[i] for i in places], [every[i] for i in places]
         names = tuple(dict.fromkeys(name for masks in premises for name in masks))
         parts = [rule_set.output, *(attributes[name] for name in names)]
         if len(rules) == 1 and len(names) > 1:
-            factors.append(_conjunction(rules[0], parts))
-        elif (table := _table(rules, parts)) is not None:
+            factors.append(_conjunction(rules[0], premises[0], parts))
+        elif (table := _table(rules, premises, parts)) is not None:
             factors.append(table)
         else:
             factors += [
-                _conjunction(rule, [parts[0], *(attributes[name] for name in masks)])
+                _conjunction(rule, masks, [parts[0], *(attributes[name] for name in masks)])
                 for rule, masks in zip(rules, premises, strict=True)
             ]
     return factors
 
 
-def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
-    masks = [rule.conclusion.mask, *premise_masks(rule).values()]
+def _conjunction(
+    rule: Rule, premise: Mapping[str, int], parts: Sequence[Attribute]
+) -> ConjunctionFactor:
+    masks = [rule.conclusion.mask, *premise.values()]
     classes = (
         ValueClasses(tuple(int(contains(mask, i)) for i in range(len(a.domain))), 2)
         for mask, a in zip(masks, parts, strict=True)
@@ -233,9 +235,10 @@ def _conjunction(rule: Rule, parts: Sequence[Attribute]) -> ConjunctionFactor:
     return ConjunctionFactor(tuple(a.name for a in parts), tuple(classes), rule.s, rule.r)
 
 
-def _table(rules: Sequence[Rule], parts: Sequence[Attribute]) -> TableFactor | None:
+def _table(
+    rules: Sequence[Rule], premises: Sequence[Mapping[str, int]], parts: Sequence[Attribute]
+) -> TableFactor | None:
     """Return the table of some rules, or None where it would be too large."""
-    premises = [premise_masks(rule) for rule in rules]
     masks = [tuple(rule.conclusion.mask for rule in rules)]
     for part in parts[1:]:
         name, full = part.name, part.full

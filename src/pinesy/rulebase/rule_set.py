@@ -59,7 +59,7 @@ class RuleSet:
                 "output in a premise"
             )
 
-    @property
+    @cached_property
     def output(self) -> Attribute:
         """The attribute `b` that the rules conclude on."""
         return self.rules[0].conclusion.attribute

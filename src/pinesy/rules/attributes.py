@@ -257,7 +257,7 @@ class Attribute:
         """Return the values of a mask, in domain order."""
         return tuple(self.domain[i] for i in positions(mask))
 
-    @property
+    @cached_property
     def full(self) -> int:
         """The mask of the whole domain."""
         return (1 << len(self.domain)) - 1
