@@ -34,6 +34,13 @@ def test_the_minimum_of_p_values_is_the_p_value_of_the_worst_score(
 
 
 @given(SCORES, SCORES)
+def test_equal_scores_are_told_from_larger_ones(scores: list[float], new: list[float]) -> None:
+    above, equal = ScoreCounts.of(scores).above_and_equal(np.array(new))
+    assert above.tolist() == [sum(s > t for s in scores) for t in new]
+    assert equal.tolist() == [scores.count(t) for t in new]
+
+
+@given(SCORES, SCORES)
 def test_counts_of_parts_add_to_those_of_the_whole(first: list[float], rest: list[float]) -> None:
     assert ScoreCounts.of(first) + ScoreCounts.of(rest) == ScoreCounts.of(first + rest)
 

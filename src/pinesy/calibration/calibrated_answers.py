@@ -1,5 +1,6 @@
 """Rules whose answers are calibrated, whatever the rules are."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +9,11 @@ import numpy.typing as npt
 
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities
+from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import transform_name
 
@@ -46,12 +46,12 @@ class CalibratedAnswers(CalibratedRules):
         found = cls(cascade, ConformalTransform(**options), tuple(targets), name)
         degrees = found.degrees(evidence)
         n = len(next(iter(degrees.values())))
-        labels = {
-            key: Target.of_values(targets[key], cascade[key].output, n).labels.astype(np.int64)
-            for key in degrees
-        }
-        found.transform.fit(degrees, labels, weights)
+        found.transform.fit(degrees, found.places(targets, n), weights)
         return found
+
+    def places(self, targets: Mapping[str, Any], n: int) -> dict[str, npt.NDArray[np.int64]]:
+        """Return the places of the true answers of `n` samples, by output."""
+        return true_places([self.rules[name].output for name in self.outputs], targets, n)
 
     def degrees(self, evidence: Evidence) -> dict[str, FloatArray]:
         """Return the possibilities that the rules infer, which are calibrated."""
@@ -79,9 +79,9 @@ class CalibratedAnswers(CalibratedRules):
         p = self.transform.p_values({name: inferred[name].degrees for name in self.outputs})
         return np.min([part.max(axis=-1) for part in p.values()], axis=0)
 
-    def doubt(self, evidence: Evidence) -> Any:
-        """Return the p-value of the least sure answer of each sample."""
-        return self.transform.doubt(self.degrees(evidence))
+    def scores(self, evidence: Evidence) -> dict[str, FloatArray]:
+        """Return ``1 - pi(w)`` of all answers, by output."""
+        return self.transform.scores(self.degrees(evidence))
 
     @property
     def guarantee(self) -> str:

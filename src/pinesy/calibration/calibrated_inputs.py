@@ -1,7 +1,7 @@
 """Rules on calibrated inputs: they carry the guarantee to their answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities
+from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
+from pinesy.calibration.conformal_scores import ALL
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade, evidence_rows
 from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
@@ -42,23 +42,20 @@ class CalibratedInputs(CalibratedRules):
         weights: npt.ArrayLike | None,
     ) -> "CalibratedInputs":
         """Calibrate inputs; see `calibrate`."""
-        missing = [a.name for a in cascade.inputs if a.name not in targets]
-        if missing:
-            raise DataError(
-                f"there are no true values of {missing[0]!r}; calibration of inputs needs those of "
-                "every input; or give answers"
-            )
         block, n = _block(cascade, evidence)
-        truth = {
-            a.name: Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
-            for a in cascade.inputs
-        }
-        transform = ConformalTransform(score, **options)
-        stacked = _is_uniform(cascade, transform)
-        labels: Any = np.stack([*truth.values()], axis=1) if stacked else truth
-        transform.fit(_split(cascade, block, stacked), labels, weights)
+        truth = true_places(cascade.inputs, targets, n)
+        found = cls(cascade, ConformalTransform(score, **options))
+        parts = _split(cascade, block, _is_uniform(cascade, found.transform))
+        found.transform.fit(parts, found.places(targets, n), weights)
         answers = {name: content for name, content in targets.items() if name in cascade.sets}
-        return cls(cascade, transform, _exceptions(cascade, truth, answers) if answers else None)
+        return replace(found, exceptions=_exceptions(cascade, truth, answers) if answers else None)
+
+    def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
+        """Return the places of the true values of the inputs of `n` samples."""
+        truth = true_places(self.rules.inputs, targets, n)
+        if _is_uniform(self.rules, self.transform):
+            return {ALL: np.stack([*truth.values()], axis=1)}
+        return truth
 
     def degrees(self, evidence: Evidence) -> FloatArray:
         """Return the calibrated possibilities of all inputs, side by side."""
@@ -85,11 +82,11 @@ class CalibratedInputs(CalibratedRules):
         tops = [p[..., c].max(axis=-1) for c in column_slices(self.rules.inputs).values()]
         return np.min(tops, axis=0)
 
-    def doubt(self, evidence: Evidence) -> Any:
-        """Return the p-value of the least sure input of each sample."""
+    def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return how badly each value of each input fits."""
         block, _ = _block(self.rules, evidence)
         parts = _split(self.rules, block, _is_uniform(self.rules, self.transform))
-        return self.transform.doubt(parts)
+        return self.transform.scores(parts)
 
     @property
     def guarantee(self) -> str:

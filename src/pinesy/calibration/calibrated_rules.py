@@ -5,11 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, listed
+from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
@@ -44,11 +50,19 @@ class CalibratedRules:
         """What is guaranteed, in words."""
 
     @abstractmethod
-    def doubt(self, evidence: Evidence) -> Any:
+    def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return how badly each value of what is calibrated fits: the scores that are counted."""
+
+    @abstractmethod
+    def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
+        """Return the places of the true values of `n` samples, in the form of `scores`."""
+
+    def doubt(self, evidence: Evidence) -> FloatArray:
         """Return for each sample the p-value of how unsure it is, which needs no labels.
 
         These are uniform while nothing changes; see `DriftMonitor`.
         """
+        return self.transform.doubt_.p_values(worst_doubt(self.scores(evidence)))
 
     def predict_set(
         self, evidence: Evidence, level: float = 0.95, outputs: Outputs = None
@@ -70,3 +84,19 @@ class CalibratedRules:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.transform!r}; {self.rules!r})"
+
+
+def true_places(
+    attributes: Iterable[Attribute], targets: Mapping[str, Any], n: int
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the places of the true values of `n` samples in the domains, by attribute."""
+    found, wanted = {}, list(attributes)
+    names = [a.name for a in wanted]
+    for a in wanted:
+        if a.name not in targets:
+            raise DataError(
+                f"there are no true values of {a.name!r}; give those of {listed(names)} together "
+                "(or calibrate by answers alone)"
+            )
+        found[a.name] = Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
+    return found

@@ -52,6 +52,18 @@ def true_scores(scores: FloatArray, places: npt.NDArray[np.int64]) -> FloatArray
     return np.asarray(true.reshape(len(true), -1))
 
 
+def all_true_scores(
+    scores: Mapping[Any, FloatArray], places: Mapping[Any, npt.NDArray[np.int64]]
+) -> FloatArray:
+    """Return the scores of the true values of all inputs, a row for each sample."""
+    return np.concatenate([true_scores(scores[key], places[key]) for key in scores], axis=1)
+
+
+def worst_doubt(scores: Mapping[Any, FloatArray]) -> FloatArray:
+    """Return the doubt of the least sure input of each sample."""
+    return np.asarray(np.concatenate([doubts(s) for s in scores.values()], axis=1).max(axis=1))
+
+
 def doubts(scores: FloatArray) -> FloatArray:
     """Return 1 minus how far the best value of each distribution is ahead of the second.
 

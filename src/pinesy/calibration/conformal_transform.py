@@ -7,7 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.calibration.conformal_scores import ALL, FITS, as_parts, doubts, true_scores
+from pinesy.calibration.conformal_scores import (
+    ALL,
+    FITS,
+    all_true_scores,
+    as_parts,
+    true_scores,
+    worst_doubt,
+)
 from pinesy.calibration.score_counts import ScoreCounts, checked_weights, joined, significance
 from pinesy.exceptions import DataError, DomainError, ShapeError
 
@@ -192,9 +199,8 @@ class ConformalTransform:
         self, parts: Parts, truth: Places, weights: FloatArray | None
     ) -> tuple[tuple[ScoreCounts, ...], ScoreCounts]:
         """Return the counts of the scores of true values, and those of doubt."""
-        scores = {key: self._scores(key, part, self.ranks_) for key, part in parts.items()}
-        true = np.concatenate([true_scores(scores[key], truth[key]) for key in parts], axis=1)
-        doubt = np.concatenate([doubts(s) for s in scores.values()], axis=1).max(axis=1)
+        scores = self.scores(parts)
+        true = all_true_scores(scores, truth)
         repeated = None if weights is None else np.repeat(weights, true.shape[1])
         if self.class_conditional:
             counts = self._by_class(parts, truth, true, repeated)
@@ -202,7 +208,7 @@ class ConformalTransform:
             counts = (ScoreCounts.of(true.max(axis=1), weights),)
         else:
             counts = (ScoreCounts.of(true, repeated),)
-        return counts, ScoreCounts.of(doubt, weights)
+        return counts, ScoreCounts.of(worst_doubt(scores), weights)
 
     def _by_class(
         self, parts: Parts, truth: Places, true: FloatArray, weights: FloatArray | None
@@ -240,10 +246,12 @@ class ConformalTransform:
 
     def doubt(self, degrees: Any) -> FloatArray:
         """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
+        return self.doubt_.p_values(worst_doubt(self.scores(degrees)))
+
+    def scores(self, degrees: Any) -> dict[Any, FloatArray]:
+        """Return how badly each value fits, by input: the scores that are counted."""
         parts = as_parts(degrees)
-        scores = [self._scores(key, part, self.ranks_) for key, part in parts.items()]
-        worst = np.concatenate([doubts(s) for s in scores], axis=1).max(axis=1)
-        return self.doubt_.p_values(worst)
+        return {key: self._scores(key, part, self.ranks_) for key, part in parts.items()}
 
     def _mapped(self, degrees: Any, weights: npt.ArrayLike | None, raised: bool) -> Any:
         if not hasattr(self, "counts_"):

@@ -81,6 +81,12 @@ class ScoreCounts:
         found = self._at_least[np.searchsorted(self.scores, scores, side="left")]
         return np.asarray((weight + found) / (weight + self.total))
 
+    def above_and_equal(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how many samples have a larger score than each of these, and how many the same."""
+        least = self._at_least[np.searchsorted(self.scores, scores, side="left")]
+        above = self._at_least[np.searchsorted(self.scores, scores, side="right")]
+        return above, least - above
+
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         """Return the counts of both parts of the calibration samples."""
         scores = np.concatenate([self.scores, other.scores])
