@@ -12,6 +12,7 @@ from pinesy._version import __version__ as __version__
 
 #: The names that stand here too, by module; `__init__.pyi` has them for type checkers.
 _NAMES = {
+    "pinesy.calibration": "CalibratedRules ConformalTransform PredictionSets calibrate",
     "pinesy.engine.program": "Inference PremiseDegrees Program Trace",
     "pinesy.exceptions": (
         "CascadeError DataError DegreeError DomainError InconsistentSystemError "

@@ -1,5 +1,6 @@
 # What the front door offers, for type checkers; `__init__.py` has the same names.
 from pinesy._version import __version__ as __version__
+from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSets, calibrate
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.exceptions import (
     CascadeError,
@@ -64,10 +65,12 @@ __all__ = [
     "Attribute",
     "Audit",
     "Backpropagation",
+    "CalibratedRules",
     "Cascade",
     "CascadeError",
     "Change",
     "Compound",
+    "ConformalTransform",
     "DataError",
     "DegreeError",
     "DomainError",
@@ -91,6 +94,7 @@ __all__ = [
     "PinesyError",
     "Possibility",
     "Posterior",
+    "PredictionSets",
     "Predictions",
     "Premise",
     "PremiseDegrees",
@@ -116,6 +120,7 @@ __all__ = [
     "at_most",
     "audit",
     "backpropagate",
+    "calibrate",
     "conditions",
     "count_of",
     "exactly",
