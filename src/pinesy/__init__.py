@@ -13,6 +13,7 @@ from pinesy._version import __version__ as __version__
 #: The names that stand here too, by module; `__init__.pyi` has them for type checkers.
 _NAMES = {
     "pinesy.calibration": "CalibratedRules ConformalTransform PredictionSets calibrate",
+    "pinesy.concepts": "Shortcuts check_concepts shortcuts",
     "pinesy.engine.program": "Inference PremiseDegrees Program Trace",
     "pinesy.exceptions": (
         "CascadeError DataError DegreeError DomainError InconsistentSystemError "
@@ -26,7 +27,7 @@ _NAMES = {
     "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",
     "pinesy.learning": "Audit LearnedRules LearningResult ParameterEstimate audit learn",
     "pinesy.minmax": "MaxMinSystem MinMaxSystem minmax_product",
-    "pinesy.model": "NeuroSymbolic Predictions load save",
+    "pinesy.model": "Combined NeuroSymbolic Predictions load save",
     "pinesy.rulebase.aggregates": "all_different max_of min_of sum_of",
     "pinesy.rulebase.cascade": "Cascade",
     "pinesy.rulebase.check": "Report",

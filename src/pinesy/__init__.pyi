@@ -1,6 +1,7 @@
 # What the front door offers, for type checkers; `__init__.py` has the same names.
 from pinesy._version import __version__ as __version__
 from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSets, calibrate
+from pinesy.concepts import Shortcuts, check_concepts, shortcuts
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.exceptions import (
     CascadeError,
@@ -32,7 +33,7 @@ from pinesy.induction import induce
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
 from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
-from pinesy.model import NeuroSymbolic, Predictions, load, save
+from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
@@ -69,6 +70,7 @@ __all__ = [
     "Cascade",
     "CascadeError",
     "Change",
+    "Combined",
     "Compound",
     "ConformalTransform",
     "DataError",
@@ -106,6 +108,7 @@ __all__ = [
     "RuleSetError",
     "RulesTextError",
     "ShapeError",
+    "Shortcuts",
     "Target",
     "Trace",
     "UnknownAttributeError",
@@ -121,6 +124,7 @@ __all__ = [
     "audit",
     "backpropagate",
     "calibrate",
+    "check_concepts",
     "conditions",
     "count_of",
     "exactly",
@@ -140,6 +144,7 @@ __all__ = [
     "parse_rule",
     "posterior",
     "save",
+    "shortcuts",
     "smallest_change",
     "sum_of",
     "why_not",

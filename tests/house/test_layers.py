@@ -24,6 +24,7 @@ ROWS = [
     ["inverse"],
     ["explanations"],
     ["calibration"],
+    ["concepts"],
     ["nets"],
     ["model"],
     ["problems"],

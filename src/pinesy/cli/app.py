@@ -17,6 +17,7 @@ from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
 from pinesy.cli.rules_commands import check, show
+from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.exceptions import PinesyError
 
 
@@ -54,7 +55,19 @@ SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
 }
 app = typer.Typer(**SETTINGS)
-for command in (check, show, infer, explain, learn, induce, evaluate, audit, backprop, demo):
+for command in (
+    check,
+    show,
+    infer,
+    explain,
+    learn,
+    induce,
+    evaluate,
+    audit,
+    shortcuts,
+    backprop,
+    demo,
+):
     app.command()(command)
 
 

@@ -1,6 +1,7 @@
 """The whole model: perception, transformation and rules in one object; `save` and `load`."""
 
+from pinesy.model.combined_models import Combined
 from pinesy.model.neurosymbolic import NeuroSymbolic, Predictions
 from pinesy.model.storage import load, save
 
-__all__ = ["NeuroSymbolic", "Predictions", "load", "save"]
+__all__ = ["Combined", "NeuroSymbolic", "Predictions", "load", "save"]

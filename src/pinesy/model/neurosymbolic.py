@@ -40,7 +40,7 @@ class Predictions(dict[str, npt.NDArray[Any]]):
         conclusion is drawn there; the value is the first of them in the order of the domain.
     """
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Mapping[str, Possibility]) -> None:
         super().__init__((name, pi.best) for name, pi in inference.items())
         self.ambiguous: dict[str, npt.NDArray[np.bool_]] = {
             name: pi.ambiguous for name, pi in inference.items()

@@ -1,0 +1,107 @@
+"""The command ``pinesy shortcuts``."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import typer
+
+import pinesy
+from pinesy._common.names import column_slices
+from pinesy.cli import options
+from pinesy.exceptions import DataError
+from pinesy.model.storage import load_rules
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.samples import Batch
+
+#: Samples read at a time.
+READ = 10_000
+
+Data = Annotated[
+    Path | None,
+    typer.Argument(metavar="DATA", help="The true values of inputs: a file as for infer."),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(help="In the place of DATA, a condition such as 'left + right < 5'."),
+]
+Share = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME",
+        help="Inputs that one network reads (repeatable). By default those with equal domains.",
+    ),
+]
+Limit = Annotated[int, typer.Option(min=1, help="Remappings to print.")]
+Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
+
+
+def shortcuts(
+    rules: options.RulesFile,
+    data: Data = None,
+    where: Where = None,
+    share: Share = None,
+    limit: Limit = 20,
+    form: Format = "text",
+    ids: options.Ids = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
+) -> None:
+    """Count the ways to read inputs wrongly that give right answers all the same.
+
+    A network that learns from answers alone may take a 2 for a 3 and a 3 for a
+    2, if no answer tells. Here are all such remappings of the values of inputs,
+    for the combinations of values that DATA holds (without it, all there are),
+    and the fewest labels that would leave only the true one.
+
+    [bold]Examples[/bold]
+      pinesy shortcuts sum.rules seen.csv
+      pinesy shortcuts sum.rules --where 'left + right < 5' --format json
+      pinesy shortcuts formula.rules seen.csv --share d0,d1
+    """
+    if data is not None and where is not None:
+        raise typer.BadParameter("give DATA or a condition, not both", param_hint="--where")
+    cascade = load_rules(rules)
+    how = options.reading(ids, separator, decimal)
+    observed = where if data is None else _observed(cascade, data, how)
+    found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
+    if form == "json":
+        json.dump(found.to_dict(), sys.stdout, ensure_ascii=False, indent=1, default=str)
+        typer.echo()
+    else:
+        typer.echo(str(found))
+
+
+def _kinds(share: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Return the kinds of inputs, each named by what it is made of."""
+    if share is None:
+        return None
+    groups = ([name.strip() for name in names.split(",")] for names in share)
+    return {", ".join(group): group for group in groups}
+
+
+def _observed(cascade: Cascade, data: Path, how: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the values that a file holds, by input."""
+    observed: dict[str, list[Any]] = {a.name: [] for a in cascade.inputs}
+    for batch in options.read_data(data, cascade, cascade.inputs, "none", READ, how=how):
+        for attribute, columns in zip(
+            cascade.inputs, column_slices(cascade.inputs).values(), strict=True
+        ):
+            observed[attribute.name] += _values(batch, attribute, columns)
+    return observed
+
+
+def _values(batch: Batch, attribute: Attribute, columns: slice) -> list[Any]:
+    """Return the plain values of an attribute in a batch, or raise `DataError`."""
+    degrees = batch.evidence[:, columns]
+    unsure = np.flatnonzero((degrees > 0.0).sum(axis=1) != 1)
+    if len(unsure):
+        raise DataError(
+            f"line {batch.lines[int(unsure[0])]}: the value of {attribute.name!r} is not known for "
+            "sure; give the true values of inputs, or leave the line out"
+        )
+    return [attribute.domain[i] for i in degrees.argmax(axis=1)]

@@ -1,0 +1,136 @@
+"""How well a network reads concepts: accuracy, confusion, collapse and calibration."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, check_integer
+from pinesy.exceptions import DataError, DegreeError
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.syntax.writer import show_value
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptCheck:
+    """How a network reads labelled inputs of one kind.
+
+    Attributes
+    ----------
+    attribute : what is read
+    confusion : how often each value (rows) is read as each (columns)
+    calibration_error : the expected calibration error (ECE): by how much, on average, the
+        probability of what is read differs from the share that is read rightly, in bins of it
+    """
+
+    attribute: Attribute
+    confusion: npt.NDArray[np.int64]
+    calibration_error: float
+
+    @property
+    def n(self) -> int:
+        """How many inputs were looked at."""
+        return int(self.confusion.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """The share that is read rightly."""
+        return float(np.trace(self.confusion) / self.n)
+
+    @cached_property
+    def used(self) -> tuple[Hashable, ...]:
+        """The values that something is read as."""
+        columns = np.flatnonzero(self.confusion.any(axis=0))
+        return tuple(self.attribute.domain[i] for i in columns)
+
+    @cached_property
+    def present(self) -> tuple[Hashable, ...]:
+        """The values that there are inputs of."""
+        rows = np.flatnonzero(self.confusion.any(axis=1))
+        return tuple(self.attribute.domain[i] for i in rows)
+
+    @property
+    def collapse(self) -> float:
+        """How far values are taken for one: ``1 - values read / values there are``, at least 0.
+
+        It is 0 where as many are read as there are, though they may be the wrong ones.
+        """
+        return max(0.0, 1.0 - len(self.used) / len(self.present))
+
+    @cached_property
+    def read_as(self) -> dict[Hashable, Hashable]:
+        """What most inputs of each value are read as."""
+        most = self.confusion.argmax(axis=1)
+        rows = np.flatnonzero(self.confusion.any(axis=1))
+        domain = self.attribute.domain
+        return {domain[i]: domain[most[i]] for i in rows}
+
+    def __str__(self) -> str:
+        """Return the measures, a line each, and the confusion."""
+        domain = [show_value(value) for value in self.attribute.domain]
+        used, present = len(self.used), len(self.present)
+        width = max(5, *map(len, domain), len(str(self.confusion.max())))
+        lines = [
+            f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them rightly",
+            f"collapse {self.collapse:.2f}: {used} of {present} values are read",
+            f"calibration error {self.calibration_error:.3f}",
+            " ".join(["true".rjust(width), *(f"as {d}".rjust(width) for d in domain)]),
+        ]
+        for value, row in zip(domain, self.confusion.tolist(), strict=True):
+            if any(row):
+                lines.append(" ".join([value.rjust(width), *(str(c).rjust(width) for c in row)]))
+        return "\n".join(lines)
+
+
+def check_concepts(
+    attribute: Attribute, probabilities: npt.ArrayLike, values: Any, *, bins: int = 10
+) -> ConceptCheck:
+    """Return how well a network reads inputs whose values are known.
+
+    Parameters
+    ----------
+    attribute : what is read
+    probabilities : array (n, |domain|), what the network makes of each input
+    values : (n,), the true values
+    bins : of the calibration error, of equal width from 0 to 1
+
+    Examples
+    --------
+    >>> digit = Attribute("digit", range(3))
+    >>> seen = [[0.9, 0.1, 0], [0, 1, 0], [0, 0.8, 0.2]]
+    >>> print(check_concepts(digit, seen, [0, 1, 2]))
+    digit: 3 read, 66.7 % of them rightly
+    collapse 0.33: 2 of 3 values are read
+    calibration error 0.300
+     true  as 0  as 1  as 2
+        0     1     0     0
+        1     0     1     0
+        2     0     1     0
+    """
+    bins, size = check_integer(bins, "bins", least=1), len(attribute.domain)
+    given = np.asarray(probabilities)
+    if given.ndim != 2 or given.shape[1] != size or given.dtype.kind not in "fiub":
+        raise DegreeError(
+            f"probabilities have shape {given.shape} and type {given.dtype}; {attribute.name!r} "
+            f"has {size} values, so they must be numbers of shape (n, {size})"
+        )
+    if not len(given):
+        raise DataError("there are no inputs to check")
+    if not (np.isfinite(given).all() and (given >= 0.0).all() and (given <= 1.0 + 1e-6).all()):
+        raise DegreeError("probabilities must be numbers from 0 to 1; give a softmax of scores")
+    true = Target.of_values(values, attribute, len(given)).labels.astype(np.int64)
+    read = given.argmax(axis=1)
+    confusion = np.bincount(true * size + read, minlength=size * size).reshape(size, size)
+    error = _calibration_error(given.max(axis=1).astype(np.float64), read == true, bins)
+    return ConceptCheck(attribute, confusion, error)
+
+
+def _calibration_error(surest: FloatArray, right: npt.NDArray[np.bool_], bins: int) -> float:
+    """Return ``sum_b |sum of (right - probability) in bin b| / n``; bins are ``(l, u]``."""
+    place = np.clip(np.ceil(surest * bins).astype(np.int64) - 1, 0, bins - 1)
+    gaps = np.bincount(place, weights=right - surest, minlength=bins)
+    return float(np.abs(gaps).sum() / len(surest))
