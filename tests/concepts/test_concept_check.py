@@ -63,6 +63,17 @@ def test_one_bin_compares_means() -> None:
     assert check_concepts(DIGIT, seen, [0, 1], bins=1).calibration_error == pytest.approx(0.25)
 
 
+def test_bins_hold_their_upper_ends() -> None:
+    def probability(p: float) -> list[float]:
+        return [p, *[(1 - p) / 4] * 4]
+
+    # 0.5 is in (0.4, 0.5] with 0.45, where gaps cancel out; 0.55 is in the next one
+    together = check_concepts(DIGIT, [probability(0.5), probability(0.45)], [0, 1])
+    assert together.calibration_error == pytest.approx(0.05 / 2)
+    apart = check_concepts(DIGIT, [probability(0.5), probability(0.55)], [0, 1])
+    assert apart.calibration_error == pytest.approx((0.5 + 0.55) / 2)
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_a_network_looks_like_the_shortcut_it_learned(number: int) -> None:
     found = shortcuts(addition(), HALF)  # type: ignore[arg-type]

@@ -353,6 +353,10 @@ def test_rules_that_contradict_have_no_right_answer() -> None:
         shortcuts(rules)
     found = shortcuts(rules, [("v",)])  # and what is never right is no reading of it
     assert found.count == 1
+    c = Attribute("c", ["z", "w"])
+    behind = Cascade(rules, RuleSet([If(b.isin({"x"})).then(c.isin({"z"}))]))
+    with raises_saying(DataError, "contradict each other where a = u"):
+        shortcuts(behind)
 
 
 def test_too_many_combinations_are_refused() -> None:
