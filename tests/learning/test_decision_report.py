@@ -57,7 +57,7 @@ def test_text_json_and_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "rain &lt;test&gt;" in page
     assert page.count("<svg") == 2
     assert page == report_page(report, "rain <test>")
-    monkeypatch.setattr("pinesy.learning.decision_page.find_spec", lambda _: None)
+    monkeypatch.setattr("pinesy._common.pages.find_spec", lambda _: None)
     assert "pip install 'pinesy[plot]'" in report_page(report, "t")
 
 

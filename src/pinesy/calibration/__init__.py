@@ -5,6 +5,8 @@ from pinesy.calibration.calibrated_answers import CalibratedAnswers
 from pinesy.calibration.calibrated_inputs import CalibratedInputs
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.coverage_counts import coverage, coverage_of
+from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.calibration.score_counts import ScoreCounts, samples_needed
 
@@ -13,8 +15,12 @@ __all__ = [
     "CalibratedInputs",
     "CalibratedRules",
     "ConformalTransform",
+    "CoverageReport",
+    "CoverageRow",
     "PredictionSets",
     "ScoreCounts",
     "calibrate",
+    "coverage",
+    "coverage_of",
     "samples_needed",
 ]

@@ -53,6 +53,7 @@ def calibrate(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pinesy import Attribute, function, joint
     >>> left, right = Attribute("left", range(3)), Attribute("right", range(3))
     >>> rules = function("total", joint("pair", left, right), "left + right")

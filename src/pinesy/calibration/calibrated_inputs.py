@@ -66,7 +66,7 @@ class CalibratedInputs(CalibratedRules):
         block = rows.block(0, rows.n)
         stacked = _is_uniform(self.rules, self.transform)
         found = function(_split(self.rules, block, stacked))
-        joined = found.reshape(len(block), -1) if stacked else np.hstack([*found.values()])
+        joined = found.reshape(block.shape) if stacked else np.hstack([*found.values()])
         return np.asarray(joined if rows.is_batch else joined[0])
 
     def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
@@ -125,7 +125,7 @@ def _block(cascade: Cascade, evidence: Evidence) -> tuple[FloatArray, int]:
 def _split(cascade: Cascade, block: FloatArray, stacked: bool) -> Any:
     """Return the degrees of all inputs by input, or as one array where that can be."""
     if stacked:
-        return block.reshape(len(block), len(cascade.inputs), -1)
+        return block.reshape(len(block), len(cascade.inputs), len(cascade.inputs[0].domain))
     return {name: block[:, c] for name, c in column_slices(cascade.inputs).items()}
 
 

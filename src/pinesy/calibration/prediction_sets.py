@@ -81,15 +81,16 @@ class PredictionSets(Mapping[str, Any]):
         ``"contradictory"``: the rules contradict each other on it; ``"novel"``: no value of some
         input (or output) conforms to what calibration has seen; ``"ambiguous"``: several remain.
         """
-        return {name: self._reasons(name) for name in self}
+        words = {name: np.array(ABSTENTIONS)[self.reasons(name)] for name in self}
+        return {name: found if found.ndim else str(found) for name, found in words.items()}
 
-    def _reasons(self, name: str) -> Any:
+    def reasons(self, key: Any) -> npt.NDArray[np.intp]:
+        """Return the places of the words of `abstentions` in `ABSTENTIONS`."""
+        name = name_of(key)
         novel = np.asarray(self.conformity) <= significance(self.level)
         clash = ~np.asarray(self.possibilities[name].normalised)
         several = np.asarray(self.sizes[name]) != 1
-        kinds = np.where(clash, 3, np.where(novel, 2, np.where(several, 1, 0)))
-        words = np.array(ABSTENTIONS)[kinds]
-        return words if words.ndim else str(words)
+        return np.where(clash, 3, np.where(novel, 2, np.where(several, 1, 0)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.possibilities)

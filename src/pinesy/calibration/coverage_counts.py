@@ -1,0 +1,300 @@
+"""Count how often true values are in their sets: of calibrated rules, or of any degrees."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.names import by_name
+from pinesy._common.validation import FloatArray
+from pinesy.calibration.binomial_bands import chance_of_so_few, share_band
+from pinesy.calibration.calibrated_answers import CalibratedAnswers
+from pinesy.calibration.calibrated_rules import CalibratedRules, Possibilities
+from pinesy.calibration.conformal_scores import complement
+from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
+from pinesy.calibration.prediction_sets import ABSTENTIONS, PredictionSets
+from pinesy.calibration.score_counts import samples_needed, significance
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DataError, ShapeError
+from pinesy.rulebase.targets import named_targets, read_targets
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
+
+#: The levels of a report, as far as calibration samples suffice for them.
+LEVELS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.995)
+Levels = float | Iterable[float] | None
+Indices = npt.NDArray[np.intp]
+#: How many samples guarantee the coverage of all samples, or of those of one class.
+Guaranteed = Mapping[tuple[str, str], int]
+
+
+def coverage(
+    calibrated: CalibratedRules,
+    evidence: Evidence,
+    targets: Any,
+    levels: Levels = None,
+    *,
+    groups: npt.ArrayLike | None = None,
+) -> CoverageReport:
+    """Compare how often true answers are in their sets with the levels that promise it.
+
+    Parameters
+    ----------
+    calibrated : what `calibrate` returns
+    evidence : of samples that were used neither in training nor in calibration
+    targets : by output, the true values; of a single output also alone. Of several outputs all
+        must be in their sets together.
+    levels : one or several; by default some from 0.8 to 0.995, as far as there were enough
+        calibration samples for them
+    groups : for each sample the group that it belongs to, such as a column of the data, to be told
+        apart; coverage in a group is not guaranteed
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> from pinesy.calibration import calibrate
+    >>> sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    >>> rules = RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+    >>> p = np.random.default_rng(0).dirichlet([0.3, 0.3], 600)
+    >>> seen = np.where(np.random.default_rng(1).random(600) < p[:, 0], "dark", "clear")
+    >>> sure = calibrate(rules, {"sky": p[:300]}, {"sky": seen[:300]})
+    >>> coverage(sure, {"sky": p[300:]}, np.where(seen[300:] == "dark", "yes", "no"), 0.9)
+    CoverageReport(rain, 300 samples: 90.7% at 0.9)
+    """
+    chosen = _levels(levels, calibrated)
+    named = _named(calibrated, targets)
+    inferred = calibrated.infer(evidence, list(named))
+    conformity = np.atleast_1d(calibrated.conformity(evidence))
+    judged = _JudgedSamples.of({name: inferred[name] for name in named}, named, conformity)
+    rows = judged.rows(chosen, groups, _guaranteed(calibrated))
+    return CoverageReport(tuple(named), judged.n, rows, calibrated.guarantee)
+
+
+def coverage_of(
+    possibilities: Any,
+    targets: Any,
+    levels: Levels = None,
+    *,
+    groups: npt.ArrayLike | None = None,
+) -> CoverageReport:
+    """Compare how often true values are in the cuts of any degrees with the levels of the cuts.
+
+    This is for calibrated degrees of any model, and for plain possibilities read as if they were
+    calibrated, such as ``coverage_of(rules.infer(evidence), targets)``.
+
+    Parameters
+    ----------
+    possibilities : an array ``(n, values)`` of degrees, a batch of a `Possibility`, or several of
+        these by name
+    targets : the true values, by name if there are several: values of the attribute of a
+        `Possibility`, else the numbers of columns
+    levels, groups : as for `coverage`
+
+    Examples
+    --------
+    >>> pi = np.array([[1.0, 0.04], [0.3, 1.0], [1.0, 0.01], [0.03, 1.0]])
+    >>> coverage_of(pi, [0, 1, 1, 0], [0.9, 0.98])
+    CoverageReport(answer, 4 samples: 50.0% at 0.9, 75.0% at 0.98)
+    """
+    pis = _possibilities(possibilities)
+    attributes = {name: pi.attribute for name, pi in pis.items()}
+    only = next(iter(attributes.values())) if len(attributes) == 1 else None
+    named = named_targets(targets, attributes, only)
+    judged = _JudgedSamples.of({name: pis[name] for name in named}, named, None)
+    return CoverageReport(tuple(named), judged.n, judged.rows(_levels(levels, None), groups, {}))
+
+
+def _named(calibrated: CalibratedRules, targets: Any) -> dict[str, Any]:
+    """Return the true answers by name; those of a single answer may come alone."""
+    rules = calibrated.rules
+    ends, names = tuple(a.name for a in rules.outputs), tuple(rules.sets)
+    if isinstance(calibrated, CalibratedAnswers):
+        ends = names = calibrated.outputs
+    attributes = {name: rules[name].output for name in names}
+    return named_targets(targets, attributes, attributes[ends[0]] if len(ends) == 1 else None)
+
+
+def _possibilities(given: Any) -> dict[str, Possibility]:
+    parts = by_name(given, "output") if isinstance(given, Mapping) else {"": given}
+    return {
+        name or pi.attribute.name: pi for name, part in parts.items() for pi in [_pi(name, part)]
+    }
+
+
+def _pi(name: str, part: Any) -> Possibility:
+    if isinstance(part, Possibility):
+        found = part
+    else:
+        array = np.asarray(part, dtype=np.float64)
+        if array.ndim != 2 or not array.shape[1]:
+            raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
+        found = Possibility(Attribute(name or "answer", range(array.shape[1])), array)
+    complement(found.degrees)
+    return found
+
+
+def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
+    """Return levels, rising; those that are asked for must be guaranteed."""
+    if levels is None:
+        n = np.inf if calibrated is None else calibrated.transform.n
+        return [level for level in LEVELS if n >= samples_needed(level)] or _levels(0.8, calibrated)
+    given = [*levels] if isinstance(levels, Iterable) else [levels]
+    if not given or isinstance(levels, str):
+        raise DataError(f"levels is {levels!r:.60}; give at least one, such as 0.95")
+    for level in given:
+        significance(level)
+        if calibrated is not None:
+            calibrated.transform.check_level(level)
+    return sorted({float(level) for level in given})
+
+
+def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
+    """Return by scope and class how many samples were counted for what is guaranteed."""
+    transform = calibrated.transform
+    totals = [counts.total for counts in transform.counts_]
+    if any((counts.counts % 1.0).any() for counts in transform.counts_):
+        return {}  # weights: the luck of calibration has no known distribution
+    if transform.class_conditional:
+        if not isinstance(calibrated, CalibratedAnswers) or len(calibrated.outputs) > 1:
+            return {}
+        output = calibrated.rules[calibrated.outputs[0]].output
+        named = zip(output.domain, totals, strict=True)
+        return {("class", show_value(value)): int(total) for value, total in named}
+    return {("all", ""): int(totals[0])} if transform.unit == "sample" else {}
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of each sample at a level: covered or not, how many values remain, and why."""
+
+    covered: npt.NDArray[np.bool_]
+    size: FloatArray
+    reason: Indices
+
+    @classmethod
+    def joint(cls, parts: "Sequence[_Outcome]") -> "_Outcome":
+        """Return what became of all outputs together: the worst of the reasons counts."""
+        return cls(
+            np.all([part.covered for part in parts], axis=0),
+            np.prod([part.size for part in parts], axis=0),
+            np.max([part.reason for part in parts], axis=0),
+        )
+
+    def row(
+        self, scope: str, name: str, level: float, where: Any, calibrated: int | None
+    ) -> CoverageRow:
+        """Return the figures of some of the samples."""
+        covered, size, reason = self.covered[where], self.size[where], self.reason[where]
+        n, k, single = len(covered), int(covered.sum()), size == 1.0
+        low, high = share_band(k, n)
+        _, ambiguous, novel, contradictory = (
+            np.bincount(reason, minlength=len(ABSTENTIONS)) / n
+        ).tolist()
+        chance = calibrated and chance_of_so_few(k, n, calibrated, significance(level))
+        return CoverageRow(
+            scope=scope,
+            name=name,
+            level=level,
+            samples=n,
+            covered=k,
+            low=low,
+            high=high,
+            mean_size=float(size.mean()),
+            median_size=float(np.median(size)),
+            single=float(single.mean()),
+            single_right=float(covered[single].mean()) if single.any() else float("nan"),
+            ambiguous=ambiguous,
+            novel=novel,
+            contradictory=contradictory,
+            chance=chance,
+        )
+
+
+@dataclass(frozen=True)
+class _JudgedSamples:
+    """Distributions of some outputs, and the places of their true values."""
+
+    possibilities: Possibilities
+    places: Mapping[str, Indices]
+    conformity: FloatArray
+
+    @classmethod
+    def of(
+        cls, pis: Mapping[str, Possibility], named: Mapping[str, Any], conformity: Any
+    ) -> "_JudgedSamples":
+        batches = {
+            k: Possibility(p.attribute, np.atleast_2d(p.degrees), p.coherence)
+            for k, p in pis.items()
+        }
+        n = len(next(iter(batches.values())))
+        if not n:
+            raise DataError("there are no samples to report on")
+        targets = read_targets(named, {name: pi.attribute for name, pi in pis.items()}, n)
+        for name, target in targets.items():
+            if target.is_graded:
+                raise DataError(f"the targets of {name!r} are distributions; give the true values")
+        places = {name: target.labels.astype(np.intp) for name, target in targets.items()}
+        return cls(batches, places, np.ones(n) if conformity is None else conformity)
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return len(self.conformity)
+
+    def rows(
+        self, levels: Sequence[float], groups: npt.ArrayLike | None, guaranteed: Guaranteed
+    ) -> tuple[CoverageRow, ...]:
+        """Return the figures of all, of outputs, classes and groups, at each level."""
+        outcomes = {level: self._outcomes(level) for level in levels}
+        return tuple(
+            outcomes[level][output].row(scope, name, level, where, guaranteed.get((scope, name)))
+            for scope, name, output, where in self._scopes(groups)
+            for level in levels
+        )
+
+    def _outcomes(self, level: float) -> dict[str, _Outcome]:
+        """Return what became of each output, and under the empty name of all of them."""
+        sets = PredictionSets(level, self.possibilities, self.conformity)
+        found = {}
+        for name, places in self.places.items():
+            covered = sets.members(name)[np.arange(self.n), places]
+            size = sets.sizes[name].astype(np.float64)
+            found[name] = _Outcome(covered, size, sets.reasons(name))
+        return {"": _Outcome.joint([*found.values()]), **found}
+
+    def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:
+        """Yield scope, name, output and samples of each line of the report."""
+        yield "all", "", "", slice(None)
+        several = len(self.places) > 1
+        for output in self.places if several else ():
+            yield "output", output, output, slice(None)
+        for output, places in self.places.items():
+            domain = self.possibilities[output].attribute.domain
+            for value, where in zip(domain, _parts(places, len(domain)), strict=True):
+                shown = show_value(value)
+                if len(where):
+                    yield "class", f"{output} = {shown}" if several else shown, output, where
+        if groups is not None:
+            names, numbers = _grouped(groups, self.n)
+            for name, where in zip(names, _parts(numbers, len(names)), strict=True):
+                yield "group", name, "", where
+
+
+def _parts(numbers: Indices, n_parts: int) -> list[Indices]:
+    """Return the places of 0, of 1, ... in an array."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, n_parts)))
+
+
+def _grouped(groups: npt.ArrayLike, n: int) -> tuple[list[str], Indices]:
+    """Return the names of groups, in order, and the number of the group of each sample."""
+    given = np.asarray(groups)
+    if given.shape != (n,):
+        raise ShapeError(f"groups has shape {given.shape}; name one for each of {n} samples")
+    names, numbers = np.unique(
+        given.astype(str) if given.dtype == object else given, return_inverse=True
+    )
+    return [str(name) for name in names.tolist()], numbers.astype(np.intp)

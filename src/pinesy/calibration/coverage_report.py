@@ -1,0 +1,196 @@
+"""How often true values are in their sets, against the levels that promise it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.console import data_frame, text_table
+from pinesy._common.pages import BLUE, ORANGE, html_plots, html_tables, new_axes
+
+#: A count with less chance than this, if the guarantee held, is called too low.
+UNLIKELY = 0.01
+Table = list[list[str]]
+
+
+@dataclass(frozen=True)
+class CoverageRow:
+    """The sets of some samples at one level.
+
+    Attributes
+    ----------
+    scope : ``"all"`` samples, with all outputs together; one ``"output"``; the samples of one true
+        value of an output, a ``"class"``; a ``"group"`` of samples, all outputs together
+    name : which output, class or group; empty for all
+    level : the nominal coverage
+    samples, covered : how many there are, and how many have their true values in their sets
+    low, high : the exact 95 % band of the coverage (Clopper and Pearson)
+    mean_size, median_size : of the sets; of several outputs, how many combinations remain
+    single : the share of samples with one value left (of every output)
+    single_right : the share of these where it is the true one; NaN if there are none
+    ambiguous, novel, contradictory : the shares of samples without a single answer, by the reason
+    chance : of so few covered samples if the guarantee holds, allowing for the luck of calibration
+        (`chance_of_so_few`); None where nothing is guaranteed
+    """
+
+    scope: str
+    name: str
+    level: float
+    samples: int
+    covered: int
+    low: float
+    high: float
+    mean_size: float
+    median_size: float
+    single: float
+    single_right: float
+    ambiguous: float
+    novel: float
+    contradictory: float
+    chance: float | None
+
+    @property
+    def observed(self) -> float:
+        """The observed coverage."""
+        return self.covered / self.samples
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the guarantee is contradicted; without one, whether the band is below."""
+        return self.high < self.level if self.chance is None else self.chance < UNLIKELY
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The row as JSON holds it."""
+        found = {**asdict(self), "observed": self.observed}
+        return {key: None if value != value else value for key, value in found.items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoverageReport:
+    """Nominal against observed coverage on samples that were not used for calibration.
+
+    Attributes
+    ----------
+    outputs : the names of the attributes whose true values are known
+    samples : how many there are
+    rows : a `CoverageRow` for each scope and level
+    guarantee : what is guaranteed, in words; empty if nothing is
+    """
+
+    outputs: tuple[str, ...]
+    samples: int
+    rows: tuple[CoverageRow, ...]
+    guarantee: str = ""
+
+    def of(self, scope: str) -> tuple[CoverageRow, ...]:
+        """Return the rows of ``"all"``, ``"output"``, ``"class"`` or ``"group"``."""
+        return tuple(row for row in self.rows if row.scope == scope)
+
+    @property
+    def too_low(self) -> tuple[CoverageRow, ...]:
+        """The rows of all samples whose coverage is too low to be chance."""
+        return tuple(row for row in self.of("all") if row.is_low)
+
+    @property
+    def verdict(self) -> str:
+        """What the figures say, in a sentence."""
+        if not self.too_low:
+            return "No level covers fewer samples than chance allows."
+        levels = ", ".join(f"{row.level:g}" for row in self.too_low)
+        if not self.guarantee:
+            return f"Too few are covered at {levels}: these degrees are no guaranteed levels."
+        return (
+            f"Too few are covered at {levels} to be chance: the samples are not exchangeable with "
+            "those of calibration, or these were used in training, or the rules have exceptions."
+        )
+
+    # --- forms -----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, for JSON."""
+        return {
+            "outputs": list(self.outputs),
+            "samples": self.samples,
+            "guarantee": self.guarantee,
+            "verdict": self.verdict,
+            "rows": [row.content for row in self.rows],
+        }
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas DataFrame."""
+        return data_frame([row.content for row in self.rows])
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables of the report by their titles, each with its head."""
+        found = {"Coverage": [HEAD, *map(_line, self.of("all"))]}
+        for scope, title in (("output", "Output"), ("class", "Class"), ("group", "Group")):
+            if rows := self.of(scope):
+                found[f"Coverage by {scope}"] = _matrix(rows, title.lower())
+        return found
+
+    def html(self) -> str:
+        """Return the report as a part of a page: tables, and a plot if Matplotlib is there."""
+        plots = html_plots([self._draw])
+        return f"{html_tables(self.tables())}<p>{self.verdict}</p>{plots}"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw nominal and observed coverage and the share of single answers; return the axes.
+
+        ``report.plot().figure.savefig("coverage.svg")`` writes it. It needs Matplotlib.
+        """
+        axes = new_axes() if axes is None else axes
+        self._draw(axes)
+        return axes
+
+    def _draw(self, axes: Any) -> None:
+        rows = self.of("all")
+        places, levels = np.arange(len(rows)), [row.level for row in rows]
+        observed = np.array([row.observed for row in rows])
+        band = np.abs(np.array([[row.low for row in rows], [row.high for row in rows]]) - observed)
+        axes.errorbar(places, observed, yerr=band, fmt="o", color=BLUE, capsize=4, label="observed")
+        axes.hlines(levels, places - 0.3, places + 0.3, color="#222", label="nominal")
+        single = [row.single for row in rows]
+        axes.plot(places, single, ".--", color=ORANGE, linewidth=1, label="single answers")
+        axes.set_xticks(places, [f"{level:.4g}" for level in levels])
+        axes.set(xlabel="level", ylabel="share of the samples", title="Coverage", ylim=(None, 1.02))
+        axes.legend()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
+        return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {shown})"
+
+    def __str__(self) -> str:
+        """Return the tables as text."""
+        parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
+        return "\n\n".join([*parts, self.verdict])
+
+
+HEAD = [
+    "level", "observed", "95% band", "mean size", "median", "single", "of these right",
+    "ambiguous", "novel", "contradictory", "chance of so few",
+]  # fmt: skip
+
+
+def _line(row: CoverageRow) -> list[str]:
+    shares = (row.single, row.single_right, row.ambiguous, row.novel, row.contradictory)
+    return [
+        f"{row.level:g}",
+        f"{row.observed:.2%}",
+        f"{row.low:.2%} to {row.high:.2%}",
+        f"{row.mean_size:.3g}",
+        f"{row.median_size:g}",
+        *("" if share != share else f"{share:.1%}" for share in shares),
+        "" if row.chance is None else f"{row.chance:.3g}",
+    ]
+
+
+def _matrix(rows: Sequence[CoverageRow], title: str) -> Table:
+    """Return a line for each name, a column for each level; ``*`` marks what is too low."""
+    levels = list(dict.fromkeys(row.level for row in rows))
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        line = lines.setdefault(row.name, [row.name, str(row.samples)])
+        line.append(f"{row.observed:.1%}{'*' * row.is_low}")
+    return [[title, "samples", *(f"{level:g}" for level in levels)], *lines.values()]
