@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def room(name: str) -> str:
 def imports(name: str, text: str, names: set[str]) -> Iterator[str]:
     """Yield the modules of pinesy that a module imports at run time, wherever it does."""
     package = name.rpartition(".")[0].split(".")
-    for node in _executed(ast.parse(text)):
+    for node in _import_statements(text):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -70,6 +71,12 @@ def imports(name: str, text: str, names: set[str]) -> Iterator[str]:
         for module in modules:
             if module.split(".")[0] == "pinesy":
                 yield f"{module}.__init__" if f"{module}.__init__" in names else module
+
+
+@cache  # most tests change one module of them all
+def _import_statements(text: str) -> list[ast.AST]:
+    nodes = _executed(ast.parse(text))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
