@@ -9,7 +9,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
-from pinesy.rulebase.proposition_text import ARITHMETIC, PropositionReader
+from pinesy.rulebase.rule_reader import ARITHMETIC, RuleReader
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.value_sets import Grammar, read_items, read_name, read_subset, read_value
@@ -24,7 +24,7 @@ _AGGREGATES: dict[str, Callable[..., Cascade]] = {
 }
 
 
-def read_joint(known: PropositionReader) -> Cascade:
+def read_joint(known: RuleReader) -> Cascade:
     """Read ``pair = left * right``: a product attribute and its pairing rules."""
     reader = known.reader
     token = reader.token
@@ -37,7 +37,7 @@ def read_joint(known: PropositionReader) -> Cascade:
     return Cascade(pairing)
 
 
-def read_function(known: PropositionReader) -> Cascade:
+def read_function(known: RuleReader) -> Cascade:
     """Read ``total = left + right`` or ``total in {0..18} = sum(digit[i] for i in 1..4)``."""
     reader = known.reader
     token = reader.token
@@ -83,7 +83,7 @@ class _Numbered(Mapping[str, int]):
         return len(self._attributes)
 
 
-def _aggregate(known: PropositionReader, name: str, domain: Sequence[Hashable] | None) -> Cascade:
+def _aggregate(known: RuleReader, name: str, domain: Sequence[Hashable] | None) -> Cascade:
     """Read ``count(digit[i] == 7 for i in 1..4)`` or ``sum(left, right) % 10``."""
     reader = known.reader
     token = reader.take()
@@ -102,7 +102,7 @@ def _aggregate(known: PropositionReader, name: str, domain: Sequence[Hashable] |
     return known.at(token, lambda: _AGGREGATES[token.text](name, items, **more))
 
 
-def _term(known: PropositionReader) -> Any:
+def _term(known: RuleReader) -> Any:
     """Read an attribute or, for a parity, a proposition."""
     start = known.reader.position
     attribute = known.attribute()

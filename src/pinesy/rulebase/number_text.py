@@ -6,14 +6,14 @@ from typing import Any
 
 from pinesy._common.validation import check_number
 from pinesy.exceptions import DomainError
-from pinesy.rulebase.proposition_text import PropositionReader
+from pinesy.rulebase.rule_reader import RuleReader
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import cut_of
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import read_names, read_subset, read_value
 
 
-def read_number(statements: PropositionReader) -> None:
+def read_number(statements: RuleReader) -> None:
     """Read what follows ``number``: names, and perhaps cuts, names of the intervals and blur.
 
     Without names, the cuts of the text's comparisons are added to those that stand here.

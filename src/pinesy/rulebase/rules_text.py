@@ -16,31 +16,21 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from pinesy._common.validation import check_degree
-from pinesy.exceptions import DataError, DegreeError, PinesyError
+from pinesy.exceptions import DataError, PinesyError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.formula_text import FormulaReader
 from pinesy.rulebase.function_text import read_function, read_joint
 from pinesy.rulebase.number_text import read_number
+from pinesy.rulebase.rule_reader import VERSION, RuleReader
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import premise_of
-from pinesy.rules.rule import Rule, from_certainty
+from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.template_reader import TemplateReader
 from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, read_value
 
-#: That of the language; files of older ones are read as they were meant.
-VERSION = 2
 #: What files of version 1 began with, which did not say so.
 HEAD_1 = "# written by pinesy; the last line says: end"
-#: Words that may not follow a rule, and what to write.
-_NO_CONCLUSION = {
-    "and": "a rule has one conclusion; write a rule for each",
-    "or": "a rule has one conclusion, on one attribute; write 'in' and the values that are left",
-    "else": "a rule has no 'else'; write 'iff', or another rule with 'not (...)'",
-}
 
 
 def parse(text: str, directory: str | Path | None = None) -> Cascade:
@@ -147,13 +137,12 @@ def _version(reader: Reader) -> int:
     return version
 
 
-class _Statements(FormulaReader):
+class _Statements(RuleReader):
     """Reads declarations and rules one after the other; line ends mean nothing."""
 
     def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
         super().__init__(text, attributes)
         self.rules: dict[str, list[Rule]] = {}
-        self.version = VERSION
 
     def statement(self) -> None:
         """Read a declaration or a rule."""
@@ -212,48 +201,3 @@ class _Statements(FormulaReader):
         self.reader.expect("=")
         factors = self.factors()
         self.attributes[name] = self.at(token, lambda: Attribute.product(name, *factors))
-
-    def rule(self, word: str) -> Rule:
-        """Read a rule after its ``if`` or ``iff``."""
-        start = self.reader.tokens[self.reader.position - 1]
-        if word == "iff" and self.version == 1:
-            self.reader.fail("'iff' came with version 2; in version 1 'if' means that", start)
-        premise = self.formula()
-        self.reader.expect("then")
-        conclusion = self.proposition()
-        s, r = self._parameters(word)
-        if self.reader.token.text in _NO_CONCLUSION and self.reader.token.kind == "word":
-            self.reader.fail(_NO_CONCLUSION[self.reader.token.text])
-        if self.lacks_cuts:  # it is read again; the parts may not fit together now
-            premise = conclusion
-        return self.at(start, lambda: Rule(premise_of(premise), conclusion, s, r))
-
-    def _parameters(self, word: str) -> tuple[float, float]:
-        """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there.
-
-        What is not given makes an implication after ``if``, an equivalence after ``iff``.
-        """
-        given: dict[str, float] = {}
-
-        def parameter() -> None:
-            token = self.reader.take()
-            name = token.text
-            if name not in ("s", "r", "certainty") or name in given:
-                expected = "s=, r= or certainty="
-                self.reader.fail(f"expected {expected}, once each, found {name!r:.60}", token)
-            self.reader.expect("=")
-            value = read_value(self.reader)
-            try:
-                given[name] = check_degree(value, name)
-            except DegreeError as error:
-                self.reader.fail(str(error), token)
-            if "certainty" in given and "r" in given:
-                self.reader.fail("a certainty c is r = 1 - c: give one of them", token)
-
-        if self.reader.accept("["):
-            self.reader.listing("]", parameter)
-        if "certainty" in given:
-            given["r"] = from_certainty(given["certainty"])
-        # Version 1 knew equivalences: what is not given is 0.
-        s = 1.0 if word == "if" and self.version > 1 else 0.0
-        return given.get("s", s), given.get("r", 0.0)

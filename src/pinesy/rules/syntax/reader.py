@@ -12,6 +12,9 @@ from pinesy.rules.syntax.writer import show_value
 #: The values that keywords stand for.
 CONSTANTS: dict[str, Hashable] = {"true": True, "false": False, "none": None}
 
+#: What follows a value that is no expression.
+AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
+
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
@@ -224,6 +227,21 @@ class Reader:
             elements.append(element())
         return elements
 
+    def is_literal(self) -> bool:
+        """Tell whether a number or a word comes next that is no part of an expression."""
+        kind, text, _start = self.token
+        if self.ahead() not in AFTER_VALUE:
+            return False
+        return kind == "number" or (kind == "word" and text not in KEYWORDS and "-" not in text)
+
+    def literal(self) -> Any:
+        """Read a number, a word, or the value of the variable that it is."""
+        token = self.take()
+        if token.kind == "number":
+            return self.number(token)
+        known, value = self.variable(token)
+        return value if known else token.text
+
     def literals(self) -> list[Hashable] | None:
         """Read ``{low, 3}`` if it is a set of plain words and numbers; else None, and stay."""
         if self.token.text != "{" or self.token.kind != "sign":
@@ -232,14 +250,14 @@ class Reader:
         values: list[Hashable] = []
         while self.tokens[place].text != "}":
             token, after = self.tokens[place], self.tokens[place + 1].text
-            if after not in (",", "}") or not self._is_literal(token):
+            if after not in (",", "}") or not self._is_plain(token):
                 return None
             values.append(self.number(token) if token.kind == "number" else token.text)
             place += 2 if after == "," else 1
         self.seek(place + 1)
         return values
 
-    def _is_literal(self, token: Token) -> bool:
+    def _is_plain(self, token: Token) -> bool:
         if self.scope or self.constants:  # a word may be a variable, a hyphen a minus
             return token.kind == "number"
         return token.kind == "number" or (token.kind == "word" and token.text not in KEYWORDS)

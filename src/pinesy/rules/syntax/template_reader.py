@@ -106,7 +106,7 @@ class TemplateReader:
             if kind == "word" and word in templates:
                 reader.take()
                 templates[word]()
-            elif kind == "word" and reader.ahead() == "(" and word not in _NO_MACROS:
+            elif kind == "word" and word not in _NO_MACROS and reader.ahead() == "(":
                 self._call()
             else:
                 self.statement()

@@ -6,16 +6,13 @@ from typing import Any, TypeVar
 from pinesy._common.validation import is_integer
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
-from pinesy.rules.syntax.lexer import KEYWORDS, MAX_RANGE, Token
-from pinesy.rules.syntax.reader import Reader
+from pinesy.rules.syntax.lexer import MAX_RANGE, Token
+from pinesy.rules.syntax.reader import AFTER_VALUE, Reader
 
 T = TypeVar("T")
 
 #: Characters of a name with indices, and values in a tuple, however deep.
 MAX_NAME, MAX_LEAVES = 10_000, 1_000
-
-#: What follows a value that is no expression.
-_AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
 
 
 class ValueSet(tuple[Hashable, ...]):
@@ -71,34 +68,18 @@ def read_value(reader: Reader) -> Any:
     if token.text == "(" and token.kind == "sign":  # a tuple of literals, as in long sets
         reader.take()
         parts = []
-        while _is_literal(reader):
-            parts.append(_literal(reader))
+        while reader.is_literal():
+            parts.append(reader.literal())
             if not reader.accept(","):
                 break
-        if len(parts) > 1 and reader.accept(")") and reader.token.text in _AFTER_VALUE:
+        if len(parts) > 1 and reader.accept(")") and reader.token.text in AFTER_VALUE:
             return _bounded(reader, tuple(parts), token)
         reader.seek(start)
-    elif _is_literal(reader):
-        return _literal(reader)
+    elif reader.is_literal():
+        return reader.literal()
     elif token.kind == "name":
         reader.fail(f"expected a value, found {token.text!r:.60}")
     return evaluated(reader, Grammar(reader, None).sum(), token)
-
-
-def _is_literal(reader: Reader) -> bool:
-    """Tell whether a number or a word comes next that is no part of an expression."""
-    kind, text, _start = reader.token
-    if reader.ahead() not in _AFTER_VALUE:
-        return False
-    return kind == "number" or (kind == "word" and text not in KEYWORDS and "-" not in text)
-
-
-def _literal(reader: Reader) -> Any:
-    token = reader.take()
-    if token.kind == "number":
-        return reader.number(token)
-    known, value = reader.variable(token)
-    return value if known else token.text
 
 
 def read_argument(reader: Reader) -> Any:
