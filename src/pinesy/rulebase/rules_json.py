@@ -26,9 +26,9 @@ from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_reader import VERSION as TEXT_VERSION
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import HEAD_1, parse_file
-from pinesy.rulebase.rules_text import VERSION as TEXT_VERSION
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.definitions import content_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
