@@ -4,9 +4,11 @@ from pinesy.calibration.calibrate import calibrate
 from pinesy.calibration.calibrated_answers import CalibratedAnswers
 from pinesy.calibration.calibrated_inputs import CalibratedInputs
 from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.coverage_counts import coverage, coverage_of
 from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
+from pinesy.calibration.drift_monitor import DriftMonitor, Novelty, novelty
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.calibration.score_counts import ScoreCounts, samples_needed
 
@@ -14,13 +16,18 @@ __all__ = [
     "CalibratedAnswers",
     "CalibratedInputs",
     "CalibratedRules",
+    "ConformalMartingale",
     "ConformalTransform",
     "CoverageReport",
     "CoverageRow",
+    "DriftMonitor",
+    "DriftStatus",
+    "Novelty",
     "PredictionSets",
     "ScoreCounts",
     "calibrate",
     "coverage",
     "coverage_of",
+    "novelty",
     "samples_needed",
 ]

@@ -1,6 +1,7 @@
 """Scores: how badly values fit, of the true values and of the best ones."""
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def as_parts(degrees: Any) -> dict[Any, FloatArray]:
 def true_scores(scores: FloatArray, places: npt.NDArray[np.int64]) -> FloatArray:
     """Return the scores of the true values, a row for each sample."""
     true = np.take_along_axis(scores, places[..., None], axis=-1)
-    return np.asarray(true.reshape(len(true), -1))
+    return _rows(true)
 
 
 def all_true_scores(
@@ -72,4 +73,9 @@ def doubts(scores: FloatArray) -> FloatArray:
     if scores.shape[-1] == 1:
         return np.zeros((len(scores), 1))
     least = np.partition(scores, 1, axis=-1)
-    return np.asarray(1.0 - (least[..., 1] - least[..., 0])).reshape(len(scores), -1)
+    return _rows(1.0 - (least[..., 1] - least[..., 0]))
+
+
+def _rows(array: FloatArray) -> FloatArray:
+    """Return an array with a row for each sample, of which there may be none."""
+    return np.reshape(array, (len(array), prod(array.shape[1:])))

@@ -1,0 +1,221 @@
+"""Watch a stream of samples: an alarm when they are no longer like those of calibration."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.files import read_text, writing
+from pinesy._common.pages import BLUE, ORANGE, new_axes
+from pinesy._common.validation import FloatArray
+from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
+from pinesy.calibration.conformal_scores import all_true_scores, worst_doubt
+from pinesy.calibration.score_counts import ScoreCounts, significance
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DataError
+
+FORMAT, VERSION = "pinesy drift monitor", 1
+
+
+class DriftMonitor:
+    """Raises an alarm when new samples are no longer like those of calibration.
+
+    It looks at how doubtful each sample is (how little the best value of its least sure input, or
+    answer, is ahead), which needs no true values; or, `labelled`, at how badly the true values fit.
+    Ranked among all samples before it, calibration included, that is a p-value; if calibration and
+    new samples are exchangeable, all p-values are independent and uniform, and the chance of an
+    alarm, ever, is at most `chance`: see `ConformalMartingale` for the test. An alarm says that the
+    guarantee of the calibration no longer rests on anything: calibrate anew, on new samples. No
+    alarm is no proof that nothing has changed: a change that leaves the doubt alone is not seen.
+
+    Parameters
+    ----------
+    calibrated : what `calibrate` returns, without weights
+    chance : of a false alarm, ever
+    labelled : whether true values come with the samples: those of what is calibrated, all inputs
+        or all answers
+    seed : of the lots that break ties
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> from pinesy.calibration import calibrate
+    >>> sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    >>> rules = RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([0.3, 0.3], 300)
+    >>> sure = calibrate(rules, {"sky": p}, {"sky": np.where(p[:, 0] > 0.5, "dark", "clear")})
+    >>> monitor = DriftMonitor(sure)
+    >>> monitor.update({"sky": rng.dirichlet([0.3, 0.3], 500)})
+    DriftStatus(500 samples, no alarm)
+    >>> monitor.update({"sky": rng.dirichlet([3.0, 3.0], 500)})  # a new camera, and less clear
+    DriftStatus(1000 samples, alarm at sample 522)
+    """
+
+    def __init__(
+        self,
+        calibrated: CalibratedRules,
+        *,
+        chance: float = 0.01,
+        labelled: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.calibrated, self.labelled = calibrated, labelled
+        self.test = ConformalMartingale(_counts(calibrated, labelled), chance=chance, seed=seed)
+
+    def update(self, evidence: Evidence, targets: Mapping[str, Any] | None = None) -> DriftStatus:
+        """See a batch of new samples, in the order in which they came.
+
+        Parameters
+        ----------
+        evidence : as for the calibrated rules
+        targets : the true values, if the monitor is `labelled`
+        """
+        scores = self.calibrated.scores(evidence)
+        if not self.labelled:
+            if targets is not None:
+                raise DataError("this monitor takes no targets; make one with labelled=True")
+            return self.test.update(worst_doubt(scores))
+        if not isinstance(targets, Mapping):
+            raise DataError(
+                f"targets is {targets!r:.60}; a labelled monitor needs a dict of the true values "
+                "of what was calibrated"
+            )
+        n = len(next(iter(scores.values())))
+        places = self.calibrated.places(targets, n)
+        return self.test.update(all_true_scores(scores, places).max(axis=1))
+
+    @property
+    def samples(self) -> int:
+        """How many samples were seen."""
+        return self.test.samples
+
+    @property
+    def alarm(self) -> int | None:
+        """The number of the sample, from 1 on, at which the alarm was raised; None if none was."""
+        return self.test.alarm
+
+    @property
+    def path(self) -> tuple[npt.NDArray[np.int64], FloatArray]:
+        """Numbers of samples and the natural logarithm of the martingale after them.
+
+        Of long streams every second, fourth, eighth ... sample.
+        """
+        return self.test.path
+
+    def __repr__(self) -> str:
+        said = "no alarm" if self.alarm is None else f"alarm at sample {self.alarm}"
+        return f"DriftMonitor({self.samples} samples, {said})"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the path of the martingale and the line of alarm; return the axes.
+
+        It needs Matplotlib.
+        """
+        axes = new_axes() if axes is None else axes
+        times, values = self.path
+        axes.plot(times, values / np.log(10.0), color=BLUE, label="evidence of a change")
+        line = self.test.threshold / np.log(10.0)
+        axes.axhline(line, color=ORANGE, linewidth=1, linestyle="--", label="alarm")
+        if self.alarm is not None:
+            axes.axvline(self.alarm, color=ORANGE, linewidth=1)
+        axes.set(xlabel="sample", ylabel="martingale (powers of 10)", title=repr(self)[13:-1])
+        axes.legend()
+        return axes
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a JSON file: all scores that were seen, but no samples."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "calibration": _digest(self.test.counts),
+            "labelled": self.labelled,
+            **self.test.content,
+        }
+        with writing(Path(path)) as stream:
+            json.dump(content, stream)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], calibrated: CalibratedRules) -> "DriftMonitor":
+        """Return the monitor in a file, which goes on to the same bits.
+
+        Parameters
+        ----------
+        calibrated : the same as when it was saved
+        """
+        path = Path(path)
+        try:
+            content = json.loads(read_text(path))
+            if content["format"] != FORMAT or content["version"] != VERSION:
+                raise DataError(f"{path}: is no monitor of version {VERSION}")
+            found = cls(calibrated, labelled=content["labelled"])
+            if content["calibration"] != _digest(found.test.counts):
+                raise DataError(f"{path}: is the monitor of another calibration; make a new one")
+            found.test = ConformalMartingale.read(found.test.counts, content)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{path}: is not what DriftMonitor.save wrote") from None
+        return found
+
+
+def _counts(calibrated: CalibratedRules, labelled: bool) -> ScoreCounts:
+    """Return the scores that new ones are ranked among."""
+    transform = calibrated.transform
+    if not labelled:
+        return transform.doubt_
+    if transform.unit != "sample" or transform.class_conditional:
+        raise DataError(
+            "a labelled monitor needs a calibration that counts whole samples: unit='sample', "
+            "without class_conditional"
+        )
+    return transform.counts_[0]
+
+
+def _digest(counts: ScoreCounts) -> str:
+    return hashlib.sha256(json.dumps(counts.content).encode()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Novelty:
+    """Which samples conform to nothing that calibration has seen.
+
+    Attributes
+    ----------
+    p_values : of each sample, how well the best value of its least conforming input (or answer)
+        fits; of samples like those of calibration at most a share `alpha` is at `alpha` or below
+    level : float
+    novel : which samples are excluded at the level, whatever their values
+    """
+
+    p_values: FloatArray
+    level: float
+    novel: npt.NDArray[np.bool_]
+
+    @property
+    def order(self) -> npt.NDArray[np.intp]:
+        """The samples, from the most novel on."""
+        return np.argsort(self.p_values, kind="stable")
+
+    def __repr__(self) -> str:
+        return f"Novelty({self.novel.sum()} of {len(self.novel)} samples at {self.level:g})"
+
+
+def novelty(calibrated: CalibratedRules, evidence: Evidence, level: float = 0.99) -> Novelty:
+    """Tell which samples conform to nothing that calibration has seen.
+
+    If new samples are exchangeable with those of calibration, at most a share ``1 - level`` is
+    called novel: the best value fits at least as well as the true one.
+    """
+    calibrated.transform.check_level(level)
+    p = np.atleast_1d(calibrated.conformity(evidence))
+    return Novelty(p, level, p <= significance(level))
