@@ -244,6 +244,57 @@ def _reproduce(
         typer.echo(f"of the time of what was done, rules took {share:.2f} %")
 
 
+RSBENCH_HELP = """Sums of which only some pairs of digits are seen, learned from answers alone.
+
+MNIST-Half and MNIST-EvenOdd of rsbench, with its numbers of samples: are the
+concepts right too, and does the model know where it cannot tell? The best of
+several starts, and all of them together, beside published figures. Stop it
+and start it again as you like; --quick is small, with no download.
+
+[bold]Examples[/bold]
+  python -m reproduction rsbench --quick
+  python -m reproduction rsbench --task evenodd --runs 10 --threads 1
+"""
+SumTaskName = Literal["half", "evenodd"]
+
+
+def rsbench(
+    task: Annotated[SumTaskName, typer.Option(help="Which sums.")] = "half",
+    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
+    epochs: Annotated[int, typer.Option(min=1, help="Of each start.")] = 20,
+    starts: Annotated[int, typer.Option(min=1, help="Of each run.")] = 5,
+) -> None:
+    """Do the runs that are not done yet, and print the table of all."""
+    from pinesy.problems import cache_directory
+    from reproduction.sum_splits import FEW, SAMPLES, TASKS
+
+    try:
+        from reproduction.rsbench import do_runs, read_runs, rsbench_table
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
+    scale, wanted = QUICK if quick else PAPER, TASKS[task]
+    place = scale.place(results)
+    done = do_runs(
+        wanted,
+        _runs(runs, run, quick),
+        place,
+        scale.place(work or cache_directory() / "experiments"),
+        scale.images(),
+        FEW if quick else SAMPLES,
+        say=typer.echo,
+        epochs=epochs,
+        starts=starts,
+        threads=threads,
+    )
+    typer.echo(f"{done} runs done; records in {place / 'rsbench'}")
+    typer.echo(rsbench_table(wanted, read_runs(place, wanted)))
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -277,6 +328,7 @@ def _screen(stream: TextIO) -> Screen:
 app = typer.Typer(help=HELP, **SETTINGS)
 for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
     app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
+app.command(help=RSBENCH_HELP)(rsbench)
 app.command(help=REPORT_HELP)(report)
 
 

@@ -1,0 +1,246 @@
+"""rsbench's sums, learned from answers alone: whether concepts are right, and the model knows.
+
+Each run trains a network from several starts. The one that gives most answers for validation is
+measured alone; all that give about as many together, by the maximum of their possibilities
+(`pinesy.Combined`); and the one with all remappings kept possible that the sums leave open
+(`Shortcuts.cautious`).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from pinesy import (
+    Combined,
+    NeuroSymbolic,
+    Shortcuts,
+    antipignistic_inverse,
+    check_concepts,
+    shortcuts,
+)
+from pinesy._common.files import made, read_text, writing
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DataError
+from pinesy.nets import (
+    START,
+    Answered,
+    DeepSoftLogCNN,
+    Recipe,
+    best_start,
+    predict_proba,
+    using_threads,
+)
+from pinesy.rulebase.cascade import Cascade
+from reproduction.environment import environment
+from reproduction.scales import Images
+from reproduction.sum_splits import PairsPart, SumTask, sum_parts
+
+FORMAT: Final = "pinesy.rsbench/1"
+#: Starts whose validation answers are at most so much worse than the best one's are kept.
+SLACK: Final = 0.02
+EPOCHS: Final = 20
+STARTS: Final = 5
+#: The starts of a run have seeds of their own.
+SEEDS_A_RUN: Final = 100
+#: What is measured, and what the table calls it; each also out of distribution.
+MEASURES: Final = {
+    "label_accuracy": "answers right",
+    "concept_accuracy": "concepts right",
+    "concept_ece": "concept ECE",
+    "collapse": "collapse",
+    "concept_possible": "truth fully possible",
+    "concept_decided": "concepts decided",
+}
+
+#: In what ways, and what the table calls them.
+WAYS: Final = {"one": "one start", "combined": "starts combined", "cautious": "one, cautious"}
+
+
+def answered(task: SumTask, part: PairsPart, images: Images) -> Answered:
+    """Return samples with their sums, and nothing else that is known of them."""
+    answers = {"total": part.digits.sum(axis=1)}
+    return Answered(task.rules(), ["left", "right"], images.pixels[part.images], answers)
+
+
+def starts_of(
+    task: SumTask,
+    parts: Mapping[str, PairsPart],
+    images: Images,
+    recipe: Recipe,
+    seeds: Iterable[int],
+    directory: Path,
+    say: Callable[[str], Any],
+) -> tuple[dict[int, Any], dict[int, float]]:
+    """Return the networks of all starts, and their shares of right answers for validation.
+
+    Trainings have checkpoints in the directory, and go on from there.
+    """
+    train, valid = (answered(task, parts[name], images) for name in ("train", "valid"))
+    networks, scores = {}, {}
+    for seed in seeds:
+        start = best_start(
+            lambda seed: DeepSoftLogCNN(task.n_digits, seed=seed),
+            train,
+            valid,
+            recipe,
+            seeds=[seed],
+            directory=directory,
+            say=say,
+        )
+        networks[seed], scores[seed] = start.network, start.score
+    return networks, scores
+
+
+class _Prediction:
+    """Stands in for a network: its data are the numbers of images, which it has read already."""
+
+    def __init__(self, probabilities: FloatArray) -> None:
+        self.predict_proba = probabilities.__getitem__
+
+
+def measured(
+    rules: Cascade,
+    readings: Sequence[FloatArray],
+    part: PairsPart,
+    doubt: Shortcuts | None = None,
+) -> dict[str, Any]:
+    """Return the measures of one network, or of several together, on the samples of a part.
+
+    Parameters
+    ----------
+    readings : the probabilities (images, digits) that each network gives all images
+    doubt : remappings of concepts that stay possible; answers are those of the readings
+    """
+    model = Combined([NeuroSymbolic(_Prediction(p), rules) for p in readings])
+    total = model.predict_possibility(part.images)["total"]
+    right = total.decided & (total.degrees.argmax(axis=1) == part.digits.sum(axis=1))
+    degrees = model.evidence(part.images).reshape(-1, readings[0].shape[1])
+    seen, digits = readings[0][part.images.ravel()], part.digits.ravel()
+    if doubt is not None:
+        degrees = doubt.cautious({"left": degrees})["left"]
+    if doubt is not None or len(readings) > 1:
+        seen = antipignistic_inverse(degrees)
+    check = check_concepts(rules.inputs[0], seen, digits)
+    fully = degrees == 1.0
+    return {
+        "label_accuracy": float(right.mean()),
+        "concept_accuracy": check.accuracy,
+        "concept_ece": check.calibration_error,
+        "collapse": check.collapse,
+        "concept_possible": float(fully[np.arange(len(digits)), digits].mean()),
+        "concept_decided": float((fully.sum(axis=1) == 1).mean()),
+        "confusion": check.confusion.tolist(),
+    }
+
+
+def run_record(
+    task: SumTask,
+    run: int,
+    images: Images,
+    samples: Mapping[str, int],
+    work: Path,
+    *,
+    epochs: int = EPOCHS,
+    starts: int = STARTS,
+    threads: int = 1,
+    say: Callable[[str], Any] = print,
+) -> dict[str, Any]:
+    """Train and measure one run, and return its record."""
+    parts, rules = sum_parts(task, images, samples), task.rules()
+    recipe, first = START.with_epochs(epochs), SEEDS_A_RUN * run
+    with using_threads(threads):
+        networks, scores = starts_of(
+            task, parts, images, recipe, range(first, first + starts), work, say
+        )
+        readings = {seed: predict_proba(net, images.pixels) for seed, net in networks.items()}
+    best = max(scores, key=lambda seed: (scores[seed], -seed))
+    kept = [best, *(s for s in scores if s != best and scores[s] >= scores[best] - SLACK)]
+    found = shortcuts(rules, task.observed, limit=1)
+    ways: dict[str, tuple[list[FloatArray], Shortcuts | None]] = {
+        "one": ([readings[best]], None),
+        "combined": ([readings[seed] for seed in kept], None),
+        "cautious": ([readings[best]], found),
+    }
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "task": task.name,
+        "run": run,
+        "samples": {name: len(part) for name, part in parts.items()},
+        "recipe": json.loads(recipe.to_json()),
+        "scores": {str(seed): score for seed, score in scores.items()},
+        "kept": kept,
+        "remappings": found.count,
+        **environment(threads),
+    }
+    for way, (each, doubt) in ways.items():
+        record[way] = {n: measured(rules, each, parts[n], doubt) for n in ("test", "ood")}
+    seen, digits = readings[best][parts["test"].images.ravel()], parts["test"].digits.ravel()
+    near, share = found.looks_like(check_concepts(rules.inputs[0], seen, digits))
+    return {**record, "looks_like": str(near), "fits": share}
+
+
+def record_path(results: Path, task: SumTask, run: int) -> Path:
+    """Return the file of a run's record."""
+    return results / "rsbench" / f"{task.name}-{run:02d}.json"
+
+
+def read_runs(results: Path, task: SumTask) -> list[dict[str, Any]]:
+    """Return the records of a task, run by run."""
+    found = []
+    for path in sorted((results / "rsbench").glob(f"{task.name}-*.json")):
+        content = json.loads(read_text(path))
+        if content.get("format") != FORMAT:
+            raise DataError(f"{path}: not a record of rsbench ({FORMAT}); move it elsewhere")
+        found.append(content)
+    return found
+
+
+def do_runs(
+    task: SumTask,
+    runs: Iterable[int],
+    results: Path,
+    work: Path,
+    images: Images,
+    samples: Mapping[str, int],
+    say: Callable[[str], Any] = print,
+    **how: Any,
+) -> int:
+    """Do the runs that have no record yet; return how many were done.
+
+    A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
+    """
+    done = 0
+    for run in runs:
+        path = record_path(results, task, run)
+        if path.exists():
+            continue
+        say(f"{task.name}, run {run}")
+        place = work / f"rsbench-{task.name}-{run}"
+        record = run_record(task, run, images, samples, place, say=say, **how)
+        made(path.parent)
+        with writing(path) as stream:
+            stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
+        done += 1
+    return done
+
+
+def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return mean and deviation of each measure in %, as Markdown, beside what was published."""
+    head = ["measure", *WAYS.values(), "published: independent", "best"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for part, note in (("test", ""), ("ood", ", out of distribution")):
+        for key, name in MEASURES.items():
+            cells = [_spread([r[way][part][key] for r in records]) for way in WAYS]
+            known = task.published.get(key, ("", "")) if part == "test" else ("", "")
+            cells += ["" if figure in (None, "") else f"{figure}" for figure in known]
+            lines.append(f"| {name}{note} | {' | '.join(cells)} |")
+    readings = ", ".join(f"{r['looks_like']} ({100 * r['fits']:.0f} %)" for r in records)
+    return "\n".join([*lines, "", f"{len(records)} runs; the one start reads: {readings}"])
+
+
+def _spread(shares: Sequence[float]) -> str:
+    percent = 100 * np.array(shares)
+    return f"{percent.mean():.1f} ± {percent.std():.1f}"
