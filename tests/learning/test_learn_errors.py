@@ -118,7 +118,7 @@ def test_no_reliable_sample() -> None:
     with raises_saying(
         LearningError,
         "rule set 'color': none of the 4 samples is reliable for the tolerance 0.25",
-        "the smallest distance of a sample is 1.0",
+        "the smallest distance of a sample is 1,",
         "above 1, all",
     ) as caught:
         learn(RULES, X, ["green"] * 3 + ["red"], tolerance=0.25)

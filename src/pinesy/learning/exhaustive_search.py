@@ -22,6 +22,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.learning.evaluations import Evaluation, SearchProblem, ToleranceSearch
 from pinesy.learning.sample_systems import Measured
 from pinesy.learning.stages import CascadeStages, solve_stage, with_sets, with_solution
+from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.rule_set import RuleSet
 
 Ints = npt.NDArray[np.intp]
@@ -202,7 +203,7 @@ class CandidateGrid:
             group = self._group[name]
             # How many samples have nabla < tau, for each candidate.
             ordered, of_group = np.sort(distances), counts.setdefault(group, {})
-            of_group[name] = np.searchsorted(ordered, self._candidates[group])
+            of_group[name] = np.searchsorted(ordered, reliable_below(self._candidates[group]))
         return {g: GridCut(of, self._candidates[g], box[g]) for g, of in counts.items()}
 
     def _failures(

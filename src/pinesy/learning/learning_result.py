@@ -12,6 +12,7 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.minmax import Fronts
+from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
@@ -86,13 +87,13 @@ class SetResult:
 
     @property
     def reliable(self) -> npt.NDArray[np.bool_]:
-        """Which samples are reliable: ``nabla < tau``."""
+        """Which samples are reliable: ``nabla < tau``, but for rounding."""
         if self.nabla is None:
             raise DataError(
                 f"the distances of the samples of {self.name!r} were not kept, because the samples "
                 "were streamed; call audit for a batch of them"
             )
-        return self.nabla < self.tolerance
+        return np.asarray(self.nabla < reliable_below(self.tolerance))
 
     @property
     def n_reliable(self) -> int:

@@ -19,6 +19,7 @@ from pinesy.learning.learning_arguments import SetParameters, TrainingBatch
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.rule_counts import RuleCounts, rule_counts
 from pinesy.minmax import Fronts
+from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
@@ -138,7 +139,7 @@ class SampleSystems:
         """Return what the first pass keeps of some samples."""
         sides, n = len(self.degrees), end - begin
         e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
-        given = (*self._arguments(begin, end), self.slack, self.nabla, tolerance)
+        given = (*self._arguments(begin, end), self.slack, self.nabla, reliable_below(tolerance))
         reliable = load_kernels(KERNELS).fronts(*given, e, w, sizes)
         longest = sizes.max()
         inside = np.arange(longest) < sizes[:, None]
@@ -154,7 +155,8 @@ class SampleSystems:
         What is not above `least`, known from other samples, need not be worked out.
         """
         packed = (fronts.e, fronts.w, fronts.starts)
-        arguments = (*self._arguments(begin, end), self.slack, self.nabla, tolerance)
+        below = reliable_below(tolerance)
+        arguments = (*self._arguments(begin, end), self.slack, self.nabla, below)
         return float(load_kernels(KERNELS).stacked_distance(*arguments, packed, least))
 
 
@@ -231,7 +233,7 @@ class Measured:
         """Return what the first pass keeps, for each set."""
         # Tolerances that keep as many samples keep the same ones.
         keys = {
-            name: (name, int(np.count_nonzero(nabla < tolerances[name])))
+            name: (name, int(np.count_nonzero(nabla < reliable_below(tolerances[name]))))
             for name, nabla in self.nabla.items()
         }
         parts = self._each(

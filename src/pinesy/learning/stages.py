@@ -265,8 +265,8 @@ def _check_reliable(name: str, summary: SampleSummary, tolerance: float) -> None
     if summary.reliable == 0:
         raise LearningError(
             f"rule set {name!r}: none of the {summary.samples} samples is reliable for the "
-            f"tolerance {tolerance:g}; the smallest distance of a sample is {summary.smallest!r}, "
-            "so a tolerance above that would keep some (above 1, all)",
+            f"tolerance {tolerance:g}; the smallest distance of a sample is "
+            f"{summary.smallest:.12g}, so a tolerance above that would keep some (above 1, all)",
             name,
             summary.smallest,
         )

@@ -7,6 +7,7 @@ union of the fronts, so that pairs may come in any order and in any number of ch
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -230,6 +231,20 @@ def _front(e: FloatArray, w: FloatArray) -> Front:
     e, best = e[last], best[last]
     better = np.diff(best, prepend=0.0) > 0.0
     return Front(e[better], best[better])
+
+
+def reliable_below(tolerance: Any) -> Any:
+    """Return what the distance of a sample must be below, so that ``nabla < tau`` as decimals.
+
+    0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. Half of a tiny `tau`
+    stays, so that a distance of 0 is below.
+
+    Examples
+    --------
+    >>> 0.9 - 0.8 < 0.1, 0.8 - 0.7 < 0.1, max(0.9 - 0.8, 0.8 - 0.7) < reliable_below(0.1)
+    (True, False, False)
+    """
+    return np.maximum(tolerance - TOLERANCE, 0.5 * tolerance)
 
 
 def margin(nabla: float, tolerance: float) -> float:
