@@ -20,7 +20,7 @@ from pinesy._common import transform_loops
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.transform_loops import ANTIPIGNISTIC, EQUAL_TIES, INVERSE, MINIMUM_SPECIFICITY
-from pinesy._common.validation import FloatArray, check_distribution, suggestion
+from pinesy._common.validation import FloatArray, check_distribution, check_unmasked, suggestion
 from pinesy.exceptions import DegreeError, DomainError, placed
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]
@@ -266,6 +266,7 @@ def _as_table(rows: FloatArray, like: Any) -> Any:
 
 def _as_rows(distribution: Any) -> npt.NDArray[Any]:
     """Return numbers (..., m), of the type they have."""
+    check_unmasked(distribution, "a distribution")
     try:
         rows = np.asarray(distribution)
         rows = rows if rows.dtype.kind in "fiub" else np.asarray(distribution, dtype=np.float64)

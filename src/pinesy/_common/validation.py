@@ -54,6 +54,23 @@ def in_order(content: Any, labels: Iterable[str], what: str) -> Any:
     )
 
 
+def check_unmasked(content: object, what: str) -> None:
+    """Raise `DataError` for a masked array that hides something: NumPy would read it all the same.
+
+    Examples
+    --------
+    >>> check_unmasked(np.ma.masked_array([0.5, 0.5], mask=False), "probabilities")
+    """
+    if isinstance(content, np.ma.MaskedArray) and np.ma.is_masked(content):
+        place = tuple(map(int, np.argwhere(np.ma.getmaskarray(content))[0]))
+        shown = place[0] if len(place) == 1 else place
+        raise DataError(
+            f"{what}: a masked array that hides {np.ma.count_masked(content)} of its numbers, the "
+            f"first at {shown}; where nothing is known give None (of values) or 1 for every value "
+            "(of degrees), or leave such samples out"
+        )
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names one after the other, the first ones if they are many."""
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")

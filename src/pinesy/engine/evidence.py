@@ -15,6 +15,7 @@ from pinesy._common.validation import (
     FloatArray,
     check_degree,
     check_distribution,
+    check_unmasked,
     in_order,
     suggestion,
 )
@@ -149,6 +150,7 @@ class EvidenceForm:
 
     def _side_by_side(self, array: npt.NDArray[Any], transform: str | None) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
+        check_unmasked(array, "the array of inputs")
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
             names = ", ".join(self._names[:6]) + (", ..." * (len(self._names) > 6))
             raise DegreeError(
@@ -215,6 +217,7 @@ class _One(NamedTuple):
 
 def _form(content: Any, attribute: Attribute, word: str) -> "npt.NDArray[Any] | _Values | _One":
     """Return what is given of an attribute: degrees (size,) or (n, size), or plain values."""
+    check_unmasked(content, f"attribute {attribute.name!r}")
     if isinstance(content, np.ndarray) and content.ndim == 2:
         return _checked_degrees(content, attribute)
     if isinstance(content, Mapping | Possibility) or hasattr(content, "columns"):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, in_order, listed, suggestion
+from pinesy._common.validation import FloatArray, check_unmasked, in_order, listed, suggestion
 from pinesy.exceptions import (
     DataError,
     DegreeError,
@@ -160,6 +160,7 @@ def names(attributes: Sequence[Attribute]) -> str:
 
 
 def _array(content: object, what: str) -> Array:
+    check_unmasked(content, what)
     try:
         return np.asarray(content)
     except (TypeError, ValueError) as error:

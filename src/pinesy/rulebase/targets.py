@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import FloatArray, check_distributions, in_order, listed, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    check_distributions,
+    check_unmasked,
+    in_order,
+    listed,
+    suggestion,
+)
 from pinesy.engine.evidence import target_degrees
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
@@ -56,6 +63,7 @@ class Target:
         """
         if isinstance(content, Target):
             return cls._same(content, attribute)
+        check_unmasked(content, f"the target of {attribute.name!r}")
         if not is_batch:
             return cls._graded(target_degrees(content, attribute)[None, :], attribute)
         if isinstance(content, Possibility):
