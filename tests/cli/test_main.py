@@ -1,5 +1,6 @@
 """The program as a whole: help, version, `python -m pinesy`, signals and pipes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -147,3 +148,31 @@ def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
     )
     assert (result.returncode, without_notices(result.stderr)) == (0, "")
     assert r"iff \u03b1 in {0} then b in {0}" in result.stdout
+
+
+def test_json_stays_json_in_an_encoding_without_the_characters(tmp_path: Path) -> None:
+    rules, data = tmp_path / "r.rules", tmp_path / "d.jsonl"
+    rules.write_text(
+        'attribute a in {0, 1}\nattribute b in {"\u00e9", "\U0001f4a7"}\n'
+        'if a in {1} then b in {"\u00e9"}\n',
+        encoding="utf-8",
+    )
+    data.write_text('{"a": 1}\n{"a": 0}\n')
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*COMMAND, "infer", rules, data],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [json.loads(line)["b"]["possibility"] for line in done.stdout.splitlines()]
+    assert found == [{"\u00e9": 1.0}, {"\u00e9": 1.0, "\U0001f4a7": 1.0}]
+
+
+def test_what_files_say_cannot_steer_the_terminal(pinesy: Run, tmp_path: Path) -> None:
+    rules = tmp_path / "r.rules"
+    rules.write_text('attribute a in {"\x1b[31mred"}')
+    told = pinesy("check", rules).stderr
+    assert "\x1b" not in told
+    assert "\\x1b[31mred" in told

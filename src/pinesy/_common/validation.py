@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError
 
+#: Names that a mistyped one is compared with, and how long any of them may be.
+MOST_NAMES, LONGEST_NAME = 2000, 100
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -19,10 +22,15 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     A number is near to no other: -1 does not mean 1.
     """
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    near: list[str] = []
+    if isinstance(name, str) and len(name) <= LONGEST_NAME:  # its cost is that of both lengths
+        short = [n for n in names[:MOST_NAMES] if len(n) <= LONGEST_NAME]
+        near = difflib.get_close_matches(name, short, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
-    shown = ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+    shown = ", ".join(f"{n:.60}" for n in names[:8]) + (
+        f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    )
     return f"; known: {shown or 'none'}"
 
 

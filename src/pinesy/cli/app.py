@@ -1,5 +1,7 @@
 """The program ``pinesy``: its commands, and what its exit codes mean."""
 
+import codecs
+import json
 import os
 import sys
 from typing import Annotated, Any
@@ -16,6 +18,7 @@ from pinesy.cli.explain_command import explain
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
+from pinesy.cli.output import printable
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.exceptions import PinesyError
@@ -30,7 +33,7 @@ class CommandGroup(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except PinesyError as error:
-            typer.echo(f"error: {error}", err=True)
+            typer.echo(f"error: {printable(str(error))}", err=True)
             raise typer.Exit(3) from None
         except BrokenPipeError:
             _abandon_stdout()
@@ -95,11 +98,19 @@ def _options(
     """
 
 
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Write what an encoding lacks as JSON does (``\\u00e9``): JSON stays JSON, and text legible."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
 def run(commands: typer.Typer, name: str) -> None:
     """Run the commands of a program."""
+    codecs.register_error("pinesy.escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # so that no name fails for want of an encoding
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="pinesy.escape")
     commands(prog_name=name)
 
 

@@ -118,7 +118,7 @@ class Cascade:
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
         key = name_of(name)
-        if key not in self.sets:
+        if not isinstance(key, str) or key not in self.sets:
             raise UnknownAttributeError(f"no rule set concludes on {key!r}{self._known(key)}")
         return self.sets[key]
 
