@@ -1,7 +1,5 @@
 """Hints at names that were meant, whatever the names are."""
 
-import difflib
-
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet
@@ -19,7 +17,7 @@ def test_very_long_names_are_neither_compared_nor_shown(monkeypatch: pytest.Monk
 
     def matches(name: str, names: list[str], n: int) -> list[str]:
         compared.extend([name, *names])
-        return difflib.get_close_matches(name, names, n)
+        return []
 
     monkeypatch.setattr(validation.difflib, "get_close_matches", matches)
     assert suggestion("x" * 40_000, ["x" * 39_999, "y"]) == f"; known: {'x' * 60}, y"

@@ -99,7 +99,7 @@ def _options(
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Write what an encoding lacks as JSON does (``\\u00e9``): JSON stays JSON, and text legible."""
+    """Write what an encoding lacks as JSON does, by code points: JSON stays JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
