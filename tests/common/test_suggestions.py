@@ -15,7 +15,7 @@ def test_a_near_name_is_suggested() -> None:
 def test_very_long_names_are_neither_compared_nor_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
 
-    def matches(name: str, names: list[str], n: int) -> list[str]:
+    def matches(name: str, names: list[str], **_: object) -> list[str]:
         compared.extend([name, *names])
         return []
 

@@ -28,9 +28,8 @@ def suggestion(name: object, known: Iterable[object]) -> str:
         near = difflib.get_close_matches(name, short, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
-    shown = ", ".join(f"{n:.60}" for n in names[:8]) + (
-        f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    )
+    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    shown = ", ".join(f"{n:.60}" for n in names[:8]) + more
     return f"; known: {shown or 'none'}"
 
 
