@@ -3,7 +3,6 @@
 import pytest
 
 from pinesy import Attribute, Cascade, If, RuleSet
-from pinesy._common import validation
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import UnknownAttributeError
 
@@ -19,7 +18,7 @@ def test_very_long_names_are_neither_compared_nor_shown(monkeypatch: pytest.Monk
         compared.extend([name, *names])
         return []
 
-    monkeypatch.setattr(validation.difflib, "get_close_matches", matches)
+    monkeypatch.setattr("difflib.get_close_matches", matches)
     assert suggestion("x" * 40_000, ["x" * 39_999, "y"]) == f"; known: {'x' * 60}, y"
     assert suggestion("z", ["x" * 40_000, "y"]) == f"; known: {'x' * 60}, y"
     assert max(map(len, compared)) == 1

@@ -72,7 +72,7 @@ def check_unmasked(content: object, what: str) -> None:
         place = tuple(map(int, np.argwhere(np.ma.getmaskarray(content))[0]))
         shown = place[0] if len(place) == 1 else place
         raise DataError(
-            f"{what}: a masked array that hides {np.ma.count_masked(content)} of its numbers, the "
+            f"{what}: a masked array that hides {int(np.ma.getmaskarray(content).sum())} of its numbers, the "
             f"first at {shown}; where nothing is known give None (of values) or 1 for every value "
             "(of degrees), or leave such samples out"
         )
