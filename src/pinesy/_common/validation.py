@@ -69,10 +69,10 @@ def check_unmasked(content: object, what: str) -> None:
     >>> check_unmasked(np.ma.masked_array([0.5, 0.5], mask=False), "probabilities")
     """
     if isinstance(content, np.ma.MaskedArray) and np.ma.is_masked(content):
-        place = tuple(map(int, np.argwhere(np.ma.getmaskarray(content))[0]))
-        shown = place[0] if len(place) == 1 else place
+        places = np.argwhere(np.ma.getmaskarray(content)).tolist()
+        shown = places[0][0] if content.ndim == 1 else tuple(places[0])
         raise DataError(
-            f"{what}: a masked array that hides {int(np.ma.getmaskarray(content).sum())} of its numbers, the "
+            f"{what}: a masked array that hides {len(places)} of its numbers, the "
             f"first at {shown}; where nothing is known give None (of values) or 1 for every value "
             "(of degrees), or leave such samples out"
         )
