@@ -58,8 +58,8 @@ class CalibratedAnswers(CalibratedRules):
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
 
-    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
-        """Return calibrated distributions of answers, of those that were calibrated."""
+    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+        """Return calibrated distributions of answers, and the conformity of samples."""
         names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
         for name in names:
             if name not in self.outputs:
@@ -67,17 +67,12 @@ class CalibratedAnswers(CalibratedRules):
                     f"{name!r} was not calibrated{suggestion(name, self.outputs)}"
                 )
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
-        found = self.transform({name: inferred[name].degrees for name in self.outputs})
+        degrees = {name: inferred[name].degrees for name in self.outputs}
+        found, conformity = self.transform.conformed(degrees)
         return {
             name: Possibility(inferred[name].attribute, found[name], inferred[name].coherence)
             for name in names
-        }
-
-    def conformity(self, evidence: Evidence) -> Any:
-        """Return the p-value of the best answer of the least conforming output, by sample."""
-        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
-        p = self.transform.p_values({name: inferred[name].degrees for name in self.outputs})
-        return np.min([part.max(axis=-1) for part in p.values()], axis=0)
+        }, conformity
 
     def scores(self, evidence: Evidence) -> dict[str, FloatArray]:
         """Return ``1 - pi(w)`` of all answers, by output."""

@@ -59,28 +59,26 @@ class CalibratedInputs(CalibratedRules):
 
     def degrees(self, evidence: Evidence) -> FloatArray:
         """Return the calibrated possibilities of all inputs, side by side."""
-        return self._mapped(evidence, self.transform)
+        return self._calibrated(evidence)[0]
 
-    def _mapped(self, evidence: Evidence, function: Any) -> FloatArray:
+    def _calibrated(self, evidence: Evidence) -> tuple[FloatArray, Any]:
+        """Return calibrated possibilities, side by side, and the conformity of samples."""
         rows = evidence_rows(self.rules, evidence)
-        block = rows.block(0, rows.n)
         stacked = _is_uniform(self.rules, self.transform)
-        found = function(_split(self.rules, block, stacked))
+        block = rows.block(0, rows.n)
+        found, conformity = self.transform.conformed(_split(self.rules, block, stacked))
         joined = found.reshape(block.shape) if stacked else np.hstack([*found.values()])
-        return np.asarray(joined if rows.is_batch else joined[0])
+        return (joined, conformity) if rows.is_batch else (joined[0], conformity[0])
 
-    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
-        """Return the distributions that the rules infer from calibrated inputs."""
-        degrees = self.degrees(evidence)
-        columns = column_slices(self.rules.inputs)
-        needed = self.rules.compile(outputs).inputs
-        return self.rules.infer({a.name: degrees[..., columns[a.name]] for a in needed}, outputs)
-
-    def conformity(self, evidence: Evidence) -> Any:
-        """Return the p-value of the best value of the least conforming input, by sample."""
-        p = self._mapped(evidence, self.transform.p_values)
-        tops = [p[..., c].max(axis=-1) for c in column_slices(self.rules.inputs).values()]
-        return np.min(tops, axis=0)
+    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+        """Return what the rules infer from calibrated inputs, and the conformity of samples."""
+        degrees, conformity = self._calibrated(evidence)
+        program = self.rules.compile(outputs)
+        if program.inputs != self.rules.inputs:
+            columns = column_slices(self.rules.inputs)
+            own = [degrees[..., columns[a.name]] for a in program.inputs]
+            degrees = np.concatenate(own, axis=-1)
+        return program.infer(degrees), conformity
 
     def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
         """Return how badly each value of each input fits."""

@@ -37,12 +37,19 @@ class CalibratedRules:
     transform: ConformalTransform
 
     @abstractmethod
+    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+        """Return the calibrated distributions of the outputs, and the conformity of samples.
+
+        That is the p-value of the best value of the least conforming input, or answer.
+        """
+
     def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
         """Return the calibrated distributions of the outputs."""
+        return self.conformed(evidence, outputs)[0]
 
-    @abstractmethod
     def conformity(self, evidence: Evidence) -> Any:
         """Return how well the least conforming input or answer of each sample fits at best."""
+        return self.conformed(evidence)[1]
 
     @property
     @abstractmethod
@@ -74,7 +81,7 @@ class CalibratedRules:
         calibration samples for the level.
         """
         self.transform.check_level(level)
-        return PredictionSets(level, self.infer(evidence, outputs), self.conformity(evidence))
+        return PredictionSets(level, *self.conformed(evidence, outputs))
 
     def __add__(self, other: Self) -> Self:
         """Return the calibration by the samples of both; the rules must be the same."""

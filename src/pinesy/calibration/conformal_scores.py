@@ -1,14 +1,15 @@
 """Scores: how badly values fit, of the true values and of the best ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DegreeError, ShapeError
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.calibration.score_table import leads
+from pinesy.exceptions import DegreeError, DomainError, ShapeError
 from pinesy.transforms import antipignistic, minimum_specificity
 
 #: The name of the only part, where degrees come as one array.
@@ -47,10 +48,47 @@ def as_parts(degrees: Any) -> dict[Any, FloatArray]:
     return parts
 
 
+def columns_of(
+    labels: Any, shape: tuple[int, ...], classes: Sequence[Hashable] | None
+) -> npt.NDArray[np.int64]:
+    """Return the columns of true values, for degrees of a shape, or raise an error."""
+    given, size = np.asarray(labels), shape[-1]
+    if given.shape != shape[:-1] or not given.ndim:
+        raise ShapeError(
+            f"labels has shape {given.shape}; degrees of shape {shape} have one true "
+            f"value for each distribution: {shape[:-1]}"
+        )
+    if classes is not None:
+        return _looked_up(given, classes, size)
+    if given.dtype.kind not in "iu" or ((given < 0) | (given >= size)).any():
+        raise DomainError(
+            f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
+            "values the columns are of"
+        )
+    return given.astype(np.int64)
+
+
+def _looked_up(
+    labels: npt.NDArray[Any], classes: Sequence[Hashable], size: int
+) -> npt.NDArray[np.int64]:
+    """Return the columns of labels."""
+    if len(classes) != size:
+        raise ShapeError(f"there are {len(classes)} classes, and degrees for {size} values")
+    columns = {value: column for column, value in enumerate(classes)}
+    values = labels.ravel().tolist()
+    unknown = [i for i, value in enumerate(values) if value not in columns]
+    if unknown:
+        raise DomainError(
+            f"label {unknown[0]} is {values[unknown[0]]!r:.60}, which is none of the classes"
+            f"{suggestion(values[unknown[0]], classes)}"
+        )
+    return np.array([columns[value] for value in values]).reshape(labels.shape)
+
+
 def true_scores(scores: FloatArray, places: npt.NDArray[np.int64]) -> FloatArray:
     """Return the scores of the true values, a row for each sample."""
-    true = np.take_along_axis(scores, places[..., None], axis=-1)
-    return _rows(true)
+    rows = scores.reshape(-1, scores.shape[-1])
+    return _rows(rows[np.arange(len(rows)), places.ravel()].reshape(places.shape))
 
 
 def all_true_scores(
@@ -72,8 +110,7 @@ def doubts(scores: FloatArray) -> FloatArray:
     """
     if scores.shape[-1] == 1:
         return np.zeros((len(scores), 1))
-    least = np.partition(scores, 1, axis=-1)
-    return _rows(1.0 - (least[..., 1] - least[..., 0]))
+    return _rows(leads(scores))
 
 
 def _rows(array: FloatArray) -> FloatArray:

@@ -12,6 +12,8 @@ from pinesy.calibration.conformal_scores import (
     FITS,
     all_true_scores,
     as_parts,
+    columns_of,
+    complement,
     true_scores,
     worst_doubt,
 )
@@ -164,23 +166,9 @@ class ConformalTransform:
             )
         if not parts or not _n(parts):
             raise DataError("there are no calibration samples")
-        return parts, {key: self._places(values[key], part) for key, part in parts.items()}
-
-    def _places(self, labels: Any, part: FloatArray) -> npt.NDArray[np.int64]:
-        given, size = np.asarray(labels), part.shape[-1]
-        if given.shape != part.shape[:-1] or not given.ndim:
-            raise ShapeError(
-                f"labels has shape {given.shape}; degrees of shape {part.shape} have one true "
-                f"value for each distribution: {part.shape[:-1]}"
-            )
-        if self.classes is not None:
-            return _looked_up(given, self.classes, size)
-        if given.dtype.kind not in "iu" or ((given < 0) | (given >= size)).any():
-            raise DomainError(
-                f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
-                "values the columns are of"
-            )
-        return given.astype(np.int64)
+        return parts, {
+            key: columns_of(values[key], part.shape, self.classes) for key, part in parts.items()
+        }
 
     def _rank(self, parts: Parts, truth: Places) -> int:
         """Rank each kind by the first half of the samples; return how many these are."""
@@ -238,11 +226,22 @@ class ConformalTransform:
         degrees : as in `fit`; also of one sample or input, an array ``(values,)``
         weights : of the new samples, if calibration samples were weighted; by default 1
         """
-        return self._mapped(degrees, weights, raised=True)
+        return self._conformed(degrees, weights, raised=True)[0]
 
     def p_values(self, degrees: Any, weights: npt.ArrayLike | None = None) -> Any:
         """Return the p-values alone: where even the best value's is small, a sample is novel."""
-        return self._mapped(degrees, weights, raised=False)
+        return self._conformed(degrees, weights, raised=False)[0]
+
+    def conformed(
+        self, degrees: Any, weights: npt.ArrayLike | None = None
+    ) -> tuple[Any, FloatArray]:
+        """Return what a call returns, and the conformity of each sample.
+
+        That is the p-value of the best value of its least conforming input.
+        """
+        found, tops = self._conformed(degrees, weights, raised=True)
+        least = [top.min(axis=tuple(range(1, top.ndim))) for top in tops]
+        return found, np.min(least, axis=0)
 
     def doubt(self, degrees: Any) -> FloatArray:
         """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
@@ -253,19 +252,43 @@ class ConformalTransform:
         parts = as_parts(degrees)
         return {key: self._scores(key, part, self.ranks_) for key, part in parts.items()}
 
-    def _mapped(self, degrees: Any, weights: npt.ArrayLike | None, raised: bool) -> Any:
+    def _conformed(
+        self, degrees: Any, weights: npt.ArrayLike | None, raised: bool
+    ) -> tuple[Any, list[FloatArray]]:
+        """Return p-values in the form of the degrees, and those of each distribution's best."""
         if not hasattr(self, "counts_"):
             raise DataError("nothing was calibrated yet; call fit with samples and true values")
         parts = as_parts(degrees)
         given = None if weights is None else checked_weights(weights, _n(parts))
-        found = {}
+        found, tops = {}, []
         for key, part in parts.items():
-            scores = self._scores(key, part, self.ranks_)
-            weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
-            found[key] = self._p_values(scores, weight)
-            if raised:
-                found[key][scores == scores.min(axis=-1, keepdims=True)] = 1.0
-        return found if isinstance(degrees, Mapping) else found[ALL]
+            if given is None and not self.class_conditional:
+                found[key], top = self._in_one_pass(key, part, raised)
+            else:
+                weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
+                found[key], top = self._step_by_step(key, part, weight, raised)
+            tops.append(top)
+        return found if isinstance(degrees, Mapping) else found[ALL], tops
+
+    def _in_one_pass(
+        self, key: Any, part: FloatArray, raised: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        is_plain = self.score == "complement" and not self.kinds
+        fits = part if is_plain else self._fits(key, part, self.ranks_)
+        found, tops, good = self.counts_[0].conform(fits, raised)
+        if not good:
+            complement(part)  # raises the error
+        return found, tops
+
+    def _step_by_step(
+        self, key: Any, part: FloatArray, weight: float | FloatArray, raised: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        scores = self._scores(key, part, self.ranks_)
+        found = self._p_values(scores, weight)
+        tops = found.max(axis=-1)
+        if raised:
+            found[scores == scores.min(axis=-1, keepdims=True)] = 1.0
+        return found, tops
 
     def _p_values(self, scores: FloatArray, weight: float | FloatArray) -> FloatArray:
         if not self.class_conditional:
@@ -280,10 +303,13 @@ class ConformalTransform:
         self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None = None
     ) -> FloatArray:
         """Return how badly each value fits; inputs of several kinds by their ranks."""
-        scores = 1.0 - FITS[self.score](part)
-        if self.kinds and ranks:
-            return 1.0 - ranks[self.kinds[key]].p_values(scores)
-        return scores
+        return 1.0 - self._fits(key, part, ranks)
+
+    def _fits(
+        self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None
+    ) -> FloatArray:
+        fits = FITS[self.score](part)
+        return ranks[self.kinds[key]].p_values(1.0 - fits) if self.kinds and ranks else fits
 
     # --- words ---------------------------------------------------------------------------------
 
@@ -318,20 +344,3 @@ def guarantee(transform: ConformalTransform) -> str:
 
 def _n(parts: Parts) -> int:
     return len(next(iter(parts.values())))
-
-
-def _looked_up(
-    labels: npt.NDArray[Any], classes: Sequence[Hashable], size: int
-) -> npt.NDArray[np.int64]:
-    """Return the columns of labels."""
-    if len(classes) != size:
-        raise ShapeError(f"there are {len(classes)} classes, and degrees for {size} values")
-    columns = {value: column for column, value in enumerate(classes)}
-    values = labels.ravel().tolist()
-    unknown = [i for i, value in enumerate(values) if value not in columns]
-    if unknown:
-        raise DomainError(
-            f"label {unknown[0]} is {values[unknown[0]]!r:.60}, which is none of the classes"
-            f"{suggestion(values[unknown[0]], classes)}"
-        )
-    return np.array([columns[value] for value in values]).reshape(labels.shape)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_number
+from pinesy.calibration.score_table import ScoreTable
 from pinesy.exceptions import DataError, DomainError, ShapeError
 
 #: Digits of ``1 - level``: 1 - 0.9 is 0.1 here, and not a little less.
@@ -76,10 +77,31 @@ class ScoreCounts:
         """For each score, and after the last, the weight of the samples with it or a larger one."""
         return np.append(np.cumsum(self.counts[::-1])[::-1], 0.0)
 
+    @cached_property
+    def _table(self) -> ScoreTable:
+        return ScoreTable(self.scores)
+
+    @cached_property
+    def _p_values(self) -> FloatArray:
+        """``f`` of each score, and after the last, for a new sample of weight 1."""
+        return np.asarray((1.0 + self._at_least) / (1.0 + self.total))
+
     def p_values(self, scores: FloatArray, weight: float | FloatArray = 1.0) -> FloatArray:
-        """Return ``f(t)`` for scores of new samples; `weight` broadcasts. Cost: log n a score."""
-        found = self._at_least[np.searchsorted(self.scores, scores, side="left")]
+        """Return ``f(t)`` for scores of new samples; `weight` broadcasts.
+
+        Cost: a look-up a score (`ScoreTable`).
+        """
+        if isinstance(weight, float) and weight == 1.0:
+            return self._table.look_up(scores, self._p_values)
+        found = self._table.look_up(scores, self._at_least)
         return np.asarray((weight + found) / (weight + self.total))
+
+    def conform(self, fits: FloatArray, raised: bool) -> tuple[FloatArray, FloatArray, bool]:
+        """Return ``f(1 - fit)`` of all values, of the best ones, and if fits are in [0, 1].
+
+        As `p_values`, in one pass; with `raised` the best value of each distribution gets 1.
+        """
+        return self._table.conform(fits, self._p_values, raised)
 
     def above_and_equal(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how many samples have a larger score than each of these, and how many the same."""

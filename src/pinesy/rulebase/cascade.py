@@ -334,8 +334,12 @@ def evidence_rows(
     cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
 ) -> Rows:
     """Check the form of evidence on some of the inputs (by default all), as inference does."""
-    needed = cascade.inputs if inputs is None else inputs
-    return EvidenceForm(needed, *_inputs_and_outputs(cascade), cascade.attributes).rows(evidence)
+    return _evidence_form(cascade, cascade.inputs if inputs is None else inputs).rows(evidence)
+
+
+@cached_on_owner
+def _evidence_form(cascade: Cascade, inputs: tuple[Attribute, ...]) -> EvidenceForm:
+    return EvidenceForm(inputs, *_inputs_and_outputs(cascade), cascade.attributes)
 
 
 @cached_on_owner

@@ -1,0 +1,105 @@
+"""Loops over scores: looked up among those of calibration, and ranked. Importing loads Numba."""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg"
+import numpy as np
+from numba.core import types
+
+from pinesy._common.jit import compiled, inlined
+
+#: Bits of the mantissa in a bucket's number: 64 buckets between a power of two and the next.
+FRACTION_BITS = 6
+#: Scores up to the least are in the first bucket, those above the greatest in the last.
+LEAST, GREATEST = 2.0**-54, 2.0
+_SHIFT = 52 - FRACTION_BITS
+_BASE = int(np.float64(LEAST).view(np.int64)) >> _SHIFT
+BUCKETS = (int(np.float64(GREATEST).view(np.int64)) >> _SHIFT) - _BASE + 2
+
+_FLAT = types.Array(types.float64, 1, "C", readonly=True)
+_ROWS = types.Array(types.float64, 2, "C", readonly=True)
+_STARTS = types.Array(types.int64, 1, "C", readonly=True)
+
+
+@inlined
+def _bucket(t):
+    """Return the number of the bucket of a score; it never falls as the score rises."""
+    if not t > LEAST:
+        return 0
+    if t > GREATEST:
+        return BUCKETS - 1
+    return (np.float64(t).view(np.int64) >> _SHIFT) - _BASE + 1
+
+
+@inlined
+def _place(t, scores, starts):
+    """Return how many scores are less than `t`: those of lower buckets, and some of its own."""
+    b = _bucket(t)
+    low, high = starts[b], starts[b + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled(types.void(_FLAT, types.int64[::1]))
+def count_buckets(scores, starts):
+    """Fill in the place of the first score of each bucket; after the last, their number."""
+    starts[:] = 0
+    for i in range(len(scores)):
+        starts[_bucket(scores[i]) + 1] += 1
+    for b in range(1, len(starts)):
+        starts[b] += starts[b - 1]
+
+
+@compiled(types.void(_FLAT, _FLAT, _STARTS, _FLAT, types.float64[::1]))
+def look_up(t, scores, starts, table, out):
+    """Fill in ``table[i]``, where `i` is how many scores are less than each of `t`."""
+    for i in range(len(t)):
+        out[i] = table[_place(t[i], scores, starts)]
+
+
+@compiled(
+    types.boolean(
+        *(_ROWS, _FLAT, _STARTS, _FLAT, types.boolean, types.float64[:, ::1], types.float64[::1])
+    )
+)
+def conform(fits, scores, starts, table, raised, out, tops):
+    """Look up ``1 - fit`` for the values in each row; tell whether all fits lie in [0, 1].
+
+    Parameters
+    ----------
+    raised : whether the best values of a row get 1
+    tops : what the best value of each row has by the table
+    """
+    good = True
+    for row in range(len(fits)):
+        own, found = fits[row], out[row]
+        best = own[0]
+        for c in range(len(own)):
+            fit = own[c]
+            good &= (fit >= 0.0) & (fit <= 1.0)
+            best = max(best, fit)
+        least = 1.0 - best
+        tops[row] = table[_place(least, scores, starts)]
+        for c in range(len(own)):
+            t = 1.0 - own[c]
+            if t == least:
+                found[c] = 1.0 if raised else tops[row]
+            else:
+                found[c] = table[_place(t, scores, starts)]
+    return good
+
+
+@compiled(types.void(_ROWS, types.float64[::1]))
+def lead_rows(scores, out):
+    """Fill in 1 minus how far the best value of each row is ahead of the second."""
+    for row in range(len(scores)):
+        first, second = np.inf, np.inf
+        for t in scores[row]:
+            if t < first:
+                first, second = t, first
+            elif t < second:
+                second = t
+        out[row] = 1.0 - (second - first)
