@@ -6,8 +6,8 @@ from numba.core import types
 
 from pinesy._common.jit import compiled, inlined
 
-#: Bits of the mantissa in a bucket's number: 64 buckets between a power of two and the next.
-FRACTION_BITS = 6
+#: Bits of the mantissa in a bucket's number: so 2048 buckets between powers of two.
+FRACTION_BITS = 11
 #: Scores up to the least are in the first bucket, those above the greatest in the last.
 LEAST, GREATEST = 2.0**-54, 2.0
 _SHIFT = 52 - FRACTION_BITS
@@ -16,7 +16,7 @@ BUCKETS = (int(np.float64(GREATEST).view(np.int64)) >> _SHIFT) - _BASE + 2
 
 _FLAT = types.Array(types.float64, 1, "C", readonly=True)
 _ROWS = types.Array(types.float64, 2, "C", readonly=True)
-_STARTS = types.Array(types.int64, 1, "C", readonly=True)
+_STARTS = types.Array(types.int32, 1, "C", readonly=True)
 
 
 @inlined
@@ -43,7 +43,7 @@ def _place(t, scores, starts):
     return low
 
 
-@compiled(types.void(_FLAT, types.int64[::1]))
+@compiled(types.void(_FLAT, types.int32[::1]))
 def count_buckets(scores, starts):
     """Fill in the place of the first score of each bucket; after the last, their number."""
     starts[:] = 0

@@ -36,9 +36,9 @@ class ScoreTable:
     scores: FloatArray
 
     @cached_property
-    def _starts(self) -> npt.NDArray[np.int64]:
+    def _starts(self) -> npt.NDArray[np.int32]:
         kernels = load_kernels(KERNELS)
-        starts = np.empty(kernels.BUCKETS + 1, dtype=np.int64)
+        starts = np.empty(kernels.BUCKETS + 1, dtype=np.int32)
         kernels.count_buckets(self.scores, starts)
         return starts
 
