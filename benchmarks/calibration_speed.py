@@ -1,5 +1,6 @@
 """Calibration, and sets with a guarantee: against the inference of the same samples."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -20,7 +21,9 @@ def batch(k: int, n: int) -> list[Line]:
     places = p.argmax(axis=2)
     places[::100, 0] = 0  # errors of the network
     fitted = {score: ConformalTransform(score).fit(p, places) for score in SCORES}
-    contenders = {"inference": partial(program.infer, possibilities)}
+    contenders: dict[str, Callable[[], object]] = {
+        "inference": partial(program.infer, possibilities)
+    }
     contenders |= {f"fit, {s}": partial(ConformalTransform(s).fit, p, places) for s in SCORES}
     contenders |= {f"p-values, {s}": partial(fitted[s], p) for s in SCORES}
     times = best_times(contenders, seconds=8.0)
