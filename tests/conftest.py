@@ -9,7 +9,7 @@ from pinesy._common import console
 # Before PyTorch is loaded: the tests are on all cores already, and threads of several processes
 # that wait for each other take several times as long as one thread each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Numba's parallel loops, which benchmarks compare with, would give PyTorch as many threads as cores.
+# Numba's parallel loops, which benchmarks compare with, would give PyTorch a thread for each core.
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 # A fresh or busy machine takes long to load compiled loops, and would say so in the middle of what
