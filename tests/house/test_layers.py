@@ -18,6 +18,7 @@ ROWS = [
     ["transforms", "minmax"],
     ["rules"],
     ["engine"],
+    ["semantics"],
     ["rulebase"],
     ["samples"],
     ["learning"],

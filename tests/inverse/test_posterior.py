@@ -120,7 +120,7 @@ def test_a_conjunction_of_many_attributes_in_closed_form(data: st.DataObject) ->
 @settings(max_examples=60, deadline=None)
 def test_rules_that_need_too_large_a_table_give_a_bound(problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pinesy.inverse.factors.MAX_TABLE", 4)
+        patch.setattr("pinesy.semantics.factors.MAX_TABLE", 4)
         found = all_of(problem._replace(cascade=Cascade(*problem.cascade.rule_sets)))
     for name, expected in projections(problem.cascade, joint(*problem)).items():
         assert (found.joint[name].degrees >= expected).all()

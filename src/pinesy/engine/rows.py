@@ -48,7 +48,7 @@ class Rows:
         return np.concatenate(parts, axis=1, out=out)
 
     def _possibilities(self, first: int, last: int) -> FloatArray:
-        given = self._given(first, last)
+        given = self.given(first, last)
         if self.transform is None:
             return given
         possibilities = given if given.flags.owndata else np.empty(given.shape)
@@ -57,7 +57,8 @@ class Rows:
             possibilities[:bad], possibilities[bad:] = 1.0, np.nan
         return possibilities
 
-    def _given(self, first: int, last: int) -> FloatArray:
+    def given(self, first: int, last: int) -> FloatArray:
+        """Return the same as they were given, before a transformation."""
         if len(self.arrays) == 1:
             return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
         parts = [a[first:last] for a in self.arrays]
@@ -97,7 +98,7 @@ class Rows:
             raise DegreeError(f"{error}{hint}") from None
 
     def _refuse_first(self) -> None:
-        degrees = self._given(0, 1)[0]
+        degrees = self.given(0, 1)[0]
         columns = column_slices(self.attributes)
         for number, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first}" * self.is_batch

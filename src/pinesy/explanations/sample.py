@@ -23,7 +23,8 @@ from pinesy.engine.plain_values import is_scalar
 from pinesy.engine.program import Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
-from pinesy.rulebase.cascade import Cascade, evidence_rows
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition

@@ -15,7 +15,8 @@ from pinesy.inverse.backward_pass import ActualSample, BackwardPass, backward_pa
 from pinesy.inverse.backward_program import backward_program
 from pinesy.inverse.conflicts import Conflict, find_conflicts
 from pinesy.inverse.reversal import Arrays, Reversal, output_targets, target_arrays
-from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility

@@ -14,7 +14,8 @@ from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
-from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute

@@ -13,9 +13,9 @@ from functools import cached_property
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import column_slices
 from pinesy.engine.code import Code, ColumnCircuit, circuit_code
-from pinesy.inverse.factors import Factor, Values, factors_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
+from pinesy.semantics.factors import Factor, Values, factors_of
 
 #: The most sets of values that the check for coherence holds at a time.
 MAX_SETS = 1 << 12
@@ -98,7 +98,7 @@ def factor_graph(cascade: Cascade) -> FactorGraph:
     (True, False)
     """
     attributes = {a.name: a for s in cascade.order for a in (*s.inputs, s.output)}
-    factors = [factor for rule_set in cascade.order for factor in factors_of(rule_set)]
+    factors = [factor for rule_set in cascade.order for factor in factors_of(rule_set.unit)]
     steps, is_forest = _walk(attributes, factors)
     return FactorGraph(attributes, tuple(steps), is_forest, cascade.inputs)
 

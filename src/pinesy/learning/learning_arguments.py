@@ -14,7 +14,8 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
-from pinesy.rulebase.cascade import Cascade, as_cascade, evidence_rows
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
 

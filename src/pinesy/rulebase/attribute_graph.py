@@ -1,10 +1,11 @@
-"""The graph of attributes and rules: the order of inference, and which rules share attributes."""
+"""The graph of rule sets: their attributes, and the order of inference."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pinesy.exceptions import CascadeError
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.rule import Rule
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import Defined
 
 
 def in_order_of_inference(sets: Mapping[str, RuleSet]) -> dict[str, RuleSet]:
@@ -31,33 +32,26 @@ def in_order_of_inference(sets: Mapping[str, RuleSet]) -> dict[str, RuleSet]:
     return order
 
 
-def premise_masks(rule: Rule) -> dict[str, int]:
-    """Return the subset of each attribute that a premise names, as a mask."""
-    masks: dict[str, int] = {}
-    for p in rule.premise.propositions:
-        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
-    return masks
+def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> dict[str, Attribute]:
+    """Return all attributes by name: used, factors of used ones, and declared."""
+    found: dict[str, Attribute] = {}
+    waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
+    for attribute in waiting:
+        known = found.setdefault(attribute.name, attribute)
+        if known is not attribute and known != attribute:
+            raise CascadeError(
+                f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
+                f"and {attribute!r}; rename one"
+            )
+        parts = attribute.mentioned if isinstance(attribute, Defined) else attribute.factors
+        waiting.extend(a for a in parts if a.formula is None and found.get(a.name) is not a)
+    return found
 
 
-def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
-    """Group the rules whose premises share attributes, directly or through others, by place.
-
-    Examples
-    --------
-    >>> tied_rules([["a"], ["b", "c"], ["a"], ["d", "b"]])
-    [[0, 2], [1, 3]]
-    """
-    leader: dict[Hashable, Hashable] = {}
-
-    def find(name: Hashable) -> Hashable:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for first, *others in premises:
-        for name in others:
-            leader[find(name)] = find(first)
-    groups: dict[Hashable, list[int]] = {}
-    for place, premise in enumerate(premises):
-        groups.setdefault(find(next(iter(premise))), []).append(place)
-    return list(groups.values())
+def add_set(sets: dict[str, RuleSet], rule_set: RuleSet) -> None:
+    """Add a rule set by the name of its output, or raise `CascadeError` if there is another."""
+    name = rule_set.output.name
+    if sets.setdefault(name, rule_set) != rule_set:
+        raise CascadeError(
+            f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
+        )

@@ -3,25 +3,28 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
+from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
-from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.attribute_graph import in_order_of_inference
+from pinesy.rulebase.attribute_graph import add_set, collected, in_order_of_inference
+from pinesy.rulebase.cascade_evidence import evidence_rows, inputs_by_name
+from pinesy.rulebase.cascade_worlds import infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.data_check import check_data
 from pinesy.rulebase.renaming import instances, renamed
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
-from pinesy.rules.definitions import Defined
 from pinesy.rules.propositions import Proposition
+from pinesy.semantics.elimination import LARGEST
+from pinesy.semantics.semirings import Other, semantics_name
+from pinesy.semantics.world_weights import WorldInference
 
 #: What may be asked of a cascade: a distribution, or the possibility of a proposition.
 Output = str | Attribute | Proposition
@@ -62,26 +65,11 @@ class Cascade:
                     what = "a cascade is made of rule sets and cascades"
                     raise CascadeError(f"{what}; got {rule_set!r}")
                 for one in (*rule_set.definitions, rule_set):
-                    _add(sets, one)
+                    add_set(sets, one)
         self._rule_sets = tuple(sets.values())
-        self._attributes = self._collect(declared)
+        self._attributes = collected(self._rule_sets, declared)
         #: The rule sets by the names of their outputs, in the order of inference.
         self.sets: Mapping[str, RuleSet] = in_order_of_inference(sets)
-
-    def _collect(self, declared: Iterable[Attribute]) -> dict[str, Attribute]:
-        """Gather all attributes by name: used, factors of used ones, and declared."""
-        found: dict[str, Attribute] = {}
-        waiting = [a for s in self._rule_sets for a in (*s.inputs, s.output)] + list(declared)
-        for attribute in waiting:
-            known = found.setdefault(attribute.name, attribute)
-            if known is not attribute and known != attribute:
-                raise CascadeError(
-                    f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
-                    f"and {attribute!r}; rename one"
-                )
-            parts = attribute.mentioned if isinstance(attribute, Defined) else attribute.factors
-            waiting.extend(a for a in parts if a.formula is None and found.get(a.name) is not a)
-        return found
 
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:
@@ -134,6 +122,11 @@ class Cascade:
         Of an attribute its distribution is inferred, of a proposition its possibility
         ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
+        wanted, propositions = self._asked(outputs)
+        return _program(self, tuple(a.name for a in wanted), propositions, trace).astype(dtype)
+
+    def _asked(self, outputs: Outputs) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
+        """Return the attributes and the propositions that are asked for, checked."""
         if isinstance(outputs, Output) or not isinstance(outputs, Iterable | None):
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
         outputs = self.outputs if outputs is None else tuple(outputs)
@@ -143,7 +136,7 @@ class Cascade:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
         for proposition in propositions:
             self._attribute(proposition.attribute)
-        return _program(self, tuple(a.name for a in wanted), propositions, trace).astype(dtype)
+        return wanted, propositions
 
     def _attribute(self, key: str | Attribute) -> Attribute:
         if isinstance(key, str) and key in self._attributes:
@@ -164,6 +157,7 @@ class Cascade:
                 names.update(a.name for a in rule_set.inputs)
         return needed[::-1]
 
+    @overload
     def infer(
         self,
         evidence: Evidence,
@@ -171,7 +165,22 @@ class Cascade:
         *,
         transform: Transform = None,
         dtype: NumberType = "float64",
-    ) -> Inference:
+        semantics: Literal["possibilistic"] = "possibilistic",
+    ) -> Inference: ...
+    @overload
+    def infer(
+        self, evidence: Evidence, outputs: Outputs = None, *, semantics: Other, largest: int = ...
+    ) -> WorldInference: ...
+    def infer(
+        self,
+        evidence: Evidence,
+        outputs: Outputs = None,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
+        semantics: str = "possibilistic",
+        largest: int = LARGEST,
+    ) -> Inference | WorldInference:
         """Infer output distributions, by the names of attributes, for one sample or a batch.
 
         Parameters
@@ -181,8 +190,20 @@ class Cascade:
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
             of which the result tells `possibility`
         dtype : the type of numbers to run in; see `Program.astype`
+        semantics : another than the possibilistic one (``"probabilistic"``, ``"most probable
+            explanation"`` or ``"goedel"``) weighs worlds, for probabilities of the inputs and rules
+            without uncertainty (docs/semantics.md)
+        largest : the most entries of a table that joins attributes which loops tie together
         """
-        return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
+        if (name := semantics_name(semantics)) == "possibilistic":
+            return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
+        if transform is not None or dtype != "float64":
+            raise CascadeError(
+                f"transform and dtype are not of the {name} semantics; leave them out"
+            )
+        wanted, propositions = self._asked(outputs)
+        wanted += tuple(p.attribute for p in propositions)
+        return infer_in(self, evidence, wanted, name, largest)
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
@@ -304,7 +325,7 @@ def _program(
 ) -> Program:
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
     wanted = [cascade.attributes[name] for name in names]
-    known, others = _inputs_and_outputs(cascade)[0], frozenset(cascade.attributes)
+    known, others = inputs_by_name(cascade), frozenset(cascade.attributes)
     return Program(units, wanted, known, trace, propositions, others=others)
 
 
@@ -320,32 +341,6 @@ def as_cascade(rules: Cascade | RuleSet) -> Cascade:
     if not isinstance(rules, Cascade):
         raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
     return rules
-
-
-def _add(sets: dict[str, RuleSet], rule_set: RuleSet) -> None:
-    name = rule_set.output.name
-    if sets.setdefault(name, rule_set) != rule_set:
-        raise CascadeError(
-            f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
-        )
-
-
-def evidence_rows(
-    cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
-) -> Rows:
-    """Check the form of evidence on some of the inputs (by default all), as inference does."""
-    return _evidence_form(cascade, cascade.inputs if inputs is None else inputs).rows(evidence)
-
-
-@cached_on_owner
-def _evidence_form(cascade: Cascade, inputs: tuple[Attribute, ...]) -> EvidenceForm:
-    return EvidenceForm(inputs, *_inputs_and_outputs(cascade), cascade.attributes)
-
-
-@cached_on_owner
-def _inputs_and_outputs(cascade: Cascade) -> tuple[dict[str, Attribute], frozenset[str]]:
-    """Return the inputs by name, and the names of the attributes that rules conclude on."""
-    return {a.name: a for a in cascade.inputs}, frozenset(cascade.sets)
 
 
 def _names(attributes: Sequence[Attribute]) -> str:

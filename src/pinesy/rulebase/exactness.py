@@ -24,8 +24,8 @@ from pinesy.engine.circuit import Facet, Node
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
 from pinesy.engine.wide import is_always_normalised
-from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.premise_ties import premise_masks, tied_rules
 
 #: Cells times rules up to which a rule set is looked at.
 LOOK_LIMIT = 20_000_000

@@ -96,7 +96,7 @@ class Possibility:
         position = self.degrees.argmax(axis=-1)
         if not self.is_batch:
             return self.attribute.domain[int(position)] if self.normalised else None
-        values = _value_array(self.attribute)[position]
+        values = value_array(self.attribute)[position]
         if self.normalised.all():
             return values
         values = values.astype(object)
@@ -195,7 +195,7 @@ class Possibility:
         return f"{self.attribute.name}, {{{', '.join(shown)}{more}}}"
 
 
-def _value_array(attribute: Attribute) -> npt.NDArray[Any]:
+def value_array(attribute: Attribute) -> npt.NDArray[Any]:
     """Return the domain as an array: numeric where every value is a plain number of one type."""
     kinds = {type(v) for v in attribute.domain}
     if kinds in ({int}, {float}, {bool}):

@@ -21,10 +21,10 @@ import numpy as np
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import ColumnCircuit
-from pinesy.rulebase.attribute_graph import premise_masks, tied_rules
-from pinesy.rulebase.rule_set import RuleSet
+from pinesy.engine.kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray
+from pinesy.rules.premise_ties import premise_masks, tied_rules
 from pinesy.rules.rule import Rule
 
 #: The most entries of a table over the classes of a factor's attributes. Rules that would need a
@@ -196,25 +196,26 @@ def _of_others(combine: Callable[[Iterable[int]], int], values: Values) -> Value
     return [combine([before[i], after[n - 1 - i]]) for i in range(n)]
 
 
-def factors_of(rule_set: RuleSet) -> list[Factor]:
-    """Return the factors whose min is the rule set.
+def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
+    """Return the factors whose min is the rule set, with tables of at most so many entries.
 
     Examples
     --------
     >>> from pinesy.problems import addition
-    >>> [factor.names for factor in factors_of(addition(2)["c_1"])]
+    >>> [factor.names for factor in factors_of(addition(2)["c_1"].unit)]
     [('c_1', 'a_1'), ('c_1', 'a_3'), ('c_1', 'w_2')]
     """
-    attributes = {a.name: a for a in (*rule_set.inputs, rule_set.output)}
+    attributes = {a.name: a for a in (*unit.inputs, unit.output)}
+    most = MAX_TABLE if largest is None else largest
     factors: list[Factor] = []
-    every = [premise_masks(rule) for rule in rule_set.rules]
+    every = [premise_masks(rule) for rule in unit.rules]
     for places in tied_rules(every):
-        rules, premises = [rule_set.rules[i] for i in places], [every[i] for i in places]
+        rules, premises = [unit.rules[i] for i in places], [every[i] for i in places]
         names = tuple(dict.fromkeys(name for masks in premises for name in masks))
-        parts = [rule_set.output, *(attributes[name] for name in names)]
+        parts = [unit.output, *(attributes[name] for name in names)]
         if len(rules) == 1 and len(names) > 1:
             factors.append(_conjunction(rules[0], premises[0], parts))
-        elif (table := _table(rules, premises, parts)) is not None:
+        elif (table := _table(rules, premises, parts, most)) is not None:
             factors.append(table)
         else:
             factors += [
@@ -235,8 +236,17 @@ def _conjunction(
     return ConjunctionFactor(tuple(a.name for a in parts), tuple(classes), rule.s, rule.r)
 
 
+def joint_table(unit: RuleUnit, largest: int) -> TableFactor | None:
+    """Return all rules of a set in one table, or None where it would be too large."""
+    premises = [premise_masks(rule) for rule in unit.rules]
+    return _table(unit.rules, premises, [unit.output, *unit.inputs], largest)
+
+
 def _table(
-    rules: Sequence[Rule], premises: Sequence[Mapping[str, int]], parts: Sequence[Attribute]
+    rules: Sequence[Rule],
+    premises: Sequence[Mapping[str, int]],
+    parts: Sequence[Attribute],
+    largest: int,
 ) -> TableFactor | None:
     """Return the table of some rules, or None where it would be too large."""
     masks = [tuple(rule.conclusion.mask for rule in rules)]
@@ -244,7 +254,7 @@ def _table(
         name, full = part.name, part.full
         masks.append(tuple(p.get(name, full) & full for p in premises))
     pairs = [_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
-    if prod(classes.count for classes, _ in pairs) > MAX_TABLE:
+    if prod(classes.count for classes, _ in pairs) > largest:
         return None
     entries = _entries(rules, [signs for _, signs in pairs])
     return TableFactor(

@@ -1,0 +1,52 @@
+"""The worlds of a cascade, made once for each semantics, and what to compute of them."""
+
+from typing import TYPE_CHECKING
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.validation import check_integer
+from pinesy.engine.evidence import Evidence
+from pinesy.rulebase.cascade_evidence import evidence_form
+from pinesy.rules.attributes import Attribute
+from pinesy.semantics.semirings import SEMIRINGS
+from pinesy.semantics.world_inference import infer_worlds
+from pinesy.semantics.world_weights import WorldInference
+from pinesy.semantics.worlds import Part, Worlds
+
+if TYPE_CHECKING:
+    from pinesy.rulebase.cascade import Cascade
+
+
+@cached_on_owner
+def worlds_of(cascade: "Cascade", semantics: str, largest: int) -> Worlds:
+    """Return the worlds of a cascade in a semantics other than the possibilistic one."""
+    largest = check_integer(largest, "largest", least=1)
+    return Worlds([one.unit for one in cascade.order], SEMIRINGS[semantics], largest)
+
+
+def infer_in(
+    cascade: "Cascade",
+    evidence: Evidence,
+    outputs: tuple[Attribute, ...],
+    semantics: str,
+    largest: int,
+) -> WorldInference:
+    """Return what the worlds weigh for each value of the outputs; see `Cascade.infer`."""
+    parts, inputs = world_parts(cascade, tuple(a.name for a in outputs), semantics, largest)
+    form = evidence_form(cascade, inputs)
+    return infer_worlds(parts, SEMIRINGS[semantics], outputs, form, evidence)
+
+
+@cached_on_owner
+def world_parts(
+    cascade: "Cascade", outputs: tuple[str, ...], semantics: str, largest: int
+) -> tuple[list[Part], tuple[Attribute, ...]]:
+    """Return what is computed for some outputs, and the inputs that it takes."""
+    parts = worlds_of(cascade, semantics, largest).parts(outputs)
+    used = {name for part in parts for name in part.given} | set(outputs)
+    return parts, tuple(a for a in cascade.inputs if a.name in used)
+
+
+@cached_on_owner
+def joint_part(cascade: "Cascade", answers: tuple[str, ...], semantics: str, largest: int) -> Part:
+    """Return what is computed for all worlds that agree with some answers."""
+    return worlds_of(cascade, semantics, largest).joint(answers)

@@ -1,0 +1,1 @@
+"""One rule base, several semantics: what worlds that obey the rules weigh together."""

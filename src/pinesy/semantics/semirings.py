@@ -1,0 +1,123 @@
+"""The semirings that worlds are weighed in, and their operations on arrays.
+
+A world weighs the product of its parts, and several worlds together their sum; product and sum are
+those of the semiring (docs/semantics.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.exceptions import DomainError
+
+#: The semantics other than the possibilistic one.
+Other = Literal["probabilistic", "most probable explanation", "mpe", "goedel"]
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Semiring:
+    """How weights are added and multiplied.
+
+    Attributes
+    ----------
+    name : that of the semantics
+    adds : whether weights are added, or else the largest of them is taken
+    multiplies : whether weights are multiplied, or else the smallest of them is taken
+    """
+
+    name: str
+    adds: bool
+    multiplies: bool
+
+
+SEMIRINGS: Final = {
+    one.name: one
+    for one in (
+        Semiring("probabilistic", True, True),
+        Semiring("most probable explanation", False, True),
+        Semiring("goedel", False, False),
+    )
+}
+#: Shorter words for them.
+ALIASES: Final = {"mpe": "most probable explanation"}
+#: All semantics by name.
+SEMANTICS: Final = ("possibilistic", *SEMIRINGS)
+
+
+def semantics_name(semantics: object) -> str:
+    """Return the name of a semantics, or raise `DomainError` if there is none such."""
+    name = ALIASES.get(semantics, semantics) if isinstance(semantics, str) else semantics
+    if not isinstance(name, str) or name not in SEMANTICS:
+        raise DomainError(f"no semantics {semantics!r:.60}{suggestion(semantics, SEMANTICS)}")
+    return name
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Values brought together in classes, none of which is empty.
+
+    Attributes
+    ----------
+    of : the class of each value
+    order : the values, those of a class one after the other
+    starts : where each class begins among them
+    """
+
+    of: Indices
+    order: Indices
+    starts: Indices
+
+    @classmethod
+    def by(cls, classes: Sequence[int]) -> "Grouping":
+        """Return the grouping of values by their classes."""
+        of = np.array(classes, dtype=np.intp)
+        order = np.argsort(of, kind="stable")
+        return cls(of, order, np.searchsorted(of[order], np.arange(of.max() + 1)))
+
+
+class NumpyWeights:
+    """The operations of a semiring on arrays (samples, ...) of NumPy; 1 sample stands for all."""
+
+    def __init__(self, semiring: Semiring) -> None:
+        self.semiring = semiring
+
+    def constant(self, array: FloatArray) -> FloatArray:
+        """Return a table that does not depend on samples."""
+        return array
+
+    def times(self, one: Any, other: Any) -> Any:
+        """Return the products."""
+        return one * other if self.semiring.multiplies else np.minimum(one, other)
+
+    def total(self, x: Any) -> Any:
+        """Return the sum along axis 1."""
+        return x.sum(axis=1) if self.semiring.adds else x.max(axis=1)
+
+    def take(self, x: Any, index: Indices, axis: int) -> Any:
+        """Return some places along an axis."""
+        return np.take(x, index, axis=axis)
+
+    def group(self, x: Any, grouping: Grouping) -> Any:
+        """Return the sums (n, classes) of values (n, values)."""
+        add = np.add if self.semiring.adds else np.maximum
+        return add.reduceat(x[:, grouping.order], grouping.starts, axis=1)
+
+    def permuted(self, x: Any, axes: Sequence[int]) -> Any:
+        """Return an array with its axes in another order."""
+        return x.transpose(axes)
+
+    def scaled(self, x: Any) -> tuple[Any, Any]:
+        """Return weights divided by the largest one of each sample, and its logarithm."""
+        top = x.reshape(len(x), -1).max(axis=1)
+        top = np.where(top > 0.0, top, 1.0)
+        return x / top.reshape(-1, *[1] * (x.ndim - 1)), np.log(top)
+
+    def at_most_one(self, x: Any) -> Any:
+        """Return weights (n, values) divided by the largest one of each sample, if there is one."""
+        top = x.max(axis=1, keepdims=True)
+        return x / np.where(top > 0.0, top, 1.0)

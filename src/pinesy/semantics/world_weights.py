@@ -1,0 +1,162 @@
+"""What the worlds weigh in which attributes have certain values: results of other semantics."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.masks import positions
+from pinesy._common.names import name_of
+from pinesy._common.validation import FloatArray, check_sample, suggestion
+from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import value_array
+from pinesy.rules.propositions import Proposition
+from pinesy.rules.syntax.writer import show_value
+from pinesy.semantics.semirings import SEMIRINGS
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class WorldWeights:
+    """For each value of an attribute the weight of all worlds with it, of one sample or a batch.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    weights : array ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch: probabilities; or, of the
+        most probable explanation, how probable the most probable world with this value is, beside
+        the most probable one of all; or, of Goedel's semantics, the degree of truth
+    semantics : by which they were computed
+
+    Examples
+    --------
+    >>> a = Attribute("rain", ["no", "yes"])
+    >>> rain = WorldWeights(a, np.array([0.25, 0.75]), "probabilistic")
+    >>> rain
+    WorldWeights(rain, {yes: 0.75, no: 0.25}; probabilistic)
+    >>> rain.best, rain["no"], rain.weight({"no", "yes"})
+    ('yes', 0.25, 1.0)
+    """
+
+    attribute: Attribute
+    weights: FloatArray
+    semantics: str
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether this holds weights for each of several samples."""
+        return self.weights.ndim == 2
+
+    def __getitem__(self, value: Hashable) -> Any:
+        """Return the weight of a value."""
+        weights = self.weights[..., self.attribute.position(value)]
+        return weights if self.is_batch else float(weights)
+
+    def weight(self, subset: Iterable[Hashable] | Proposition) -> Any:
+        """Return the weight of some values together: their sum, or the largest."""
+        chosen = self.weights[..., positions(self.attribute.mask(subset))]
+        adds = SEMIRINGS[self.semantics].adds
+        total = chosen.sum(axis=-1) if adds else chosen.max(axis=-1, initial=0.0)
+        return total if self.is_batch else float(total)
+
+    @property
+    def total(self) -> Any:
+        """The weight of all values together: in probabilities, 1 where no rules contradict."""
+        return self.weight(self.attribute.domain)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """The weights divided by their sum; without any weight, the same for all values."""
+        total = self.weights.sum(axis=-1, keepdims=True)
+        shares = np.full_like(self.weights, 1.0 / self.weights.shape[-1])
+        divided: FloatArray = np.divide(self.weights, total, out=shares, where=total > 0.0)
+        return divided
+
+    @cached_property
+    def best(self) -> Any:
+        """The value of most weight, the first of several; None if no value has any."""
+        place, top = self.weights.argmax(axis=-1), self.weights.max(axis=-1)
+        if not self.is_batch:
+            return self.attribute.domain[int(place)] if top > 0.0 else None
+        values = value_array(self.attribute)[place]
+        if (top > 0.0).all():
+            return values
+        values = values.astype(object)
+        values[top == 0.0] = None
+        return values
+
+    @cached_property
+    def decided(self) -> Any:
+        """Whether one value alone has the most weight."""
+        top = self.weights.max(axis=-1, keepdims=True)
+        alone = ((self.weights == top) & (top > 0.0)).sum(axis=-1) == 1
+        return alone if self.is_batch else bool(alone)
+
+    def sample(self, row: int) -> "WorldWeights":
+        """Return the weights of one sample of a batch."""
+        if not self.is_batch:
+            raise DomainError(
+                "these are the weights of one sample already; sample() is for batches"
+            )
+        row = check_sample(row, len(self))
+        return WorldWeights(self.attribute, self.weights[row], self.semantics)
+
+    def __len__(self) -> int:
+        """Return the number of samples of a batch."""
+        if not self.is_batch:
+            raise DomainError("weights of one sample have no length; see .attribute.domain")
+        return len(self.weights)
+
+    def to_dict(self) -> dict[Hashable, float]:
+        """Return the weights of one sample as ``{value: weight}``."""
+        if self.is_batch:
+            raise DomainError("a batch has no single dict; take one sample(row) first")
+        return dict(zip(self.attribute.domain, self.weights.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        name, semantics = self.attribute.name, self.semantics
+        if self.is_batch:
+            return f"WorldWeights({name}, {len(self)} samples; {semantics})"
+        order = np.argsort(-self.weights, kind="stable")[:6]
+        shown = [f"{show_value(self.attribute.domain[i])}: {self.weights[i]:.4g}" for i in order]
+        more = ", ..." * (len(self.weights) > 6)
+        return f"WorldWeights({name}, {{{', '.join(shown)}{more}}}; {semantics})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorldInference(Mapping[str, WorldWeights]):
+    """The inferred weights, by attribute name or attribute.
+
+    Attributes
+    ----------
+    semantics : by which they were computed
+    is_batch : whether there are several samples
+    """
+
+    _attributes: Mapping[str, Attribute]
+    _weights: Mapping[str, FloatArray]
+    semantics: str
+    is_batch: bool
+
+    def __getitem__(self, key: str | Attribute) -> WorldWeights:
+        name = name_of(key)
+        if name not in self._weights:
+            raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
+        weights = self._weights[name]
+        one = weights if self.is_batch else weights[0]
+        return WorldWeights(self._attributes[name], one, self.semantics)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._weights)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def __repr__(self) -> str:
+        if self.is_batch:
+            n = len(next(iter(self._weights.values())))
+            return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
+        shown = ", ".join(f"{name}={show_value(self[name].best)}" for name in self)
+        return f"WorldInference({shown}; {self.semantics})"
