@@ -38,11 +38,13 @@ _NAMES = {
     "pinesy.rulebase.rule_set": "RuleSet",
     "pinesy.rulebase.rules_text": "parse parse_rule",
     "pinesy.rulebase.targets": "Target",
+    "pinesy.rulebase.semantics_comparison": "compare_semantics",
     "pinesy.rules": (
         "Attribute Compound If Iff Premise Proposition Rule all_of any_of at_least at_most exactly"
     ),
     "pinesy.rules.partition": "Partition",
     "pinesy.rules.possibility": "Possibility",
+    "pinesy.semantics": "WorldInference WorldWeights",
     "pinesy.transforms": "antipignistic antipignistic_inverse minimum_specificity",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -43,6 +43,7 @@ from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
+from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.rulebase.targets import Target
 from pinesy.rules import (
     Attribute,
@@ -60,6 +61,7 @@ from pinesy.rules import (
 )
 from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
+from pinesy.semantics import WorldInference, WorldWeights
 from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
 
 __all__ = [
@@ -114,6 +116,8 @@ __all__ = [
     "UnknownAttributeError",
     "UnreachableError",
     "WhyNot",
+    "WorldInference",
+    "WorldWeights",
     "all_different",
     "all_of",
     "antipignistic",
@@ -125,6 +129,7 @@ __all__ = [
     "backpropagate",
     "calibrate",
     "check_concepts",
+    "compare_semantics",
     "conditions",
     "count_of",
     "exactly",

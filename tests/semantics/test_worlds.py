@@ -32,7 +32,10 @@ class Case(NamedTuple):
 def certain(cascade: Cascade) -> Cascade:
     """The same rules without uncertainty: parameters of at least 0.5 are 1."""
     return cascade.with_parameters(
-        {s.output.name: (s.s >= 0.5, s.r >= 0.5) for s in cascade.stated}
+        {
+            s.output.name: ((s.s >= 0.5).astype(float), (s.r >= 0.5).astype(float))
+            for s in cascade.stated
+        }
     )
 
 
@@ -225,7 +228,7 @@ def test_long_premises_are_chains() -> None:
     """A table of 2 ** 30 entries is not made."""
     bits = [Attribute(f"b{i}", (0, 1)) for i in range(30)]
     out = Attribute("all", (False, True))
-    premise = bits[0].isin({1})
+    premise: Any = bits[0].isin({1})
     for bit in bits[1:]:
         premise = premise & bit.isin({1})
     rules = Cascade(RuleSet([Iff(premise).then(out.isin({True}))]))

@@ -13,6 +13,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from pinesy.nets import differentiable_transforms
+from pinesy.nets.answer_losses import answer_loss, belief_loss, soft_label_loss
 from pinesy.nets.answered_samples import Answered, soft_labels
 from pinesy.nets.augmentation import augment, perturb
 from pinesy.nets.checkpoints import (
@@ -42,7 +43,8 @@ from pinesy.nets.networks import (
 )
 from pinesy.nets.possibilistic_layer import PossibilisticLayer
 from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
-from pinesy.nets.training_from_answers import answer_loss, soft_label_loss, train_from_answers
+from pinesy.nets.rule_layer import RuleLayer
+from pinesy.nets.training_from_answers import train_from_answers
 
 __all__ = [
     "BETTER_EYE",
@@ -62,9 +64,11 @@ __all__ = [
     "PredictionCache",
     "Reading",
     "Recipe",
+    "RuleLayer",
     "Start",
     "answer_loss",
     "augment",
+    "belief_loss",
     "best_start",
     "data_fingerprint",
     "differentiable_transforms",

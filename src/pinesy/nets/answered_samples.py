@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
-from pinesy._common.names import by_name, name_of
+from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.inverse import posterior
+from pinesy.nets.answer_losses import DOUBT, named_answers
 from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.networks import check_images, predict_proba
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -22,9 +23,6 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 
-#: The share of the uniform distribution that is mixed into what a network sees: however sure it is
-#: of a wrong reading, no answer may be impossible.
-DOUBT = 1e-9
 #: Stands for the position of a label that nobody knows.
 UNKNOWN = -1
 
@@ -193,16 +191,6 @@ class Answered:
                 for name, target in self.targets.items()
             ]
         )
-
-
-def named_answers(answers: object) -> dict[str, Any]:
-    """Return answers by the names of attributes, or raise `DataError` if there are none."""
-    if not isinstance(answers, Mapping) or not answers:
-        raise DataError(
-            "there are no answers to learn from; give a mapping from at least one attribute to the "
-            "right values"
-        )
-    return by_name(answers, "answer")
 
 
 # --- labels for single images, by possibilistic backpropagation with belief --------------------

@@ -109,7 +109,7 @@ class PossibilisticLayer(nn.Module):
             layer has a transformation; the numbers in them are checked only on the processor, and
             degrees only where the engine infers
         """
-        values = self._checked(inputs)
+        values = checked_inputs(inputs, self.inputs, self.rules.inputs)
         on_processor = self._is_plain(values)
         if self.transform is not None:
             values = self._transformed(values, on_processor)
@@ -153,33 +153,6 @@ class PossibilisticLayer(nn.Module):
         on_processor = all(tensor.device.type == "cpu" for tensor in values.values())
         return on_processor and not torch.compiler.is_compiling()
 
-    def _checked(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        known = {a.name: a for a in self.rules.inputs}
-        for name in inputs:
-            if name not in known:
-                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
-        for a in self.inputs:
-            if a.name not in inputs:
-                raise UnknownAttributeError(f"the input {a.name!r} is missing; the layer needs it")
-            if not isinstance(inputs[a.name], Tensor):
-                kind = type(inputs[a.name]).__name__
-                raise ShapeError(f"the input {a.name!r} is of type {kind}; give a tensor")
-            shape, size = tuple(inputs[a.name].shape), len(a.domain)
-            if len(shape) != 2 or shape[1] != size:
-                raise ShapeError(
-                    f"the input {a.name!r} has shape {shape}; it must be (n, {size}), a column for "
-                    "each value"
-                )
-        rows = {a.name: inputs[a.name].shape[0] for a in self.inputs}  # len() would fix a graph's
-        one = self.inputs[0].name
-        for name, n in rows.items():
-            if n != rows[one]:
-                raise ShapeError(
-                    f"the inputs have several numbers of rows: {rows[one]} of {one!r}, {n} of "
-                    f"{name!r}; give a row for each sample"
-                )
-        return {a.name: inputs[a.name] for a in self.inputs}
-
     @torch.no_grad()
     def project(self) -> None:
         """Bring the trainable parameters back into [0, 1]; call it after each step of an optimiser.
@@ -202,6 +175,43 @@ class PossibilisticLayer(nn.Module):
                 for name, first in [(one.output.name, self._first[one.output.name])]
             }
         )
+
+
+def checked_inputs(
+    inputs: Mapping[str, Tensor], needed: Sequence[Attribute], known: Sequence[Attribute]
+) -> dict[str, Tensor]:
+    """Return the tensors (n, values) of the inputs that a layer needs, or raise an error.
+
+    Parameters
+    ----------
+    inputs : by name, as they were given
+    known : all inputs of the rules, which may be there too
+    """
+    names = [a.name for a in known]
+    for name in inputs:
+        if name not in names:
+            raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, names)}")
+    for a in needed:
+        if a.name not in inputs:
+            raise UnknownAttributeError(f"the input {a.name!r} is missing; the layer needs it")
+        if not isinstance(inputs[a.name], Tensor):
+            kind = type(inputs[a.name]).__name__
+            raise ShapeError(f"the input {a.name!r} is of type {kind}; give a tensor")
+        shape, size = tuple(inputs[a.name].shape), len(a.domain)
+        if len(shape) != 2 or shape[1] != size:
+            raise ShapeError(
+                f"the input {a.name!r} has shape {shape}; it must be (n, {size}), a column for "
+                "each value"
+            )
+    rows = {a.name: inputs[a.name].shape[0] for a in needed}  # len() would fix a graph's
+    one = needed[0].name
+    for name, n in rows.items():
+        if n != rows[one]:
+            raise ShapeError(
+                f"the inputs have several numbers of rows: {rows[one]} of {one!r}, {n} of "
+                f"{name!r}; give a row for each sample"
+            )
+    return {a.name: inputs[a.name] for a in needed}
 
 
 def _unknowns(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:

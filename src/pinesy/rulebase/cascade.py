@@ -201,9 +201,12 @@ class Cascade:
             raise CascadeError(
                 f"transform and dtype are not of the {name} semantics; leave them out"
             )
+        return infer_in(self, evidence, self.asked(outputs), name, largest)
+
+    def asked(self, outputs: Outputs) -> tuple[Attribute, ...]:
+        """Return the attributes that are asked for, those of propositions included."""
         wanted, propositions = self._asked(outputs)
-        wanted += tuple(p.attribute for p in propositions)
-        return infer_in(self, evidence, wanted, name, largest)
+        return (*wanted, *(p.attribute for p in propositions))
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""

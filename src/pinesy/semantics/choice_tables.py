@@ -122,7 +122,7 @@ def _table(
 
 
 def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
-    """Return a rule as a chain of hidden attributes, which tell whether the first propositions hold."""
+    """Return a rule as a chain of hidden attributes: whether its first propositions hold."""
     output, *inputs = factor.classes
     both = ValueClasses((0, 1), 2)
     hidden = [f"{name}{k}" for k in range(1, len(inputs) + 1)]

@@ -6,13 +6,14 @@ those of the rules; loops join attributes in one table, which may become large.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError
 from pinesy.semantics.semirings import Grouping, Indices
 
@@ -114,7 +115,7 @@ class Step:
         """Return the sum over the attribute of the product of its tables."""
         own = product_of(ops, tables, self.unary)
         if own is None:
-            own = ops.constant(np.ones((1, self.values)))
+            own = ops.constant(_ones(self.values))
         if not self.others:
             return ops.total(own)
         if self.grouping is not None:
@@ -126,6 +127,12 @@ class Step:
         for other in others:
             x = ops.times(x, other)
         return ops.total(x)
+
+
+@cache
+def _ones(n: int) -> FloatArray:
+    """Return a table of ones, always the same: operations keep what they make of arrays."""
+    return np.ones((1, n))
 
 
 def product_of(

@@ -1,0 +1,193 @@
+"""Rules as a PyTorch layer, in any semantics: from probabilities of inputs to those of outputs."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from pinesy._common.validation import FloatArray
+from pinesy.exceptions import DegreeError
+from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probabilities
+from pinesy.nets.possibilistic_layer import PossibilisticLayer, checked_inputs
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_worlds import joint_part, world_parts
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.semantics.elimination import LARGEST
+from pinesy.semantics.semirings import SEMIRINGS, Grouping, Indices, Semiring, semantics_name
+from pinesy.semantics.worlds import weigh
+
+
+class RuleLayer(nn.Module):
+    """Infers from probabilities, as `Cascade.infer` does in the same semantics, with gradients.
+
+    Parameters
+    ----------
+    rules : a `Cascade` or a `RuleSet`; without uncertainty, unless the semantics is possibilistic
+    outputs : what is inferred; by default the attributes that no premise uses
+    semantics : ``"possibilistic"``, ``"probabilistic"``, ``"most probable explanation"`` or
+        ``"goedel"``
+    transform : that of the possibilistic semantics
+    largest : the most entries of a table that joins attributes which loops tie together
+
+    Attributes
+    ----------
+    inputs, outputs : the attributes that it takes and gives
+    possibilistic : the layer of the possibilistic semantics, None in others
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse('''
+    ...     attribute sky in {clear, cloudy, dark}
+    ...     attribute rain in {no, yes}
+    ...     iff sky in {dark} then rain in {yes}
+    ... ''')
+    >>> sky = torch.tensor([[0.25, 0.25, 0.5]])
+    >>> for semantics in "probabilistic", "mpe", "possibilistic":
+    ...     print(RuleLayer(rules, semantics=semantics)({"sky": sky})["rain"])
+    tensor([[0.5000, 0.5000]])
+    tensor([[0.5000, 1.0000]])
+    tensor([[0.7500, 1.0000]])
+    """
+
+    def __init__(
+        self,
+        rules: Cascade | RuleSet,
+        outputs: Iterable[str | Attribute] | None = None,
+        *,
+        semantics: str = "possibilistic",
+        transform: str | Callable[..., Any] = "antipignistic",
+        largest: int = LARGEST,
+    ) -> None:
+        super().__init__()
+        self.rules, self.semantics = as_cascade(rules), semantics_name(semantics)
+        self.largest, self.possibilistic = largest, None
+        if self.semantics == "possibilistic":
+            self.possibilistic = PossibilisticLayer(rules, outputs, transform=transform)
+            self.inputs, self.outputs = self.possibilistic.inputs, self.possibilistic.outputs
+            return
+        self.outputs = self.rules.asked(outputs)
+        names = tuple(a.name for a in self.outputs)
+        self._parts, self.inputs = world_parts(self.rules, names, self.semantics, largest)
+        self._ops: dict[Any, TorchWeights] = {}
+
+    def forward(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the possibilities or weights (n, values) of the outputs, by name.
+
+        Parameters
+        ----------
+        probabilities : by name, tensors (n, values), such as a softmax gives
+        """
+        if self.possibilistic is not None:
+            found: dict[str, Tensor] = self.possibilistic(probabilities)
+            return found
+        p = self._checked(probabilities)
+        weights = weigh(self._parts, self._operations(p), p)
+        return {a.name: weights[a.name] for a in self.outputs}
+
+    def as_probabilities(self, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return what was inferred as probabilities (n, values).
+
+        They are the antipignistic inverse of possibilities; weights are divided by their sum.
+        """
+        if self.possibilistic is not None:
+            return {name: antipignistic_inverse(pi) for name, pi in outputs.items()}
+        tiny = torch.finfo(next(iter(outputs.values())).dtype).tiny
+        return {name: w / w.sum(dim=1, keepdim=True).clamp(min=tiny) for name, w in outputs.items()}
+
+    def log_weight(
+        self, probabilities: Mapping[str, Tensor], answers: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Return the logarithm (n,) of the weight of all worlds that agree with all answers.
+
+        In the probabilistic semantics that is the likelihood. Products are rescaled on the way, in
+        float64, so that those of hundreds of inputs do not vanish. -inf where no world agrees.
+
+        Parameters
+        ----------
+        probabilities : as `forward` takes them
+        answers : by name, weights (n, values) of the answers' values: 1 for a right one, else 0
+        """
+        names = tuple(answers)
+        part = joint_part(self.rules, names, self.semantics, self.largest)
+        p = {name: x.double() for name, x in self._checked(probabilities).items()}
+        ops = self._operations(p)
+        given = [p[name] for name in part.given[: len(part.given) - len(names)]]
+        scale = ops.semiring.multiplies
+        weight, logs = part.run(
+            ops, [*given, *(answers[name].double() for name in names)], scale=scale
+        )
+        log: Tensor = weight.log() + logs
+        return log.to(next(iter(probabilities.values())).dtype)
+
+    def _checked(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        known = checked_inputs(probabilities, self.inputs, self.rules.inputs)
+        for name, p in known.items():
+            cure = ": apply a softmax to raw scores first"
+            check_probabilities(p, f"the input {name!r}", DegreeError, cure)
+        return {name: p / p.sum(dim=1, keepdim=True) for name, p in known.items()}
+
+    def _operations(self, p: Mapping[str, Tensor]) -> "TorchWeights":
+        """Return the operations on tensors of this type and device, with their constants."""
+        like = next(iter(p.values()))
+        key = (like.dtype, like.device)
+        if key not in self._ops:
+            self._ops[key] = TorchWeights(SEMIRINGS[self.semantics], *key)
+        return self._ops[key]
+
+
+class TorchWeights:
+    """The operations of a semiring on tensors, as `NumpyWeights` has them on arrays."""
+
+    def __init__(self, semiring: Semiring, dtype: torch.dtype, device: torch.device) -> None:
+        self.semiring, self._dtype, self._device = semiring, dtype, device
+        self._known: dict[int, tuple[Any, Tensor]] = {}  # an array is held so that its id stays
+
+    def constant(self, array: FloatArray) -> Tensor:
+        """Return a table that does not depend on samples."""
+        return self._tensor(array, self._dtype)
+
+    def _tensor(self, array: npt.NDArray[Any], dtype: torch.dtype) -> Tensor:
+        if id(array) not in self._known:
+            tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self._device, dtype)
+            self._known[id(array)] = array, tensor
+        return self._known[id(array)][1]
+
+    def times(self, one: Tensor, other: Tensor) -> Tensor:
+        """Return the products."""
+        return one * other if self.semiring.multiplies else torch.minimum(one, other)
+
+    def total(self, x: Tensor) -> Tensor:
+        """Return the sum along axis 1; the largest share the gradient if they are several."""
+        return x.sum(dim=1) if self.semiring.adds else x.amax(dim=1)
+
+    def take(self, x: Tensor, index: Indices, axis: int) -> Tensor:
+        """Return some places along an axis."""
+        return x.index_select(axis, self._tensor(index, torch.int64))
+
+    def group(self, x: Tensor, grouping: Grouping) -> Tensor:
+        """Return the sums (n, classes) of values (n, values)."""
+        of = self._tensor(grouping.of, torch.int64)
+        empty = x.new_zeros(len(x), len(grouping.starts))
+        if self.semiring.adds:
+            return empty.index_add(1, of, x)
+        return empty.scatter_reduce(1, of.expand_as(x), x, "amax", include_self=False)
+
+    def permuted(self, x: Tensor, axes: Sequence[int]) -> Tensor:
+        """Return a tensor with its axes in another order."""
+        return x.permute(*axes)
+
+    def scaled(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return weights divided by the largest one of each sample, and its logarithm."""
+        top = x.detach().reshape(len(x), -1).amax(dim=1)
+        top = torch.where(top > 0.0, top, 1.0)
+        return x / top.reshape(-1, *[1] * (x.ndim - 1)), top.log()
+
+    def at_most_one(self, x: Tensor) -> Tensor:
+        """Return weights (n, values) divided by the largest one of each sample, if there is one."""
+        top = x.amax(dim=1, keepdim=True)
+        return x / torch.where(top > 0.0, top, 1.0)

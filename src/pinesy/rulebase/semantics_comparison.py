@@ -1,0 +1,151 @@
+"""Several semantics of the same rules, on the same data, in one table."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.console import data_frame, text_table
+from pinesy._common.validation import FloatArray
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import PinesyError, placed
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target, named_targets
+from pinesy.semantics.elimination import LARGEST
+from pinesy.semantics.semirings import SEMANTICS, semantics_name
+from pinesy.transforms import antipignistic_inverse
+
+#: So that the logarithm of a probability of 0 is finite.
+LEAST_PROBABILITY = 1e-12
+
+
+@dataclass(frozen=True)
+class SemanticsScore:
+    """How one semantics does.
+
+    Attributes
+    ----------
+    semantics : its name
+    accuracy : the share of samples whose answers are all right, each alone the best one
+    answer_accuracy : the share of single answers that are
+    log_loss : the mean over samples and answers of ``- log q(right value)``, at least 1e-12 each
+    seconds : the processor time of inference, rules compiled before
+    refused : why there are no figures, if it does not apply to the rules
+    """
+
+    semantics: str
+    accuracy: float = float("nan")
+    answer_accuracy: float = float("nan")
+    log_loss: float = float("nan")
+    seconds: float = float("nan")
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class SemanticsComparison:
+    """A row for each semantics; printed, a table."""
+
+    rows: tuple[SemanticsScore, ...]
+
+    def __getitem__(self, semantics: str) -> SemanticsScore:
+        name = semantics_name(semantics)
+        return next(row for row in self.rows if row.semantics == name)
+
+    def __str__(self) -> str:
+        lines = [["semantics", "samples right", "answers right", "log loss", "seconds"]]
+        for row in self.rows:
+            shares = [f"{100 * x:.1f} %" for x in (row.accuracy, row.answer_accuracy)]
+            figures = [*shares, f"{row.log_loss:.3f}", f"{row.seconds:.3f}"]
+            lines.append([row.semantics, *(["-"] * 4 if row.refused else figures)])
+        notes = [f"{row.semantics}: {row.refused}" for row in self.rows if row.refused]
+        return "\n".join([text_table(lines), *notes])
+
+    def to_frame(self) -> Any:
+        """Return the rows as a DataFrame of pandas."""
+        return data_frame([vars(row) for row in self.rows])
+
+
+def compare_semantics(
+    rules: Cascade | RuleSet,
+    probabilities: Evidence,
+    answers: Any,
+    *,
+    semantics: Iterable[str] = SEMANTICS,
+    largest: int = LARGEST,
+) -> SemanticsComparison:
+    """Infer the same samples in several semantics, and compare what comes out with the answers.
+
+    Parameters
+    ----------
+    probabilities : of the inputs of a batch, as `Cascade.infer` takes them; the possibilistic
+        semantics transforms them by the antipignistic method
+    answers : for attributes or their names the right value of each sample; those of an only output
+        may come alone
+    semantics : the ones to compare
+    largest : the most entries of a table that joins attributes which loops tie together
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse('''
+    ...     attribute sky in {clear, cloudy, dark}
+    ...     attribute rain in {no, yes}
+    ...     iff sky in {dark} then rain in {yes}
+    ... ''')
+    >>> sky = np.array([[0.3, 0.3, 0.4], [0.1, 0.1, 0.8]])
+    >>> found = compare_semantics(rules, {"sky": sky}, {"rain": ["no", "yes"]})
+    >>> found["probabilistic"].accuracy, found["mpe"].accuracy
+    (1.0, 0.5)
+    """
+    cascade = as_cascade(rules)
+    known = {name: one.output for name, one in cascade.sets.items()}
+    only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
+    named = named_targets(answers, known, only)
+    rows = [
+        _score(cascade, probabilities, named, semantics_name(one), largest) for one in semantics
+    ]
+    return SemanticsComparison(tuple(rows))
+
+
+def _score(
+    cascade: Cascade, probabilities: Evidence, answers: dict[str, Any], name: str, largest: int
+) -> SemanticsScore:
+    try:
+        _inferred(cascade, probabilities, list(answers), name, largest)  # compiles
+        began = time.process_time()
+        found = _inferred(cascade, probabilities, list(answers), name, largest)
+        seconds = time.process_time() - began
+    except PinesyError as error:
+        if name == "possibilistic":
+            raise
+        return SemanticsScore(name, refused=str(error))
+    right, losses = [], []
+    for attribute, values in answers.items():
+        shares, decided = found[attribute]
+        with placed("answers"):
+            target = Target.of_values(values, cascade[attribute].output, len(shares))
+        right.append((shares.argmax(axis=1) == target.labels) & decided)
+        chosen = shares[np.arange(len(shares)), target.labels]
+        losses.append(-np.log(np.maximum(chosen, LEAST_PROBABILITY)))
+    all_right = float(np.all(right, axis=0).mean())
+    return SemanticsScore(name, all_right, float(np.mean(right)), float(np.mean(losses)), seconds)
+
+
+def _inferred(
+    cascade: Cascade, probabilities: Evidence, outputs: list[str], name: str, largest: int
+) -> dict[str, tuple[FloatArray, Any]]:
+    """Return for each output its probabilities (n, values), and where one value is the best."""
+    if name == "possibilistic":
+        possible = cascade.infer(probabilities, outputs, transform="antipignistic")
+        return {n: (_inverse(pi.degrees), pi.decided) for n, pi in possible.items()}
+    weighed: Any = cascade.infer(probabilities, outputs, semantics=name, largest=largest)  # type: ignore[call-overload]
+    return {n: (w.probabilities, w.decided) for n, w in weighed.items()}
+
+
+def _inverse(degrees: FloatArray) -> FloatArray:
+    """Return the probabilities of distributions, divided by their height where rules contradict."""
+    height = degrees.max(axis=1, keepdims=True)
+    return antipignistic_inverse(np.where(height > 0.0, degrees / np.maximum(height, 1e-300), 1.0))
