@@ -1,8 +1,11 @@
 """The weights of worlds equal those of all worlds listed in exact fractions."""
 
+from contextlib import redirect_stdout
 from fractions import Fraction
+from io import StringIO
 from itertools import permutations
 from math import prod
+from runpy import run_path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,3 +238,17 @@ def test_long_premises_are_chains() -> None:
     p = {a.name: np.array([[0.1, 0.9]]) for a in bits}
     found = rules.infer(p, semantics="probabilistic")["all"]
     np.testing.assert_allclose(found.weights, [[1 - 0.9**30, 0.9**30]])
+
+
+@pytest.mark.parametrize("name", ["date_is_valid", "last_digit", "pattern", "parity"])
+@pytest.mark.parametrize("semantics", NAMES)
+def test_tasks_of_the_examples_are_inferred(name: str, semantics: Any) -> None:
+    """For sure inputs all semantics say what the possibilistic one does."""
+    with redirect_stdout(StringIO()):
+        rules = run_path(f"examples/{name}.py")["rules"]
+    rng = np.random.default_rng(0)
+    places = {a.name: rng.integers(0, len(a.domain), 5) for a in rules.inputs}
+    sure = {a.name: np.eye(len(a.domain))[places[a.name]] for a in rules.inputs}
+    inferred = rules.infer(sure)
+    for attribute, found in rules.infer(sure, semantics=semantics).items():
+        np.testing.assert_allclose(found.weights, inferred[attribute].degrees)

@@ -14,7 +14,8 @@ from pinesy.calibration.conformal_scores import ALL
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
-from pinesy.rulebase.cascade import Cascade, evidence_rows
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 
