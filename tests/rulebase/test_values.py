@@ -60,8 +60,9 @@ def test_columns_follow_the_order_of_the_inputs() -> None:
 
 
 def test_an_input_given_twice() -> None:
+    twice: dict[Any, Any] = {**EVIDENCE, FEVER: [1, 1, 1]}
     with pytest.raises(DegreeError, match="given twice"):
-        TRIAGE.infer(dict[Any, Any]({**EVIDENCE, FEVER: [1, 1, 1]}))
+        TRIAGE.infer(twice)
 
 
 @pytest.mark.parametrize("thing", [TRIAGE, RISKS, RISKS.rules[0], FEVER, AGE.isin({"old"})])
