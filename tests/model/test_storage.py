@@ -227,7 +227,7 @@ def test_an_interrupted_save_leaves_the_old_model_whole(
     save(learned_weather(), tmp_path / "m.zip")
     before = (tmp_path / "m.zip").read_bytes()
     fails, where = {
-        "json": (0, "pinesy.model.storage.write_rules"),
+        "json": (0, "pinesy.model.storage.write_json"),
         "fsync of a part": (0, "os.fsync"),
         "fsync": (1, "os.fsync"),
         "rename": (1, "os.replace"),

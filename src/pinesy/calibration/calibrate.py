@@ -7,20 +7,24 @@ from typing import Any
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import check_number, suggestion
+from pinesy._common.validation import check_number
 from pinesy.calibration.calibrated_answers import CalibratedAnswers
 from pinesy.calibration.calibrated_inputs import CalibratedInputs
-from pinesy.calibration.calibrated_rules import CalibratedRules
-from pinesy.calibration.conformal_transform import Unit
+from pinesy.calibration.calibrated_rules import CalibratedRules, named_targets
+from pinesy.calibration.conformal_transform import ConformalTransform, Unit
 from pinesy.calibration.score_counts import ScoreCounts
 from pinesy.engine.evidence import Evidence, Transform
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.exceptions import DataError
+from pinesy.learning.estimates import ParameterEstimate
+from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.transforms import transform_name
 
 
 def calibrate(
-    rules: Cascade | RuleSet,
+    rules: Cascade | RuleSet | LearnedRules | LearningResult | ParameterEstimate,
     evidence: Evidence,
     targets: Mapping[Any, Any],
     *,
@@ -41,7 +45,7 @@ def calibrate(
 
     Parameters
     ----------
-    rules : a `Cascade` or a `RuleSet`
+    rules : a `Cascade` or a `RuleSet`, or what `learn` returns
     evidence : of the calibration samples: possibilities, or probabilities (then with
         ``transform``, if answers are calibrated)
     targets : by input, or by output, the true values. With both, inputs are calibrated, and the
@@ -66,8 +70,8 @@ def calibrate(
     >>> sure.predict_set({"left": [0.9, 0.1, 0.0], "right": [0.0, 0.6, 0.4]}, level=0.95)
     PredictionSets(total in {1, 2} at 0.95)
     """
-    cascade = as_cascade(rules)
-    named = _named_targets(cascade, targets)
+    cascade, learned = _rules(rules)
+    named = named_targets(cascade, targets)
     options: dict[str, Any] = {
         "unit": unit,
         "class_conditional": class_conditional,
@@ -78,29 +82,30 @@ def calibrate(
             raise DataError(
                 f"score is {score!r:.60}; answers are scored by 1 - pi ('complement') alone"
             )
-        return CalibratedAnswers.of(cascade, evidence, named, options, weights, transform)
+        name = None if transform is None else transform_name(transform)
+        answers = CalibratedAnswers(
+            cascade, ConformalTransform(**options), learned, tuple(named), name
+        )
+        return answers.calibrate_more(evidence, named, weights)
     if transform is not None:
         raise DataError(
             "inputs are calibrated by their scores in the place of a transformation; leave "
             "transform out, or choose score='antipignistic'"
         )
-    found = CalibratedInputs.of(cascade, evidence, named, score, options, weights)
+    found = CalibratedInputs(cascade, ConformalTransform(score, **options), learned)
+    found = found.calibrate_more(evidence, named, weights)
     return found if exceptions is None else replace(found, exceptions=_rate(exceptions))
+
+
+def _rules(given: Any) -> tuple[Cascade, LearnedRules | None]:
+    """Return rules, and how they were learned if they come with that."""
+    if isinstance(given, LearningResult | ParameterEstimate):
+        given = LearnedRules(given, {})
+    if isinstance(given, LearnedRules):
+        return given.cascade, given
+    return as_cascade(given), None
 
 
 def _rate(exceptions: float) -> ScoreCounts:
     rate = check_number(exceptions, "exceptions", most=1.0)
     return ScoreCounts.of([0.0, 1.0], [1.0 - rate, rate])
-
-
-def _named_targets(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
-    if not isinstance(targets, Mapping) or not targets:
-        raise DataError(
-            f"targets is {targets!r:.60}; give a dict from inputs, or from outputs, to true values"
-        )
-    named = by_name(targets, "target")
-    known = [*(a.name for a in cascade.inputs), *cascade.sets]
-    for name in named:
-        if name not in known:
-            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, known)}")
-    return named

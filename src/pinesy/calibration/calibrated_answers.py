@@ -10,12 +10,9 @@ import numpy.typing as npt
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
-from pinesy.calibration.conformal_transform import ConformalTransform
-from pinesy.engine.evidence import Evidence, Transform
+from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnknownAttributeError
-from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import transform_name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,29 +28,11 @@ class CalibratedAnswers(CalibratedRules):
     outputs: tuple[str, ...] = ()
     probabilities: str | None = None
 
-    @classmethod
-    def of(
-        cls,
-        cascade: Cascade,
-        evidence: Evidence,
-        targets: dict[str, Any],
-        options: dict[str, Any],
-        weights: npt.ArrayLike | None,
-        transform: Transform,
-    ) -> "CalibratedAnswers":
-        """Calibrate answers; see `calibrate`."""
-        name = None if transform is None else transform_name(transform)
-        found = cls(cascade, ConformalTransform(**options), tuple(targets), name)
-        degrees = found.degrees(evidence)
-        n = len(next(iter(degrees.values())))
-        found.transform.fit(degrees, found.places(targets, n), weights)
-        return found
-
     def places(self, targets: Mapping[str, Any], n: int) -> dict[str, npt.NDArray[np.int64]]:
         """Return the places of the true answers of `n` samples, by output."""
         return true_places([self.rules[name].output for name in self.outputs], targets, n)
 
-    def degrees(self, evidence: Evidence) -> dict[str, FloatArray]:
+    def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
         """Return the possibilities that the rules infer, which are calibrated."""
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
@@ -73,10 +52,6 @@ class CalibratedAnswers(CalibratedRules):
             name: Possibility(inferred[name].attribute, found[name], inferred[name].coherence)
             for name in names
         }, conformity
-
-    def scores(self, evidence: Evidence) -> dict[str, FloatArray]:
-        """Return ``1 - pi(w)`` of all answers, by output."""
-        return self.transform.scores(self.degrees(evidence))
 
     @property
     def guarantee(self) -> str:

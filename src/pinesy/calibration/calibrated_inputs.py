@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import column_slices
+from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
-from pinesy.calibration.conformal_scores import ALL
-from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.conformal_scores import ALL, refuse_degrees
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
 from pinesy.rulebase.cascade import Cascade
@@ -32,31 +31,51 @@ class CalibratedInputs(CalibratedRules):
 
     exceptions: ScoreCounts | None = None
 
-    @classmethod
-    def of(
-        cls,
-        cascade: Cascade,
-        evidence: Evidence,
-        targets: dict[str, Any],
-        score: str,
-        options: dict[str, Any],
-        weights: npt.ArrayLike | None,
-    ) -> "CalibratedInputs":
-        """Calibrate inputs; see `calibrate`."""
-        block, n = _block(cascade, evidence)
-        truth = true_places(cascade.inputs, targets, n)
-        found = cls(cascade, ConformalTransform(score, **options))
-        parts = _split(cascade, block, _is_uniform(cascade, found.transform))
-        found.transform.fit(parts, found.places(targets, n), weights)
-        answers = {name: content for name, content in targets.items() if name in cascade.sets}
-        return replace(found, exceptions=_exceptions(cascade, truth, answers) if answers else None)
+    def calibrate_more(
+        self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
+    ) -> Self:
+        """Return the calibration by more samples too; answers tell how often the rules fail."""
+        found = super().calibrate_more(evidence, targets, weights)
+        named = by_name(targets, "target")
+        answers = {name: content for name, content in named.items() if name in self.rules.sets}
+        if not answers:
+            return found
+        seen = _exceptions(self.rules, named, answers)
+        return replace(found, exceptions=_sum(self.exceptions, seen))
+
+    def __add__(self, other: Self) -> Self:
+        """Return the calibration by the samples of both; the rules must be the same."""
+        return replace(super().__add__(other), exceptions=_sum(self.exceptions, other.exceptions))
 
     def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
         """Return the places of the true values of the inputs of `n` samples."""
         truth = true_places(self.rules.inputs, targets, n)
-        if _is_uniform(self.rules, self.transform):
+        if self._is_uniform:
             return {ALL: np.stack([*truth.values()], axis=1)}
         return truth
+
+    def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return the degrees of all inputs: by input, or in one array where that can be."""
+        return self._split(self._block(evidence)[0])
+
+    def _block(self, evidence: Evidence) -> tuple[FloatArray, bool]:
+        """Return the degrees of all inputs side by side, and whether they are of a batch."""
+        rows = evidence_rows(self.rules, evidence)
+        block = rows.block(0, rows.n)
+        if not (block.min(initial=0.0) >= 0.0 and block.max(initial=1.0) <= 1.0):  # or NaN
+            refuse_degrees(block, self.rules.inputs, rows.is_batch)
+        return block, rows.is_batch
+
+    def _split(self, block: FloatArray) -> dict[Any, FloatArray]:
+        if self._is_uniform:
+            size = len(self.rules.inputs[0].domain)  # -1 cannot be told of an empty batch
+            return {ALL: block.reshape(len(block), len(self.rules.inputs), size)}
+        return {name: block[:, c] for name, c in column_slices(self.rules.inputs).items()}
+
+    @property
+    def _is_uniform(self) -> bool:
+        """Whether all inputs can be seen as one array ``(n, inputs, values)``."""
+        return len({len(a.domain) for a in self.rules.inputs}) == 1 and not self.transform.kinds
 
     def degrees(self, evidence: Evidence) -> FloatArray:
         """Return the calibrated possibilities of all inputs, side by side."""
@@ -64,12 +83,13 @@ class CalibratedInputs(CalibratedRules):
 
     def _calibrated(self, evidence: Evidence) -> tuple[FloatArray, Any]:
         """Return calibrated possibilities, side by side, and the conformity of samples."""
-        rows = evidence_rows(self.rules, evidence)
-        stacked = _is_uniform(self.rules, self.transform)
-        block = rows.block(0, rows.n)
-        found, conformity = self.transform.conformed(_split(self.rules, block, stacked))
-        joined = found.reshape(block.shape) if stacked else np.hstack([*found.values()])
-        return (joined, conformity) if rows.is_batch else (joined[0], conformity[0])
+        block, is_batch = self._block(evidence)
+        found, conformity = self.transform.conformed(self._split(block))
+        if self._is_uniform:
+            joined = found[ALL].reshape(block.shape)
+        else:
+            joined = np.hstack([*found.values()])
+        return (joined, conformity) if is_batch else (joined[0], conformity[0])
 
     def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
         """Return what the rules infer from calibrated inputs, and the conformity of samples."""
@@ -80,12 +100,6 @@ class CalibratedInputs(CalibratedRules):
             own = [degrees[..., columns[a.name]] for a in program.inputs]
             degrees = np.concatenate(own, axis=-1)
         return program.infer(degrees), conformity
-
-    def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
-        """Return how badly each value of each input fits."""
-        block, _ = _block(self.rules, evidence)
-        parts = _split(self.rules, block, _is_uniform(self.rules, self.transform))
-        return self.transform.scores(parts)
 
     @property
     def guarantee(self) -> str:
@@ -111,28 +125,16 @@ class CalibratedInputs(CalibratedRules):
         return float(self.exceptions.counts[bad].sum() / self.exceptions.total)
 
 
-def _is_uniform(cascade: Cascade, transform: ConformalTransform) -> bool:
-    """Tell whether all inputs can be seen as one array ``(n, inputs, values)``."""
-    return len({len(a.domain) for a in cascade.inputs}) == 1 and not transform.kinds
-
-
-def _block(cascade: Cascade, evidence: Evidence) -> tuple[FloatArray, int]:
-    rows = evidence_rows(cascade, evidence)
-    return rows.block(0, rows.n), rows.n
-
-
-def _split(cascade: Cascade, block: FloatArray, stacked: bool) -> Any:
-    """Return the degrees of all inputs by input, or as one array where that can be."""
-    if stacked:
-        return block.reshape(len(block), len(cascade.inputs), len(cascade.inputs[0].domain))
-    return {name: block[:, c] for name, c in column_slices(cascade.inputs).items()}
+def _sum(one: ScoreCounts | None, other: ScoreCounts | None) -> ScoreCounts | None:
+    return one + other if one and other else one or other
 
 
 def _exceptions(
-    cascade: Cascade, truth: Mapping[str, Any], answers: Mapping[str, Any]
+    cascade: Cascade, targets: Mapping[str, Any], answers: Mapping[str, Any]
 ) -> ScoreCounts:
     """Count how far the rules exclude the true answers, given the true inputs."""
-    n = len(next(iter(truth.values())))
+    n = len(next(iter(answers.values())))
+    truth = true_places(cascade.inputs, targets, n)
     certain = {a.name: np.eye(len(a.domain))[truth[a.name]] for a in cascade.inputs}
     inferred = cascade.infer(certain, list(answers))
     scores = [_answer_scores(inferred[name], answers[name], n) for name in answers]

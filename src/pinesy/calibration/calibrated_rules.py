@@ -2,18 +2,21 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, listed
+from pinesy._common.names import by_name
+from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -31,10 +34,12 @@ class CalibratedRules:
     ----------
     rules : Cascade
     transform : of the inputs' or the answers' degrees into p-values, with its counts
+    learned : how the rules were learned, if that was given; it is saved with them
     """
 
     rules: Cascade
     transform: ConformalTransform
+    learned: LearnedRules | None = None
 
     @abstractmethod
     def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
@@ -57,8 +62,12 @@ class CalibratedRules:
         """What is guaranteed, in words."""
 
     @abstractmethod
+    def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return the degrees that are calibrated, arrays ``(n, ..., values)``."""
+
     def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
         """Return how badly each value of what is calibrated fits: the scores that are counted."""
+        return self.transform.scores(self.parts(evidence))
 
     @abstractmethod
     def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
@@ -83,6 +92,19 @@ class CalibratedRules:
         self.transform.check_level(level)
         return PredictionSets(level, *self.conformed(evidence, outputs))
 
+    def calibrate_more(
+        self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
+    ) -> Self:
+        """Return the calibration by more samples too.
+
+        It is that by all samples at once, unless `kinds` are ranked: then the ranks stay.
+        """
+        named = named_targets(self.rules, targets)
+        parts = self.parts(evidence)
+        n = len(next(iter(parts.values())))
+        transform = copy(self.transform).partial_fit(parts, self.places(named, n), weights)
+        return replace(self, transform=transform)
+
     def __add__(self, other: Self) -> Self:
         """Return the calibration by the samples of both; the rules must be the same."""
         if type(self) is not type(other) or self.rules != other.rules:
@@ -91,6 +113,20 @@ class CalibratedRules:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.transform!r}; {self.rules!r})"
+
+
+def named_targets(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return true values by the names of inputs and outputs, or raise an error."""
+    if not isinstance(targets, Mapping) or not targets:
+        raise DataError(
+            f"targets is {targets!r:.60}; give a dict from inputs, or from outputs, to true values"
+        )
+    named = by_name(targets, "target")
+    known = [*(a.name for a in cascade.inputs), *cascade.sets]
+    for name in named:
+        if name not in known:
+            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, known)}")
+    return named
 
 
 def true_places(

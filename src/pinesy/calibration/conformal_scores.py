@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.names import column_slices
+from pinesy._common.validation import FloatArray, check_degree, suggestion
 from pinesy.calibration.score_table import leads
 from pinesy.exceptions import DegreeError, DomainError, ShapeError
+from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, minimum_specificity
 
 #: The name of the only part, where degrees come as one array.
@@ -26,8 +28,25 @@ def complement(degrees: FloatArray) -> FloatArray:
     good = (degrees >= 0.0) & (degrees <= 1.0)
     if not good.all():
         place = tuple(map(int, np.argwhere(~good)[0]))
-        raise DegreeError(f"the degree at {place} is {degrees[place]}; degrees lie in [0, 1]")
+        row = f"row {place[0]}: " * (degrees.ndim > 1)
+        of = f" (input {place[1]})" * (degrees.ndim > 2)
+        raise DegreeError(
+            f"{row}the degree of value {place[-1]}{of} is {degrees[place]}; degrees lie in [0, 1]"
+        )
     return degrees
+
+
+def refuse_degrees(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+    """Raise `DegreeError` that names the attribute, row and value of the first bad degree.
+
+    The degrees of all attributes stand side by side, a row for each sample.
+    """
+    row, column = np.argwhere(~((degrees >= 0.0) & (degrees <= 1.0)))[0].tolist()
+    for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
+        if column < columns.stop:
+            value = attribute.domain[column - columns.start]
+            where = f"attribute {attribute.name!r}" + f", row {row}" * is_batch
+            check_degree(degrees[row, column], f"{where}: the degree of {value!r}")
 
 
 #: How well a value fits, by the word for the score that is 1 minus it.

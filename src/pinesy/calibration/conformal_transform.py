@@ -18,7 +18,7 @@ from pinesy.calibration.conformal_scores import (
     worst_doubt,
 )
 from pinesy.calibration.score_counts import ScoreCounts, checked_weights, joined, significance
-from pinesy.exceptions import DataError, DomainError, ShapeError
+from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 
 Unit = Literal["sample", "input"]
 #: By input, arrays ``(n, ..., values)``, and the columns of their true values ``(n, ...)``.
@@ -308,7 +308,11 @@ class ConformalTransform:
     def _fits(
         self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None
     ) -> FloatArray:
-        fits = FITS[self.score](part)
+        try:
+            fits = FITS[self.score](part)
+        except DegreeError as error:
+            error.args = (f"{key!r}, {error}" if key != ALL else str(error), *error.args[1:])
+            raise
         return ranks[self.kinds[key]].p_values(1.0 - fits) if self.kinds and ranks else fits
 
     # --- words ---------------------------------------------------------------------------------

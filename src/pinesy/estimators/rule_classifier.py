@@ -15,8 +15,10 @@ from sklearn.utils.validation import (
 )
 
 from pinesy._common.validation import FloatArray, listed
+from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.decisions import abstention_kinds, probabilities
 from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
+from pinesy.estimators.guaranteed_classes import GuaranteedClasses
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
@@ -29,7 +31,7 @@ from pinesy.rulebase.rules_text import parse
 from pinesy.rules.possibility import Possibility
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a base of rules: it explains itself, and knows when it does not know.
 
     Without `rules` they are induced from the data (`pinesy.induce`); given rules keep their
@@ -51,6 +53,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rules_ : the `Cascade` with its parameters
     card_ : of induced rules, the score card: which conditions give how many points to which class
     classes_ : the labels
+    calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
     n_features_in_, feature_names_in_ : of the data in `fit`
 
     Examples
@@ -153,8 +156,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
         kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[kept] for name, column in columns.items()}
-        if hasattr(self, "card_"):
-            del self.card_  # of an earlier fit
+        for name in ("card_", "calibration_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[kept], None if weights is None else weights[kept]
         if self.rules is None:
             self._induce(columns, labels, weights)

@@ -15,20 +15,17 @@ named (``"method": "counts", "smoothing": 1.0``), and a set has counts in the pl
     {"samples": 300, "counts": [[...], ...], "losses": []}
 """
 
-import json
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isinf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pinesy._common.files import read_text, writing
 from pinesy._common.validation import FloatArray
 from pinesy._version import __version__
-from pinesy.exceptions import DataError, PinesyError, placed
+from pinesy.exceptions import DataError
 from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.learning_arguments import resolve, with_fixed
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
@@ -36,7 +33,6 @@ from pinesy.learning.rule_counts import RuleCounts
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_json import from_content, read_content, to_content
 
 VERSION = 1
 
@@ -61,14 +57,10 @@ class LearnedRules:
         return self.result.cascade
 
 
-def write_model(
-    result: LearningResult | ParameterEstimate,
-    path: Path,
-    provenance: Mapping[str, Any] | None = None,
-) -> None:
-    """Write what was learned to a ``.json`` file; see `pinesy.save`."""
-    if path.suffix != ".json":
-        raise DataError(f"{path}: learned models are saved as .json files, not {path.suffix!r}")
+def model_content(
+    result: LearningResult | ParameterEstimate, provenance: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what a model file holds of learning; the rules stand beside it."""
     if provenance is not None and not isinstance(provenance, Mapping):
         raise DataError(f"the provenance is a mapping of names to facts; got {provenance!r:.60}")
     versions = {
@@ -76,42 +68,26 @@ def write_model(
         "numpy": np.__version__,
         "python": platform.python_version(),
     }
-    learning = {
+    return {
         "version": VERSION,
         "samples": result.samples,
         "provenance": {**(provenance or {}), **versions},
         **_content(result),
     }
-    try:
-        text = json.dumps(
-            {**to_content(result.cascade), "learning": learning}, separators=(",", ":")
+
+
+def read_model(cascade: Cascade, learning: Any) -> LearnedRules:
+    """Return what `model_content` was made of, for the rules beside it.
+
+    Raises `DataError`, or `KeyError`, `TypeError`, `ValueError` and such if something is missing
+    or confused.
+    """
+    if not isinstance(learning, dict) or learning.get("version") != VERSION:
+        raise DataError(
+            f'"learning", how the rules were learned, is not of version {VERSION}, which this '
+            "pinesy reads"
         )
-    except (TypeError, ValueError) as error:
-        raise DataError(f"the provenance cannot be written as JSON: {error}") from None
-    with writing(path) as file:
-        file.write(text + "\n")
-
-
-def read_json(path: Path) -> Cascade | LearnedRules:
-    """Read a ``.json`` file: the rules in it or, if it has them, how they were learned too."""
-    text = read_text(path)
-    try:
-        with placed(str(path)):
-            content = read_content(text)
-            cascade = from_content(content)
-            if "learning" not in content:
-                return cascade
-            learning = content["learning"]
-            if not isinstance(learning, dict) or learning.get("version") != VERSION:
-                raise DataError(
-                    f'"learning", how the rules were learned, is not of version {VERSION}, which '
-                    "this pinesy reads"
-                )
-            return LearnedRules(_result(cascade, learning), dict(learning["provenance"]))
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        if isinstance(error, PinesyError):  # some are errors of Python too
-            raise
-        raise DataError(f'{path}: "learning" is not of the form it must have: {error!r}') from None
+    return LearnedRules(_result(cascade, learning), dict(learning["provenance"]))
 
 
 def _content(result: LearningResult | ParameterEstimate) -> dict[str, Any]:

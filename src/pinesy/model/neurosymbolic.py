@@ -1,6 +1,6 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
+from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
-from pinesy.exceptions import CascadeError, DataError, DomainError, placed
+from pinesy.exceptions import CascadeError, DomainError
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.evaluations import answers
-from pinesy.learning.learning_arguments import Tolerance, batch_of, members, resolve
+from pinesy.learning.learning_arguments import Tolerance, batch_of
+from pinesy.model.fit_arguments import check_choice, validation_of
+from pinesy.model.guaranteed_predictions import GuaranteedPredictions
 from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -50,7 +52,7 @@ class Predictions(dict[str, npt.NDArray[Any]]):
         }
 
 
-class NeuroSymbolic:
+class NeuroSymbolic(GuaranteedPredictions):
     """Perception of data, transformation of probabilities into possibilities, and rules.
 
     A sample has data, such as an image, for each input of the rules. Samples are an
@@ -76,6 +78,7 @@ class NeuroSymbolic:
         `rules` as they are
     result_ : what was learned for the rules
     search_ : the search for tolerances; None if `fit` made none
+    calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
     seconds_ : how long `fit` took: for ``"perception"`` (training and predictions),
         ``"tolerances"`` (their search) and ``"learning"`` (once, with them)
 
@@ -133,7 +136,7 @@ class NeuroSymbolic:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of the perception as ``perception__...``.
 
-        What was learned stays until `fit` is called again.
+        What was learned stays until `fit` is called again; a calibration is dropped.
         """
         known = self.get_params(deep=False)
         inner = {k.removeprefix(NESTED): v for k, v in params.items() if k.startswith(NESTED)}
@@ -142,6 +145,7 @@ class NeuroSymbolic:
             if name not in known:
                 raise DomainError(f"there is no parameter {name!r:.60}{suggestion(name, known)}")
         vars(self).update(vars(type(self)(**{**known, **own})))  # raises before anything changes
+        vars(self).pop("calibration_", None)  # the guarantee was that of another model
         if inner:
             self.perception.set_params(**inner)
         return self
@@ -226,8 +230,8 @@ class NeuroSymbolic:
         training = RawSamples.of(samples, inputs)
         labels = {} if concepts is None else labels_of(concepts, inputs, training.n)
         wanted = batch_of(rules, training.ignorance, targets).targets
-        _check_choice(validation, tolerance, search, list(wanted))
-        others = None if validation is None else _validation(rules, inputs, validation, search)
+        check_choice(validation, tolerance, search, list(wanted))
+        others = None if validation is None else validation_of(rules, inputs, validation, search)
         for view in self._views:
             view.check(training, labels)
             if others is not None:
@@ -244,6 +248,8 @@ class NeuroSymbolic:
             found = search_tolerances(rules, evidence, wanted, judged, **search)
             result = found.result
         self.rules_, self.result_, self.search_ = result.cascade, result, found
+        self.training_rows_ = TrainingRows.of(training.columns)
+        vars(self).pop("calibration_", None)  # the guarantee was that of the model before
         self.seconds_ = {
             "perception": perceived - began,
             "tolerances": perf_counter() - perceived if found else 0.0,
@@ -264,6 +270,13 @@ class NeuroSymbolic:
         degrees: dict[str, FloatArray] = {}
         for view in self._views:
             degrees |= view.possibilities(samples, self._transform)
+        return np.hstack([degrees[a.name] for a in self._rules.inputs])
+
+    def _probabilities(self, samples: RawSamples) -> FloatArray:
+        degrees: dict[str, FloatArray] = {}
+        for view in self._views:
+            found = view.probabilities(samples)
+            degrees |= {a.name: found[:, i] for i, a in enumerate(view.attributes)}
         return np.hstack([degrees[a.name] for a in self._rules.inputs])
 
     def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
@@ -301,45 +314,6 @@ class NeuroSymbolic:
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """
         return accuracy(self._rules, self.evidence(samples), targets)
-
-
-def _check_choice(
-    validation: object, tolerance: Tolerance, search: Mapping[str, Any], targeted: Sequence[str]
-) -> None:
-    """Raise an error unless tolerances are given or there are validation data to choose them by.
-
-    Parameters
-    ----------
-    search : how to choose, those arguments of `search_tolerances` that were given
-    targeted : the rule sets that have targets; only they may be named
-    """
-    if validation is None and search:
-        raise DataError(
-            f"{', '.join(search)}: for a search for tolerances, which needs validation data"
-        )
-    if validation is not None and tolerance is not None:
-        raise DataError(
-            "tolerance and validation are both given; tolerances are either given or chosen by "
-            "validation data"
-        )
-    resolve(tolerance, targeted)
-    groups = search.get("groups")
-    for group in groups if isinstance(groups, list | tuple) else ():
-        members(group, targeted)
-
-
-def _validation(
-    rules: Cascade, inputs: tuple[Attribute, ...], given: object, search: Mapping[str, Any]
-) -> tuple[RawSamples, Any]:
-    """Check validation data: their targets too, if it is known what the metric takes."""
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise DataError(f"the validation data are {given!r:.60}; give a pair (samples, targets)")
-    data, targets = given
-    samples = RawSamples.of(data, inputs, "samples of the validation data")
-    if search.get("metric", accuracy) is accuracy:
-        with placed("the validation data"):
-            answers(rules, samples.ignorance, targets)
-    return samples, targets
 
 
 def _necessities(possibility: Possibility) -> FloatArray:

@@ -249,7 +249,7 @@ class View:
 
         The data of all attributes are given to the perception at once.
         """
-        probabilities = self._probabilities(samples)
+        probabilities = self.probabilities(samples)
         try:
             degrees = transform(probabilities)
         except DegreeError:
@@ -257,7 +257,7 @@ class View:
             raise
         return {a.name: degrees[:, i] for i, a in enumerate(self.attributes)}
 
-    def _probabilities(self, samples: RawSamples) -> Array:
+    def probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = samples.rows(self.attributes)
         with self._blamed(data):

@@ -1,34 +1,30 @@
 """Save and load rules, learned models and neuro-symbolic models: one file each, never pickle.
 
 Rules are ``.rules`` text or JSON, learned models JSON. A neuro-symbolic model is a ``.zip`` file:
-``model.json`` holds the rules and what was learned, ``perception-0.safetensors`` and so on what
-perceptions have learned, as far as they can be saved. The first member, ``neurosymbolic.json``, is
-the manifest: it says how the others fit together and has the SHA-256 of each, so that a file that
-was cut off, changed, mixed up or never written by pinesy is refused. A file is replaced only once
-the new one is whole.
+``model.json`` holds the rules, what was learned and calibrated, ``perception-0.safetensors`` and so
+on what perceptions have learned, as far as they can be saved. The first member,
+``neurosymbolic.json``, is the manifest: it says how the others fit together and has the SHA-256 of
+each, so that a file that was cut off, changed, mixed up or never written by pinesy is refused. A
+file is replaced only once the new one is whole.
 """
 
-import hashlib
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from pinesy._common.files import writing_bytes
 from pinesy._common.names import name_of
 from pinesy._version import __version__
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.exceptions import DataError
 from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.model_file import LearnedRules, read_json, write_model
+from pinesy.learning.model_file import LearnedRules
+from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
+from pinesy.model.json_files import read_json, write_json
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, by_input, names
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -36,10 +32,6 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import read_rules, write_rules
 from pinesy.transforms import transform_name
 
-FORMAT, VERSION = "pinesy neuro-symbolic model", 1
-MANIFEST, RULES = "neurosymbolic.json", "model.json"
-#: The other members of a file.
-MEMBER = re.compile(r"model\.json|perception-\d+(\.[\w.-]+)?")
 #: The perception that can be made from its file alone.
 NETWORK = "pinesy.nets.network_perception.NetworkPerception"
 SUFFIXES = (
@@ -49,16 +41,23 @@ SUFFIXES = (
 
 
 def save(
-    thing: Cascade | RuleSet | LearningResult | ParameterEstimate | LearnedRules | NeuroSymbolic,
+    thing: Cascade
+    | RuleSet
+    | LearningResult
+    | ParameterEstimate
+    | LearnedRules
+    | CalibratedRules
+    | NeuroSymbolic,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write rules, what was learned, or a neuro-symbolic model to a file.
+    """Write rules, what was learned or calibrated, or a neuro-symbolic model to a file.
 
     Parameters
     ----------
-    thing : rules, for a ``.rules`` or ``.json`` file; what `learn` returns or a model that was
-        loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Its perceptions are
+    thing : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
+        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. A
+        calibration is saved as counts, without the data. The perceptions of a `NeuroSymbolic` are
         saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
         `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
         for tolerances only the result is saved.
@@ -68,27 +67,30 @@ def save(
     """
     path = Path(path)
     if isinstance(thing, LearnedRules):
-        write_model(thing.result, path, thing.provenance if provenance is None else provenance)
+        noted = thing.provenance if provenance is None else provenance
+        write_json(LearnedRules(thing.result, noted), path)
     elif isinstance(thing, LearningResult | ParameterEstimate):
-        write_model(thing, path, provenance)
+        write_json(LearnedRules(thing, {} if provenance is None else provenance), path)
     elif provenance is not None:
         raise DataError(
             f"{path}: provenance is noted for what learn returns, or for what was loaded from "
             f"such a file; this is a {type(thing).__name__}"
         )
+    elif isinstance(thing, CalibratedRules):
+        write_json(thing.learned or thing.rules, path, thing)
     elif isinstance(thing, NeuroSymbolic):
         _save_neurosymbolic(thing, path)
     elif isinstance(thing, Cascade | RuleSet):
         write_rules(as_cascade(thing), path)
     else:
         raise DataError(
-            f"{thing!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn "
-            "returns, or a NeuroSymbolic"
+            f"{thing!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
+            "calibrate returns, or a NeuroSymbolic"
         )
 
 
 def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
-    """Read what `save` or ``pinesy learn`` wrote, or a file of rules.
+    """Read what `save`, ``pinesy learn`` or ``pinesy calibrate`` wrote, or a file of rules.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
     Returns
     -------
     thing : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
-        provenance; or a `NeuroSymbolic`
+        provenance; a `CalibratedRules`; or a `NeuroSymbolic`
     """
     path = Path(path)
     if path.suffix == ".zip":
@@ -121,19 +123,21 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
             content = read_json(place / RULES)
     else:
         content = load(path)
-    return content.cascade if isinstance(content, LearnedRules) else content
+    return _parts(content)[0]
+
+
+def _parts(
+    content: Cascade | LearnedRules | CalibratedRules,
+) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
+    """Return the rules in what was read from a file, how they were learned, and calibrated."""
+    if isinstance(content, CalibratedRules):
+        return content.rules, content.learned, content
+    if isinstance(content, LearnedRules):
+        return content.cascade, content, None
+    return content, None, None
 
 
 # --- neuro-symbolic models -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _PerceptionRecord:
-    """A perception in the manifest: the names of its attributes, its type and its file, if any."""
-
-    attributes: list[str]
-    kind: str
-    file: str | None
 
 
 def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
@@ -141,10 +145,8 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     with archived(path) as (place, content):
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
-        if result is None:
-            write_rules(as_cascade(model.rules), place / RULES)
-        else:
-            write_model(result, place / RULES)
+        thing = as_cascade(model.rules) if result is None else LearnedRules(result, {})
+        write_json(thing, place / RULES, getattr(model, "calibration_", None))
         content["transform"] = transform_name(model.transform)
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
@@ -154,7 +156,7 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
         content["versions"] = {"pinesy": __version__, "numpy": np.__version__}
 
 
-def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
+def _recorded(place: Path, number: int, view: View) -> PerceptionRecord:
     file = None
     if isinstance(view.perception, Savable):
         file = f"perception-{number}{view.perception.suffix}"
@@ -165,28 +167,29 @@ def _recorded(place: Path, number: int, view: View) -> _PerceptionRecord:
             )
         view.perception.save(place / file)
     kind = f"{type(view.perception).__module__}.{type(view.perception).__qualname__}"
-    return _PerceptionRecord([a.name for a in view.attributes], kind, file)
+    return PerceptionRecord([a.name for a in view.attributes], kind, file)
 
 
 def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
     with extracted(path) as (manifest, place):
         records = manifest["perceptions"]
-        content = read_json(place / RULES)
-        rules = content.cascade if isinstance(content, LearnedRules) else content
+        rules, learned, calibrated = _parts(read_json(place / RULES))
         chosen, single = _chosen(path, given, records, rules)
         each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
         is_one = single or (manifest["single"] and not chosen)
         perception = each[records[0].attributes[0]] if is_one else each
         options = {name: manifest[name] for name in ("transform", "inputs")}
         model = NeuroSymbolic(perception, rules, **options)
-        if isinstance(content, LearnedRules) and isinstance(content.result, LearningResult):
-            model.rules_, model.result_, model.search_ = rules, content.result, None
+        if learned is not None and isinstance(learned.result, LearningResult):
+            model.rules_, model.result_, model.search_ = rules, learned.result, None
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
+        if calibrated is not None:
+            model.calibration_ = calibrated
         return model
 
 
 def _chosen(
-    path: Path, given: object, records: list[_PerceptionRecord], rules: Cascade
+    path: Path, given: object, records: list[PerceptionRecord], rules: Cascade
 ) -> tuple[dict[str, Any], bool]:
     """Return the perceptions that are given, by attribute, and whether it is one for all."""
     if given is None or isinstance(given, Mapping):
@@ -200,7 +203,7 @@ def _chosen(
 
 
 def _perceptions(
-    path: Path, place: Path, record: _PerceptionRecord, given: Mapping[str, Any]
+    path: Path, place: Path, record: PerceptionRecord, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the perception of each attribute: the given one, else the saved one."""
     own = {name: given[name] for name in record.attributes if name in given}
@@ -213,7 +216,7 @@ def _perceptions(
     return own
 
 
-def _made(path: Path, place: Path, record: _PerceptionRecord) -> object:
+def _made(path: Path, place: Path, record: PerceptionRecord) -> object:
     where = f"the perception of {', '.join(record.attributes[:6])} ({record.kind})"
     if record.file is None:
         raise DataError(
@@ -228,116 +231,3 @@ def _made(path: Path, place: Path, record: _PerceptionRecord) -> object:
     from pinesy.nets.network_perception import NetworkPerception  # torch is optional
 
     return NetworkPerception.load(place / record.file)
-
-
-# --- the .zip file --------------------------------------------------------------------------------
-
-
-@contextmanager
-def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Give a directory for members and a dict for the manifest; the block's end makes the file."""
-    _check_replaceable(path)
-    with writing_bytes(path) as stream, TemporaryDirectory() as name:
-        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        yield Path(name), content
-        files = {member.name: member.read_bytes() for member in sorted(Path(name).iterdir())}
-        content["files"] = {member: _digest(data) for member, data in files.items()}
-        manifest = json.dumps(content, indent=1) + "\n"
-        with ZipFile(stream, "w") as archive:
-            for member, data in {MANIFEST: manifest.encode(), **files}.items():
-                archive.writestr(ZipInfo(member), data)  # without a date: the same bytes again
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _check_replaceable(path: Path) -> None:
-    """Raise `DataError` if there is a file that pinesy did not write; one cut off is replaced."""
-    if not path.is_file():
-        return
-    with path.open("rb") as stream:  # the name of the first member stands at byte 30
-        head = stream.read(30 + len(MANIFEST))
-    if head and head[30:] != MANIFEST.encode():
-        raise DataError(
-            f"{path}: holds something else than a neuro-symbolic model, which would be lost; give "
-            "another name"
-        )
-
-
-@contextmanager
-def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """Give the manifest of a file and a directory with its members; errors name the file."""
-    with TemporaryDirectory() as name:
-        try:
-            yield _extract(path, Path(name)), Path(name)
-        except PinesyError as error:
-            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
-            raise
-
-
-def _extract(path: Path, place: Path) -> dict[str, Any]:
-    try:
-        with ZipFile(path) as archive:
-            manifest = _manifest(path, archive)
-            for name, digest in manifest["files"].items():
-                data = archive.read(name)
-                if _digest(data) != digest:
-                    raise DataError(
-                        f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
-                        "changed, or mixed up with that of another model"
-                    )
-                (place / name).write_bytes(data)
-            return manifest
-    except KeyError:
-        raise DataError(f"{path}: {name} is missing; the file was changed") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise DataError(
-            f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
-            "else than a neuro-symbolic model"
-        ) from None
-
-
-def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
-    """Return the manifest of a file, or raise `DataError` if it is not as it was written."""
-    if MANIFEST not in archive.namelist():
-        raise DataError(
-            f"{path}: not a neuro-symbolic model: there is no {MANIFEST}; give a file that "
-            "pinesy.save wrote"
-        )
-    try:
-        manifest = json.loads(archive.read(MANIFEST))
-    except (RecursionError, ValueError) as error:
-        raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f'{path}, {MANIFEST}: not of pinesy: "format" must be "{FORMAT}"')
-    if manifest.get("version") != VERSION:
-        raise DataError(
-            f"{path}: version {manifest.get('version')!r:.20}; this pinesy reads version "
-            f"{VERSION}; update pinesy to read a newer one"
-        )
-    try:
-        _check_form(manifest)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{path}, {MANIFEST}: not of the form that it must have: {error!r:.80}"
-        ) from None
-    return manifest
-
-
-def _check_form(manifest: dict[str, Any]) -> None:
-    """Make records of the perceptions; a manifest that lacks or confuses something is an error."""
-    records = [_PerceptionRecord(**record) for record in manifest["perceptions"]]
-    files = manifest["files"] = dict(manifest["files"])
-    if not all(MEMBER.fullmatch(name) for name in files):
-        raise ValueError("files has names that pinesy does not give")
-    if not {r.file for r in records} - {None} <= {*files}:
-        raise ValueError("the file of a perception is none of those that were saved")
-    lists = [manifest["inputs"] or [], *(record.attributes for record in records)]
-    if not all(isinstance(name, str) for part in lists for name in part) or not records:
-        raise TypeError("names must be text")
-    _ = manifest["single"], manifest["transform"]
-    _ = [float(v) for v in manifest["seconds"].values()]
-    manifest["perceptions"] = records

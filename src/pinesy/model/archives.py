@@ -1,0 +1,140 @@
+"""The .zip files of neuro-symbolic models: members, and a manifest that has the SHA-256 of each."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from pinesy._common.files import writing_bytes
+from pinesy.exceptions import DataError, PinesyError
+
+FORMAT, VERSION = "pinesy neuro-symbolic model", 1
+MANIFEST, RULES = "neurosymbolic.json", "model.json"
+#: The other members of a file.
+MEMBER = re.compile(r"model\.json|perception-\d+(\.[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class PerceptionRecord:
+    """A perception in the manifest: the names of its attributes, its type and its file, if any."""
+
+    attributes: list[str]
+    kind: str
+    file: str | None
+
+
+@contextmanager
+def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give a directory for members and a dict for the manifest; the block's end makes the file."""
+    _check_replaceable(path)
+    with writing_bytes(path) as stream, TemporaryDirectory() as name:
+        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        yield Path(name), content
+        files = {member.name: member.read_bytes() for member in sorted(Path(name).iterdir())}
+        content["files"] = {member: _digest(data) for member, data in files.items()}
+        manifest = json.dumps(content, indent=1) + "\n"
+        with ZipFile(stream, "w") as archive:
+            for member, data in {MANIFEST: manifest.encode(), **files}.items():
+                archive.writestr(ZipInfo(member), data)  # without a date: the same bytes again
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raise `DataError` if there is a file that pinesy did not write; one cut off is replaced."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:  # the name of the first member stands at byte 30
+        head = stream.read(30 + len(MANIFEST))
+    if head and head[30:] != MANIFEST.encode():
+        raise DataError(
+            f"{path}: holds something else than a neuro-symbolic model, which would be lost; give "
+            "another name"
+        )
+
+
+@contextmanager
+def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Give the manifest of a file and a directory with its members; errors name the file."""
+    with TemporaryDirectory() as name:
+        try:
+            yield _extract(path, Path(name)), Path(name)
+        except PinesyError as error:
+            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
+            raise
+
+
+def _extract(path: Path, place: Path) -> dict[str, Any]:
+    try:
+        with ZipFile(path) as archive:
+            manifest = _manifest(path, archive)
+            for name, digest in manifest["files"].items():
+                data = archive.read(name)
+                if _digest(data) != digest:
+                    raise DataError(
+                        f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
+                        "changed, or mixed up with that of another model"
+                    )
+                (place / name).write_bytes(data)
+            return manifest
+    except KeyError:
+        raise DataError(f"{path}: {name} is missing; the file was changed") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(
+            f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
+            "else than a neuro-symbolic model"
+        ) from None
+
+
+def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
+    """Return the manifest of a file, or raise `DataError` if it is not as it was written."""
+    if MANIFEST not in archive.namelist():
+        raise DataError(
+            f"{path}: not a neuro-symbolic model: there is no {MANIFEST}; give a file that "
+            "pinesy.save wrote"
+        )
+    try:
+        manifest = json.loads(archive.read(MANIFEST))
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f'{path}, {MANIFEST}: not of pinesy: "format" must be "{FORMAT}"')
+    if manifest.get("version") != VERSION:
+        raise DataError(
+            f"{path}: version {manifest.get('version')!r:.20}; this pinesy reads version "
+            f"{VERSION}; update pinesy to read a newer one"
+        )
+    try:
+        _check_form(manifest)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}, {MANIFEST}: not of the form that it must have: {error!r:.80}"
+        ) from None
+    return manifest
+
+
+def _check_form(manifest: dict[str, Any]) -> None:
+    """Make records of the perceptions; a manifest that lacks or confuses something is an error."""
+    records = [PerceptionRecord(**record) for record in manifest["perceptions"]]
+    files = manifest["files"] = dict(manifest["files"])
+    if not all(MEMBER.fullmatch(name) for name in files):
+        raise ValueError("files has names that pinesy does not give")
+    if not {r.file for r in records} - {None} <= {*files}:
+        raise ValueError("the file of a perception is none of those that were saved")
+    lists = [manifest["inputs"] or [], *(record.attributes for record in records)]
+    if not all(isinstance(name, str) for part in lists for name in part) or not records:
+        raise TypeError("names must be text")
+    _ = manifest["single"], manifest["transform"]
+    _ = [float(v) for v in manifest["seconds"].values()]
+    manifest["perceptions"] = records

@@ -1,0 +1,106 @@
+"""`NeuroSymbolic` with a calibration: what is done by hand, saved and loaded, and refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from messages import raises_saying
+from model.test_neurosymbolic import DIGITS, LABELS, SAMPLES, SUMS, TABLE, sums, table
+from pinesy import DataError, NeuroSymbolic, calibrate, load, save
+from pinesy.exceptions import DomainError, ShapeError
+from pinesy.problems import addition_labels
+
+CONCEPTS = DIGITS[SAMPLES]
+FIRST, REST = SAMPLES[:60], SAMPLES[60:]
+ANSWERS = {name: LABELS[name] for name in ("y_1", "y_2")}
+
+
+def part(rows: slice) -> dict[str, Any]:
+    return {name: values[rows] for name, values in ANSWERS.items()}
+
+
+def by_input(model: NeuroSymbolic) -> NeuroSymbolic:
+    return model.calibrate(FIRST, CONCEPTS[:60])
+
+
+def test_inputs_are_calibrated_by_their_probabilities() -> None:
+    model = by_input(sums())
+    evidence = {f"a_{i + 1}": TABLE[FIRST[:, i]] for i in range(4)}
+    truth = {f"a_{i + 1}": CONCEPTS[:60, i] for i in range(4)}
+    sure = calibrate(SUMS, evidence, truth)
+    new = {f"a_{i + 1}": TABLE[REST[:, i]] for i in range(4)}
+    for name, pi in sure.infer(new).items():
+        assert np.array_equal(model.predict_calibrated(REST)[name].degrees, pi.degrees)
+    sets = model.predict_set(REST, 0.9, ["y_1"])
+    assert [*sets] == ["y_1"]
+    assert sets["y_1"] == sure.predict_set(new, 0.9, ["y_1"])["y_1"]
+    assert set(sets.abstentions["y_1"]) <= {"", "ambiguous", "novel"}
+    assert np.array_equal(model.predict(REST)["y_1"], sums().predict(REST)["y_1"])
+
+
+def test_answers_are_calibrated_by_what_the_model_infers() -> None:
+    model = sums().calibrate(FIRST, answers=part(slice(60)))
+    sure = calibrate(SUMS, sums().evidence(FIRST), part(slice(60)))
+    for name, pi in sure.infer(sums().evidence(REST)).items():
+        assert np.array_equal(model.predict_calibrated(REST)[name].degrees, pi.degrees)
+    assert "whatever the rules are" in model.calibration_.guarantee
+
+
+@pytest.mark.parametrize("of", ["inputs", "answers"])
+def test_more_samples_saving_and_loading_give_the_same(tmp_path: Path, of: str) -> None:
+    inputs, answers = (CONCEPTS, None) if of == "inputs" else (None, ANSWERS)
+    half = slice(30), slice(30, None)
+    given = [(inputs[h] if of == "inputs" else None, answers and part(h)) for h in half]
+    whole = sums().calibrate(SAMPLES, inputs, answers)
+    model = sums().calibrate(SAMPLES[:30], *given[0]).calibrate_more(SAMPLES[30:], *given[1])
+    save(model, tmp_path / "m.zip")
+    again = load(tmp_path / "m.zip", table)
+    for other in (model, again):
+        for name, pi in whole.predict_calibrated(REST).items():
+            assert np.array_equal(other.predict_calibrated(REST)[name].degrees, pi.degrees)
+    save(again, tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "m.zip").read_bytes()
+
+
+def test_a_calibration_is_that_of_one_model() -> None:
+    model = by_input(sums())
+    assert not hasattr(clone(model, safe=False), "calibration_")
+    model.set_params(transform="minimum_specificity")
+    with raises_saying(DataError, "the model is not calibrated; call calibrate"):
+        model.predict_set(REST)
+    by_input(model).fit(REST, {"y_1": ANSWERS["y_1"][60:]})
+    assert not hasattr(model, "calibration_")
+
+
+def test_training_samples_are_not_calibrated_on() -> None:
+    model = sums().fit(FIRST, part(slice(60)))
+    with raises_saying(DataError, "60 of 60 calibration samples", "before fit"):
+        model.calibrate(FIRST, CONCEPTS[:60])
+    with raises_saying(DataError, "20 of 60 calibration samples are training samples"):
+        model.calibrate(SAMPLES[40:].astype(np.float32).astype(np.int64), CONCEPTS[40:])
+    model.calibrate(REST, CONCEPTS[60:])
+    few = np.random.default_rng(0).integers(0, 2, (90, 4))  # honest rows are often equal
+    digits = DIGITS[few]
+    model.fit(few, {"y_1": addition_labels(digits)["y_1"]})
+    model.calibrate(few[::-1], digits[::-1])
+
+
+def test_what_cannot_be_calibrated() -> None:
+    model = sums()
+    with raises_saying(DataError, "needs concepts", "or answers"):
+        model.calibrate(SAMPLES)
+    with raises_saying(DataError, "the model is not calibrated"):
+        model.calibrate_more(SAMPLES, CONCEPTS)
+    with raises_saying(ShapeError, "concepts has shape (100,)"):
+        model.calibrate(SAMPLES, CONCEPTS[:, 0])
+    with raises_saying(DataError, "no true values of 'a_4'"):
+        model.calibrate(SAMPLES, {f"a_{i + 1}": CONCEPTS[:, i] for i in range(3)})
+    with raises_saying(DomainError, "concepts", "a_1", "no value 17"):
+        model.calibrate(SAMPLES, CONCEPTS + 12)
+    with raises_saying(DataError, "60 calibration samples", "at least 199 are needed"):
+        by_input(model).predict_set(REST, 0.995)
+    with raises_saying(DomainError, "level is 1"):
+        model.predict_set(REST, 1.0)
