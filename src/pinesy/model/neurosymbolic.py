@@ -1,6 +1,6 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
