@@ -51,10 +51,11 @@ def test_answers_are_calibrated_by_what_the_model_infers() -> None:
 
 @pytest.mark.parametrize("of", ["inputs", "answers"])
 def test_more_samples_saving_and_loading_give_the_same(tmp_path: Path, of: str) -> None:
-    inputs, answers = (CONCEPTS, None) if of == "inputs" else (None, ANSWERS)
-    half = slice(30), slice(30, None)
-    given = [(inputs[h] if of == "inputs" else None, answers and part(h)) for h in half]
-    whole = sums().calibrate(SAMPLES, inputs, answers)
+    def truth(rows: slice) -> tuple[Any, Any]:
+        return (CONCEPTS[rows], None) if of == "inputs" else (None, part(rows))
+
+    given = truth(slice(30)), truth(slice(30, None))
+    whole = sums().calibrate(SAMPLES, *truth(slice(None)))
     model = sums().calibrate(SAMPLES[:30], *given[0]).calibrate_more(SAMPLES[30:], *given[1])
     save(model, tmp_path / "m.zip")
     again = load(tmp_path / "m.zip", table)
