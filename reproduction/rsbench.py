@@ -122,7 +122,7 @@ def measured(
     if doubt is not None:
         degrees = doubt.cautious({"left": degrees})["left"]
     if doubt is not None or len(readings) > 1:
-        seen = antipignistic_inverse(degrees)
+        seen = _guessed(antipignistic_inverse(degrees))
     check = check_concepts(rules.inputs[0], seen, digits)
     fully = degrees == 1.0
     return {
@@ -134,6 +134,12 @@ def measured(
         "concept_decided": float((fully.sum(axis=1) == 1).mean()),
         "confusion": check.confusion.tolist(),
     }
+
+
+def _guessed(probabilities: FloatArray) -> FloatArray:
+    """Return probabilities without ties, so that of equal ones any may be read, not the first."""
+    noise = np.random.default_rng(0).random(probabilities.shape)
+    return probabilities * (1.0 - 1e-9 * noise)
 
 
 def run_record(
