@@ -116,7 +116,8 @@ def explain(
 
     [bold]Formats[/bold]
     text  plain English, down 4 rule sets; the first 5 of many values, rules or
-          propositions, those that decide first
+          propositions, those that decide first; of induced rules the points that
+          each class got and why (--depth N adds the rules of their sums)
     json  an object: "sample" (its line), "explanation", "margin" and "why_not"
           (null unless asked for); the first 20 of each, 500 values in all;
           "why_not" has "change", of values with "inputs": what each is now and

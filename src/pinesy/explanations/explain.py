@@ -1,7 +1,7 @@
 """Explain a result: why it is as possible and as certain as it is."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan
 from typing import Any
@@ -19,8 +19,10 @@ from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.picture import picture
-from pinesy.explanations.sample import BoolArray, Sample, plan_for
+from pinesy.explanations.points_text import points_lines
+from pinesy.explanations.sample import BoolArray, Sample, plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.point_sums import point_sums
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -76,7 +78,11 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     sample = Sample(plan, plan.row(evidence))
     asked = proposition if isinstance(proposition, Proposition) else None
-    return Explanation(attribute, asked, eta, depth, wording, ExplanationGraph(sample, eta))
+    graph = ExplanationGraph(sample, eta)
+    given: dict[str, Any] = {}
+    if point_sums(cascade, attribute):
+        given = plain_values_of(cascade, evidence, plan.inputs)
+    return Explanation(attribute, asked, eta, depth, wording, graph, given)
 
 
 def only_output(cascade: Cascade, cure: str) -> Attribute:
@@ -124,6 +130,8 @@ class Explanation:
     depth: int | None
     wording: Wording
     graph: ExplanationGraph
+    #: Of rules that give points: the inputs that were given as plain values.
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def proposition(self) -> Proposition:
@@ -217,14 +225,23 @@ class Explanation:
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
         """Return the explanation in plain English.
 
+        Of induced rules it is short: which rules gave points to which class, and how certain that
+        makes it (docs/induction.md); with a depth, what the rules of their sums say follows.
+
         Parameters
         ----------
         depth : rule sets to go down, by default the explanation's own, or 4 if it has none
         limit : values, triplets and propositions to show, of each at most so many, those that
             decide first; what is left out is counted. None for all.
         """
-        depth = (self.depth or TEXT_DEPTH) if depth is None else depth
-        return TextWriter(Outline(self, depth, limit)).text()
+        depth = self.depth if depth is None else depth
+        writer = TextWriter(Outline(self, depth or TEXT_DEPTH, limit))
+        asked = self.asked.values[0] if self.asked is not None else None
+        lines = list(points_lines(self.graph.sample, self.given, asked, writer.limit))
+        if lines and self.normalised:
+            lines = [*writer.head(), *lines]
+            return "\n".join([*lines, *([] if depth is None else ["", writer.text()])])
+        return writer.text()
 
     def to_dict(
         self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500

@@ -119,6 +119,15 @@ class TextWriter:
         reasons = [*self._lines(values, 0), self._certainty(), *self._lines(rivals, 0)]
         return "\n".join([*self._remarks(), *reasons])
 
+    def head(self) -> list[str]:
+        """Return what is so, and how certain it is, without the reasons."""
+        found = self.explanation
+        said = [*self._remarks(), self._certainty()]
+        if found.asked is not None and len(found.proposition.values) == 1:
+            says = self.wording.says(found.proposition, self.limit)
+            said.insert(0, f"It is {degree_text('P', found.possibility)} that {says}.")
+        return said
+
     def _remarks(self) -> Iterator[str]:
         """Yield what a reader must know before the reasons."""
         found, result = self.explanation, self.explanation.distribution

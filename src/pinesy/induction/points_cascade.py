@@ -1,8 +1,8 @@
 """A point model as an ordinary cascade of rules.
 
 1. ``iff glucose >= 126 and age >= 45 then `rule 1` in {3}``: the rules give points, or none.
-2. ``points for yes`` is the sum of the points of the rules for that class: a function of them, of
-   some at a time.
+2. ``points for yes`` is the sum of the points of the rules for that class and of those that it
+   starts with: a function of them, of some at a time.
 3. ``if `yes against no` where `points for yes` - `points for no` >= 4 then outcome in {yes}
    [certainty=0.9]``: what a lead says, one rule for each level.
 
@@ -22,6 +22,7 @@ from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
+from pinesy.rulebase.point_sums import points_name
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
@@ -102,7 +103,8 @@ class CascadeWriter:
                 if rule.conclusion.mask >> label & 1 and rule.r < 1.0:
                     own = rule.premise.propositions
                     parts[label].append(self._points(own, strong, label))
-        totals = [self._total(label, own) for label, own in enumerate(parts)]
+        starts = model.prior.tolist()
+        totals = [self._total(label, own, starts[label]) for label, own in enumerate(parts)]
         rules = [*kept.rules_on(self._inputs, self._output), *self._leads(totals, model)]
         return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
 
@@ -137,22 +139,25 @@ class CascadeWriter:
         certainties = (1.0 - model.levels[1:]).round(4).tolist()
         return ScoreCard(tuple(lines), start, tuple(certainties))
 
-    def _total(self, label: int, parts: list[Attribute]) -> Attribute | None:
+    def _total(self, label: int, parts: list[Attribute], start: int) -> Attribute | None:
         """Add the sums of parts, some at a time, and return that of all; None for no part."""
-        name = f"points for {self._output.domain[label]}"
-        step = 0
-        while len(parts) > 1:
-            groups, parts = _groups(parts), []
+        name = points_name(self._output.domain[label])
+        if not parts:
+            return None
+        groups, step = _groups(parts), 0
+        while len(groups) > 1:
+            parts = []
             for group in groups:
                 step += 1
-                whole = name if len(groups) == 1 else f"{name}.{step}"
-                parts.append(self._sum(whole, group) if len(group) > 1 else group[0])
-        return parts[0] if parts else None
+                parts.append(self._sum(f"{name}.{step}", group) if len(group) > 1 else group[0])
+            groups = _groups(parts)
+        return self._sum(name, groups[0], start)
 
-    def _sum(self, name: str, parts: list[Attribute]) -> Attribute:
+    def _sum(self, name: str, parts: list[Attribute], start: int = 0) -> Attribute:
         name = self._name(name)
-        pairing = joint(self._name(f"{name}.parts"), *parts)
-        added = function(name, pairing, " + ".join(format_name(a.name) for a in parts))
+        of = joint(self._name(f"{name}.parts"), *parts) if len(parts) > 1 else parts[0]
+        terms = [*(format_name(a.name) for a in parts), *[str(start)] * (start > 0)]
+        added = function(name, of, " + ".join(terms))
         self._sets += added.rule_sets
         return added.attributes[name]
 
@@ -164,9 +169,9 @@ class CascadeWriter:
             both = frozenset((first, second))
             if both not in pairs:
                 pairs[both] = self._pair(first, second, totals)
-            ahead = int(model.prior[first] - model.prior[second])
-            rules += self._nest(pairs[both], first, second, totals, ahead, model)
-        return rules
+            lead = self._lead(first, second, totals, model)
+            rules += self._nest(pairs[both], second, lead, model)
+        return list(dict.fromkeys(rules))  # of classes without rules some are the same
 
     def _pair(
         self, first: int, second: int, totals: Sequence[Attribute | None]
@@ -179,36 +184,39 @@ class CascadeWriter:
         self._sets.append(pairing)
         return pairing.output
 
-    def _nest(
-        self,
-        pair: Attribute | None,
-        first: int,
-        second: int,
-        totals: Sequence[Attribute | None],
-        ahead: int,
-        model: PointModel,
-    ) -> list[Rule]:
-        """Return the rules that exclude class `second` where `first` leads by 1, 2, ... points."""
-        others = self._output.full & ~(1 << second)
-        rules = []
-        for lead in range(1, len(model.levels)):
-            premise = self._led(pair, totals[first], totals[second], lead - ahead)
-            if premise is not None and premise.mask:
-                conclusion = Proposition(self._output, others)
-                rules.append(Rule(premise_of(premise), conclusion, 1.0, float(model.levels[lead])))
-        return rules
+    def _lead(
+        self, first: int, second: int, totals: Sequence[Attribute | None], model: PointModel
+    ) -> str:
+        """Return the text of how many points a class has more than another one."""
+        points = [
+            str(model.prior[i]) if (total := totals[i]) is None else format_name(total.name)
+            for i in (first, second)
+        ]
+        return " - ".join(points)
 
-    def _led(
-        self, pair: Attribute | None, a: Attribute | None, b: Attribute | None, least: int
-    ) -> Proposition | None:
-        """Return that the points of `a` are at least so many more than those of `b`."""
-        if pair is None:
-            where = self._inputs[0]
-            return Proposition(where, where.full) if least <= 0 else None
-        if a is None or b is None:
-            text = f"{format_name(pair.name)}" if b is None else f"0 - {format_name(pair.name)}"
-            return pair.where(f"{text} >= {least}")
-        return pair.where(f"{format_name(a.name)} - {format_name(b.name)} >= {least}")
+    def _nest(
+        self, pair: Attribute | None, second: int, lead: str, model: PointModel
+    ) -> list[Rule]:
+        """Return the rules that exclude a class where another leads it by 1, 2, ... points.
+
+        Of leads that are reached by the same sums the longest says most: the others are left out.
+        """
+        behind = Proposition(self._output, self._output.full & ~(1 << second))
+        rules: dict[int, Rule] = {}
+        for least in range(1, len(model.levels)):
+            premise = self._led(pair, lead, least)
+            if premise.mask:
+                level = float(model.levels[least])
+                rules[premise.mask] = Rule(premise_of(premise), behind, 1.0, level)
+        return list(rules.values())
+
+    def _led(self, pair: Attribute | None, lead: str, least: int) -> Proposition:
+        """Return that a lead is at least so long; without a rule for either class it is known."""
+        if pair is not None:
+            return pair.where(f"{lead} >= {least}")
+        first, second = map(int, lead.split(" - "))
+        anything = self._inputs[0]
+        return Proposition(anything, anything.full if first - second >= least else 0)
 
 
 def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:

@@ -1,0 +1,118 @@
+"""Explanations of rules that give points: what the score card gave, added up as it was inferred."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from typer.testing import CliRunner
+
+from pinesy import Cascade, induce, load, parse, save
+from pinesy.cli.app import app
+from pinesy.explanations import explain
+from pinesy.explanations.points_text import points_given
+from pinesy.explanations.sample import Sample, plan_for
+from pinesy.induction import induce_points, read_training_table
+from pinesy.induction.binary_features import steps_of
+
+RNG = np.random.default_rng(3)
+TABLE = pandas.DataFrame(
+    {
+        "glucose": RNG.normal(120, 25, 150).round(),
+        "smoker": RNG.choice(["yes", "no"], 150),
+    }
+)
+TABLE["state"] = np.where(
+    TABLE.glucose > 130, "sick", np.where(TABLE.smoker == "yes", "old", "well")
+)
+CUT_CASE = {"glucose": 150.0, "smoker": "no"}
+
+
+@pytest.fixture(scope="module")
+def rules() -> Cascade:
+    return induce(TABLE, "state", max_rules=7)
+
+
+def read(rules: Cascade, evidence: Any) -> Any:
+    plan = plan_for(rules, rules.outputs[0])
+    return points_given(Sample(plan, plan.row(evidence)))
+
+
+def test_points_are_those_of_the_model(rules: Cascade) -> None:
+    table = read_training_table(TABLE, "state")
+    found = induce_points(table, max_rules=7)
+    for row, one in list(TABLE.drop(columns="state").iterrows())[:20]:
+        evidence = {**one.to_dict(), **({"glucose": None} if row % 3 == 0 else {})}
+        columns = tuple(
+            replace(c, values=np.array([_position(evidence[c.name], c)])) for c in table.columns
+        )
+        low, high = found.model.totals(steps_of(columns, found.features))
+        expected = zip(low[0].tolist(), high[0].tolist(), strict=True)
+        given = {p.value: (p.low, p.high) for p in read(rules, evidence)}
+        assert given == dict(zip(table.classes, expected, strict=True))
+
+
+def _position(value: Any, column: Any) -> float:
+    if value is None:
+        return float("nan")
+    return float(column.domain.index(value)) if column.domain else float(value)
+
+
+def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
+    text = str(explain(rules, CUT_CASE))
+    first, points, *lines = text.splitlines()
+    assert first.startswith("It is certain at ")
+    assert "that state is sick" in first
+    assert points.startswith("Points: ")
+    assert "; a lead of " in points
+    assert any(line.startswith("  +") and "(glucose is 150" in line for line in lines)
+    assert "rule 1" not in text
+    assert len(text) < 900
+    deep = explain(rules, CUT_CASE).text(depth=3)
+    assert deep.startswith(text)
+    assert "(depth 3)" in deep
+
+
+def test_what_is_unknown_gives_perhaps(rules: Cascade) -> None:
+    text = str(explain(rules, {"glucose": None, "smoker": "no"}))
+    assert "perhaps: " in text
+    assert "glucose is unknown" in text
+    asked = str(explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})))
+    assert asked.startswith("It is possible at ")
+    assert " for old" in asked
+
+
+def test_degrees_between_leave_the_tree(rules: Cascade) -> None:
+    glucose = rules.attributes["glucose"]
+    halves = [1.0, *[0.5] * (len(glucose.domain) - 1)]
+    graded = {**CUT_CASE, "glucose": dict(zip(glucose.domain, halves, strict=True))}
+    assert "Points: " not in str(explain(rules, graded))
+
+
+def test_sums_that_are_none_are_not_told() -> None:
+    text = """
+        attribute a in {0, 1} attribute `rule 1` in {0, 2} attribute `points for yes` in {1, 3}
+        attribute y in {no, yes}
+        iff a == 1 then `rule 1` in {2}
+        iff `rule 1` == VALUE then `points for yes` in {3}
+        if `points for yes` == 3 then y in {yes}
+    """
+    honest = parse(text.replace("VALUE", "2"))
+    told = str(explain(honest, {"a": 1}))
+    assert "Points: 3 for yes, no rule gives any to no." in told
+    assert "+2 for yes: a in {1} (a is 1)\n  +1 for yes: at the start" in told
+    assert "Points" not in str(explain(parse(text.replace("VALUE", "0")), {"a": 1}))
+
+
+def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
+    save(rules, tmp_path / "model.rules")
+    assert load(tmp_path / "model.rules") == rules
+    (tmp_path / "one.csv").write_text("glucose,smoker\n150,no\n")
+    done = CliRunner().invoke(
+        app, ["explain", str(tmp_path / "model.rules"), str(tmp_path / "one.csv")]
+    )
+    assert done.exit_code == 0
+    assert "glucose is 150" in done.stdout
+    assert "Margin: " in done.stdout
