@@ -55,7 +55,7 @@ def test_the_example_has_its_wrong_sample_on_top(pinesy: Run) -> None:
 
 
 def test_the_worst_come_first_with_their_lines(pinesy: Run, data: Path, found: Audit) -> None:
-    done = pinesy("audit", weather.RULES, data, "--worst", N)
+    done = pinesy("audit", weather.RULES, data, "--limit", N)
     rows = [row for row in placed(found, lambda i: 2 * i + 2) if row["reason"]]
     assert len(rows) > N // 2
     assert [row[:4] for row in printed(done.stdout)] == [
@@ -82,15 +82,15 @@ def test_learned_parameters_judge_out_of_fold(pinesy: Run, tmp_path: Path) -> No
 
 def test_what_is_left_out_is_said(pinesy: Run, data: Path, found: Audit) -> None:
     count = int((found.worst > 0).sum())
-    done = pinesy("audit", weather.RULES, data, "--worst", 3)
+    done = pinesy("audit", weather.RULES, data, "--limit", 3)
     assert len(printed(done.stdout)) == 3
-    assert done.stdout.endswith(f"... and {count - 3} more samples; --worst {count} shows them\n")
+    assert done.stdout.endswith(f"... and {count - 3} more samples; --limit {count} shows them\n")
     done = pinesy("audit", weather.RULES, data)
     assert len(printed(done.stdout)) == 20
-    done = pinesy("audit", weather.RULES, data, "--worst", 0)
+    done = pinesy("audit", weather.RULES, data, "--limit", 0)
     assert (done.exit_code, len(done.stdout.splitlines())) == (0, 1)
     assert f"{count} contradict the rules" in done.stdout
-    assert pinesy("audit", weather.RULES, data, "--worst", -1).exit_code == 2
+    assert pinesy("audit", weather.RULES, data, "--limit", -1).exit_code == 2
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
@@ -98,7 +98,7 @@ def test_files_hold_every_row(
     pinesy: Run, data: Path, found: Audit, suffix: str, tmp_path: Path
 ) -> None:
     output = tmp_path / f"audit.{suffix}"
-    done = pinesy("audit", weather.RULES, data, "--worst", 0, "-o", output)
+    done = pinesy("audit", weather.RULES, data, "--limit", 0, "-o", output)
     assert (done.exit_code, done.stderr) == (0, "")
     wanted = placed(found, lambda i: 2 * i + 2)
     assert len(wanted) == N

@@ -86,7 +86,7 @@ def test_a_target_for_all_samples(pinesy: Run, cascade: library.Cascade, inputs:
 
 
 def test_belief(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
-    rows = lines(pinesy("backprop", RULES, TRAIN, "--belief", "--target", "street=wet"))
+    rows = lines(pinesy("backprop", RULES, TRAIN, "--posterior", "--target", "street=wet"))
     expected = posterior(cascade, inputs, {"street": ["wet"] * 10})
     assert len(rows) == 10
     for number, row in enumerate(rows):
@@ -99,7 +99,7 @@ def test_belief(pinesy: Run, cascade: library.Cascade, inputs: Any) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-@pytest.mark.parametrize("form", ["json", "table"])
+@pytest.mark.parametrize("form", ["jsonl", "table"])
 def test_small_batches_give_what_one_gives(pinesy: Run, batch: int, form: str) -> None:
     whole = pinesy("backprop", RULES, TRAIN, "--format", form).stdout
     assert len(whole) > 500
@@ -108,7 +108,7 @@ def test_small_batches_give_what_one_gives(pinesy: Run, batch: int, form: str) -
 
 
 def test_json_and_jsonl_are_one(pinesy: Run, tmp_path: Path) -> None:
-    shown = pinesy("backprop", RULES, TRAIN, "--format", "json").stdout
+    shown = pinesy("backprop", RULES, TRAIN, "--format", "jsonl").stdout
     assert pinesy("backprop", RULES, TRAIN, "--format", "jsonl").stdout == shown
     output = tmp_path / "fit.jsonl"
     result = pinesy("backprop", RULES, TRAIN, "-o", output)
@@ -165,7 +165,7 @@ def test_actual_inputs_that_give_the_target_outside_the_bounds(pinesy: Run) -> N
 
 
 def test_the_table_of_beliefs(pinesy: Run) -> None:
-    options = ["--belief", "--target", "street=wet", "--format", "table"]
+    options = ["--posterior", "--target", "street=wet", "--format", "table"]
     words = " ".join(pinesy("backprop", RULES, TRAIN, *options).stdout.split())
     assert "contradiction: compatibility 0" in words
     assert "compatibility 0.5" in words

@@ -81,10 +81,10 @@ def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
     expected = why_not(cascade, EVIDENCE, 5, "total")
     why = found["why_not"]
     assert (why["value"], why["possibility"], why["winners"]) == (5, 0.25, [3])
-    assert [h["rule"] for h in why["holds"]] == [h.number for h in expected.restraints]
-    assert {h["by"] for h in why["holds"]} == {"premise"}
+    assert [h["rule"] for h in why["restraints"]] == [h.number for h in expected.restraints]
+    assert {h["by"] for h in why["restraints"]} == {"premise"}
     assert why["bottlenecks"] == [{"attribute": "right", "value": 3, "possibility": 0.25}]
-    assert (why["holds_omitted"], why["bottlenecks_omitted"], why["obstacle"]) == (0, 0, None)
+    assert (why["restraints_omitted"], why["bottlenecks_omitted"], why["obstacle"]) == (0, 0, None)
     assert why["cut"] is False
     assert expected.change is not None
     assert why["change"]["readings"] == expected.change.readings == {"left": 2, "right": 3}
@@ -137,9 +137,9 @@ def test_limits_are_kept_and_what_is_left_out_is_counted(
     whole = json.loads(pinesy("explain", rules, data, *options, "--all").stdout)
     assert short["explanation"]["limit"] == 1
     assert whole["explanation"]["limit"] is None
-    assert len(short["why_not"]["holds"]) == 1
-    assert short["why_not"]["holds_omitted"] == len(whole["why_not"]["holds"]) - 1 > 0
-    assert whole["why_not"]["holds_omitted"] == 0
+    assert len(short["why_not"]["restraints"]) == 1
+    assert short["why_not"]["restraints_omitted"] == len(whole["why_not"]["restraints"]) - 1 > 0
+    assert whole["why_not"]["restraints_omitted"] == 0
 
 
 def test_all_the_text_goes_down_to_the_inputs(pinesy: Run, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_only_what_cannot_give_its_target_is_said_not_to() -> None:
     assert conflict.message == (
         "the greatest inputs give (3, 3) of 'c_1' possibility 1, more than its target 0; more "
         "specific inputs may give it: belief in the actual inputs chooses some, see "
-        "pinesy.posterior (--belief)"
+        "pinesy.posterior (--posterior)"
     )
     assert numbers(conflict) == [("w_1", 1), ("c_1", 4), ("c_1", 14)]  # a_1 = 3 and a_2 = 3
 

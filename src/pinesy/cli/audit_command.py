@@ -43,14 +43,14 @@ JudgedBy = Annotated[
     ),
 ]
 Folds = Annotated[int, typer.Option(min=2, help="With a learned method: the number of folds.")]
-Worst = Annotated[int, typer.Option(min=0, help="Samples to print.")]
+Limit = Annotated[int, typer.Option(min=0, help="Samples to print.")]
 
 
 def audit(
     rules: options.RulesFile,
     data: options.SamplesFile,
     output: options.OutputFile = None,
-    worst: Worst = 20,
+    limit: Limit = 20,
     method: JudgedBy = "given",
     folds: Folds = 5,
     target: options.TargetNames = None,
@@ -76,7 +76,7 @@ def audit(
 
     [bold]Examples[/bold]
       pinesy audit sum.rules train.csv
-      pinesy audit model.json train.csv --worst 50 -o audit.csv
+      pinesy audit model.json train.csv --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
     if output is not None:
@@ -87,27 +87,27 @@ def audit(
     result = pinesy.audit(
         files.cascade, samples.evidence, samples.targets, method=method, folds=folds
     )
-    _print(result, samples, worst)
+    _print(result, samples, limit)
     if output is not None:
         with open_output(output) as stream:
             WRITERS[output.suffix](stream, _rows(result, samples))
 
 
-def _print(result: Audit, samples: Batch, worst: int) -> None:
+def _print(result: Audit, samples: Batch, limit: int) -> None:
     """Print the worst samples, with what they contradict."""
     screen = Screen()
     screen.print(Text(plain(repr(result))))
-    rows = [row for row in _rows(result, samples, worst) if row.content["reason"]]
+    rows = [row for row in _rows(result, samples, limit) if row.content["reason"]]
     if not rows:
         return
     TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
     count = int(((result.worst > 0.0) | (result.suspicion > 0.0)).sum())
     if count > len(rows):
-        screen.print(shortened_note(count - len(rows), "sample", f"--worst {count}"))
+        screen.print(shortened_note(count - len(rows), "sample", f"--limit {count}"))
 
 
-def _rows(result: Audit, samples: Batch, worst: int | None = None) -> Iterator["AuditRow"]:
-    for row in result.rows(worst):
+def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["AuditRow"]:
+    for row in result.rows(limit):
         place = row["sample"]
         ids = {title: entries[place] for title, entries in samples.ids.items()}
         yield AuditRow(samples.lines[place], ids | row)

@@ -61,13 +61,11 @@ TargetValues = Annotated[
         "(repeatable). By default all targets of the file.",
     ),
 ]
-Belief = Annotated[
-    bool, typer.Option("--belief", help="Give the posterior: inputs conditioned on the targets.")
+GivePosterior = Annotated[
+    bool, typer.Option("--posterior", help="Give the inputs conditioned on the targets.")
 ]
-FORMAT_HELP = "By default table on a terminal, or json (JSON Lines)."
-Form = Annotated[
-    Literal["table", "json", "jsonl"] | None, typer.Option("--format", help=FORMAT_HELP)
-]
+FORMAT_HELP = "By default table on a terminal, else jsonl (JSON Lines)."
+Form = Annotated[Literal["table", "jsonl"] | None, typer.Option("--format", help=FORMAT_HELP)]
 
 
 def backprop(
@@ -75,7 +73,7 @@ def backprop(
     data: options.DataFile,
     target: TargetValues = None,
     transform: options.TransformOption = "none",
-    belief: Belief = False,
+    conditioned: GivePosterior = False,
     form: Form = None,
     output: options.OutputFile = None,
     batch: options.BatchSize = 10_000,
@@ -92,20 +90,20 @@ def backprop(
     For each sample: the least specific inputs that give the target; whether they
     reproduce it, bit for bit, or at which distance they miss it, and which rules
     are in conflict; and how far the degrees of the actual inputs are from them
-    (distance), or above them (excess: at 0 they are within). With --belief: the
-    posterior: the most possible inputs that fit the target, given the actual.
+    (distance), or above them (excess: at 0 they are within). With --posterior:
+    the most possible inputs that fit the target, given the actual.
 
     [bold]Results[/bold]
-    json   JSON Lines, one object per sample; degrees of 0 are left out, and
+    jsonl  one object per sample; degrees of 0 are left out, and
            rules of more than 160 characters are shortened (--all: not)
     table  for reading: six digits, the first 20 samples (--all: all)
 
     [bold]Examples[/bold]
       pinesy backprop examples/weather.rules examples/weather_train.jsonl
       pinesy backprop sum.rules digits.jsonl --target total=12
-      pinesy backprop sum.rules train.jsonl --target total --belief -o fit.jsonl
+      pinesy backprop sum.rules train.jsonl --target total --posterior -o fit.jsonl
     """
-    form = form or ("table" if output is None and sys.stdout.isatty() else "json")
+    form = form or ("table" if output is None and sys.stdout.isatty() else "jsonl")
     if output is not None:
         options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
@@ -117,13 +115,13 @@ def backprop(
     def rows(samples: Batch) -> Iterator[BackpropRow]:
         evidence = {name: samples.evidence[:, part] for name, part in inputs.items()}
         targets = _targets(samples, chosen, cascade, data)
-        if belief:
-            return _belief_rows(posterior(cascade, evidence, targets), samples.lines, everything)
+        if conditioned:
+            return _posterior_rows(posterior(cascade, evidence, targets), samples.lines, everything)
         return _rows(backpropagate(cascade, evidence, targets), samples.lines, everything)
 
     write: Writer = write_json_lines
     if form == "table":
-        columns = COLUMNS if belief else (*COLUMNS, "distance", "excess")
+        columns = COLUMNS if conditioned else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
     how = options.reading(ids, separator, decimal)
     batches = options.read_data(data, cascade, cascade.inputs, transform, batch, in_file, how)
@@ -290,16 +288,16 @@ def _outcome(figures: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _belief_rows(
-    beliefs: Posterior, lines: Sequence[int], everything: bool
+def _posterior_rows(
+    found: Posterior, lines: Sequence[int], everything: bool
 ) -> Iterator[BackpropRow]:
     """Yield the conditioned distributions of each sample of a batch."""
-    at_most = "" if beliefs.exact else "at most "
+    at_most = "" if found.exact else "at most "
     for row, line in enumerate(lines):
-        compatibility = float(beliefs.compatibility[row])
+        compatibility = float(found.compatibility[row])
         outcome = f"compatibility {at_most}{degree_text(compatibility)}"
         if compatibility == 0.0:
             outcome = "contradiction: compatibility 0"
-        inputs = {name: pi.sample(row) for name, pi in beliefs.items()}
-        figures = {"compatibility": compatibility, "exact": beliefs.exact}
+        inputs = {name: pi.sample(row) for name, pi in found.items()}
+        figures = {"compatibility": compatibility, "exact": found.exact}
         yield BackpropRow(line, inputs, outcome, figures, everything)

@@ -22,9 +22,7 @@ Page = Annotated[
 
 
 def evaluate(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A .rules file, or a .json file of rules.")
-    ],
+    rules: options.RulesFile,
     data: options.SamplesFile,
     output: Page = None,
     target: options.TargetNames = None,
@@ -46,14 +44,14 @@ def evaluate(
       pinesy evaluate model.json test.csv -o report.html
     """
     if output is not None:
-        options.check_output(output, [".html", ".json"], [model, data])
+        options.check_output(output, [".html", ".json"], [rules, data])
     how = options.reading(ids, separator, decimal)
-    files = TrainingFiles(load_rules(model), target or (), transform, batch, how)
+    files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
     report = evaluated(files.cascade, samples.evidence, samples.targets)
     typer.echo(plain(report))
     if output is not None:
-        _write(report, output, f"{model.name} on {data.name}")
+        _write(report, output, f"{rules.name} on {data.name}")
 
 
 def _write(report: DecisionReport, output: Path, title: str) -> None:

@@ -69,11 +69,11 @@ ChangeMode = Annotated[
 ]
 Changing = Annotated[
     list[str] | None,
-    typer.Option("--change", metavar="NAME", help="Only this input may change; several times."),
+    typer.Option("--change", metavar="NAME", help="Only this input may change (repeatable)."),
 ]
 Kept = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="NAME", help="This input may not change; several times."),
+    typer.Option("--keep", metavar="NAME", help="This input may not change (repeatable)."),
 ]
 Eta = Annotated[float, typer.Option(help="Degrees below it count as nothing.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rule sets to go down.")]
@@ -299,11 +299,11 @@ class ExplanationReport:
             "value": plain_value(answer.value),
             "possibility": answer.degree,
             "winners": [plain_value(v) for v in answer.winners],
-            "holds": [
+            "restraints": [
                 _degree(one) | {"rule": one.number, "text": one.rule.line(self.limit), "by": one.by}
                 for one in restraints
             ],
-            "holds_omitted": len(answer.restraints) - len(restraints),
+            "restraints_omitted": len(answer.restraints) - len(restraints),
             "bottlenecks": [_degree(one) for one in bottlenecks],
             "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
             "cut": answer.cut,

@@ -211,7 +211,7 @@ def _clause_dict(clause: Clause, numbers: dict[int, int]) -> dict[str, Any]:
             "attribute": clause.proposition.attribute.name,
             "values": [plain_value(v) for v in clause.proposition.values],
             "comparison": clause.comparison,
-            "threshold": clause.level,
+            "level": clause.level,
         }
     kind = "all" if isinstance(clause, AllOf) else "any"
     return {"kind": kind, "parts": [numbers[id(part)] for part in clause.parts]}

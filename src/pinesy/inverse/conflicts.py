@@ -299,7 +299,7 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
                 f"no rule on {name!r} tells it from values whose target is higher"
                 if system.reached[cell] == system.target[cell]
                 else "more specific inputs may give it: belief in the actual inputs chooses some, "
-                "see pinesy.posterior (--belief)"
+                "see pinesy.posterior (--posterior)"
             )
             yield traced.conflict(
                 "reach",
