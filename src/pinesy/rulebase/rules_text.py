@@ -15,14 +15,16 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from pinesy.exceptions import DataError, PinesyError
+from pinesy._common.validation import check_number
+from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_text import read_function, read_joint
-from pinesy.rulebase.number_text import read_number
 from pinesy.rulebase.rule_reader import VERSION, RuleReader
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import cut_of
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.reader import Reader
@@ -153,7 +155,7 @@ class _Statements(RuleReader):
         if word == "attribute":
             self._plain()
         elif word == "number":
-            read_number(self)
+            _number(self)
         elif word == "product":
             self._product()
         elif word in ("joint", "function"):
@@ -201,3 +203,65 @@ class _Statements(RuleReader):
         self.reader.expect("=")
         factors = self.factors()
         self.attributes[name] = self.at(token, lambda: Attribute.product(name, *factors))
+
+
+# --- numeric attributes ---
+
+
+def _number(statements: RuleReader) -> None:
+    """Read ``age cuts {30, 65} [blur=2]``: names, and perhaps cuts, interval names and blur.
+
+    Without names, the cuts of the text's comparisons are added to those that stand here.
+    """
+    reader = statements.reader
+    token = reader.token
+    titles = read_names(reader, "a name")
+    statements.check_new(token, titles)
+    cuts = _cuts(reader) if reader.accept("cuts") else []
+    names: Any = read_subset(reader) if reader.accept("named") else None
+    blur = _blur(reader)
+    for title in titles:
+        declared = statements.at(token, partial(Attribute.number, title, cuts, names, blur))
+        assert declared.scale is not None
+        if names is None:
+            compared = statements.compared_cuts.setdefault(title, set())
+            every = sorted({*declared.scale.cuts, *compared})
+            declared = Attribute.number(title, every, None, blur)
+        statements.attributes[title] = declared
+
+
+def _cuts(reader: Reader) -> Iterable[Any]:
+    """Read ``{30, <= 65}``, or any set of numbers."""
+    start = reader.position
+    signs = ("<", "<=", ">", ">=")
+    end = reader.source.closing(start) if reader.source.is_sign(start, "{") else start
+    if not any(reader.source.is_sign(i, *signs) for i in range(start, end)):
+        return read_subset(reader)
+    reader.expect("{")
+
+    def cut() -> Any:
+        sign, token = reader.accept(*signs), reader.token
+        number = read_value(reader)
+        try:
+            return cut_of(sign, number, "cuts") if sign else number
+        except DomainError as error:
+            reader.fail(str(error), token)
+
+    return reader.listing("}", cut)
+
+
+def _blur(reader: Reader) -> float:
+    """Read ``[blur=2]`` if it is there."""
+    if not reader.accept("["):
+        return 0.0
+    if not reader.accept("blur"):
+        reader.fail(f"expected blur=, found {reader.token.text!r:.60}")
+    reader.expect("=")
+    token = reader.token
+    number = read_value(reader)
+    try:
+        blur = check_number(number, "blur")
+    except DomainError as error:
+        reader.fail(str(error), token)
+    reader.expect("]")
+    return blur
