@@ -63,22 +63,19 @@ class Target:
         """
         if isinstance(content, Target):
             return cls._same(content, attribute)
-        check_unmasked(content, f"the target of {attribute.name!r}")
+        where = f"the target of {attribute.name!r}"
+        check_unmasked(content, where)
         if not is_batch:
             return cls._graded(target_degrees(content, attribute)[None, :], attribute)
         if isinstance(content, Possibility):
             if content.attribute != attribute:
-                raise DegreeError(
-                    f"the target of {attribute.name!r} is a distribution on {content.attribute!r}"
-                )
+                raise DegreeError(f"{where} is a distribution on {content.attribute!r}")
             return cls._graded(np.atleast_2d(content.degrees), attribute)
         if isinstance(content, str | bytes | Mapping | Set) or not hasattr(content, "__len__"):
             raise DataError(
-                f"the target of {attribute.name!r} is {content!r:.60}; give one value or one "
-                "distribution for each sample"
+                f"{where} is {content!r:.60}; give one value or one distribution for each sample"
             )
         if getattr(content, "ndim", 1) > 1:  # a table would iterate over the names of its columns
-            where = f"the target of {attribute.name!r}"
             content = np.asarray(in_order(content, map(str, attribute.domain), where))
         if not isinstance(content, np.ndarray) and _are_values(content, attribute):
             return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
