@@ -133,6 +133,8 @@ def test_abstentions_are_told_apart() -> None:
     pi = Possibility(rain, np.array([[1.0, 0.0], [1.0, 0.5], [0.5, 0.5], [0.5, 0.0]]))
     row = coverage_of(pi, ["yes"] * 4, 0.9).of("all")[0]
     assert (row.ambiguous, row.novel, row.contradictory) == (0.25, 0.0, 0.5)
+    both = coverage_of({"rain": pi, "b": np.eye(2)[[0] * 4]}, {"rain": ["yes"] * 4, "b": [0] * 4})
+    assert [row.contradictory for row in both.of("all")] == [0.5] * len(both.of("all"))
 
 
 def test_the_report_has_several_forms() -> None:

@@ -108,6 +108,15 @@ def test_a_change_is_found(shift: float) -> None:
     assert np.median(delays) < (60 if abs(shift) == 1.0 else 250)
 
 
+def test_the_alarm_is_raised_at_the_first_sample_that_reaches_the_threshold() -> None:
+    test = ConformalMartingale(ScoreCounts.of(np.arange(50.0)), chance=0.05)
+    path = test.update(np.arange(50.0, 90.0)).log_martingale
+    assert test.alarm == 1 + int((path >= log(20.0)).argmax())
+    assert test.highest == path.max() > log(20.0)
+    test.update(np.arange(40.0))
+    assert test.alarm == 1 + int((path >= log(20.0)).argmax())
+
+
 def test_a_change_of_the_spread_is_found() -> None:
     rng = np.random.default_rng(0)
     test = ConformalMartingale(ScoreCounts.of(rng.normal(size=300)))
