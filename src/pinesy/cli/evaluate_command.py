@@ -1,23 +1,42 @@
 """The command ``pinesy evaluate``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageReport, coverage
 from pinesy.cli import options
 from pinesy.cli.learn_command import plain
 from pinesy.cli.output import open_output
 from pinesy.cli.training_files import TrainingFiles
+from pinesy.exceptions import DataError
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
 from pinesy.learning.decision_page import report_page
-from pinesy.model.storage import load_rules
+from pinesy.model.storage import load, load_rules
+from pinesy.samples import Batch
 
 Page = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the report to this .html or .json file."),
+]
+Levels = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--level",
+        metavar="LEVEL",
+        help="Of calibrated rules, report how often true values are in the sets of this level, "
+        "such as 0.95 (repeatable).",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group", metavar="NAME", help="With --level: a column of groups to be told apart."
+    ),
 ]
 
 
@@ -25,6 +44,8 @@ def evaluate(
     rules: options.RulesFile,
     data: options.SamplesFile,
     output: Page = None,
+    level: Levels = None,
+    group: Group = None,
     target: options.TargetNames = None,
     transform: options.TransformOption = "none",
     batch: options.ReadSize = 10_000,
@@ -39,24 +60,72 @@ def evaluate(
     for pinesy learn: the true values are the targets. With several targets the
     last attribute in the order of inference is judged, or that of --target.
 
+    With --level also, of rules that pinesy calibrate has seen, how often the true
+    values are in their sets: nominal and observed coverage, sizes of sets, by
+    class and by group. Read the data with the same --transform as there, and take
+    samples that were used neither for learning nor for calibration.
+
     [bold]Examples[/bold]
       pinesy evaluate model.json test.csv
       pinesy evaluate model.json test.csv -o report.html
+      pinesy evaluate calibrated.json test.csv --level 0.9 --level 0.99
     """
     if output is not None:
         options.check_output(output, [".html", ".json"], [rules, data])
-    how = options.reading(ids, separator, decimal)
+    if group is not None and not level:
+        raise typer.BadParameter("groups are told apart by --level", param_hint="--group")
+    calibrated = _calibrated(rules, transform, level) if level else None
+    how = options.reading([*(ids or ()), *([group] if group else ())], separator, decimal)
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
     report = evaluated(files.cascade, samples.evidence, samples.targets)
     typer.echo(plain(report))
+    covered = None
+    if calibrated is not None:
+        covered = _coverage(calibrated, samples, level or [], group)
+        typer.echo(f"\n{covered}")
     if output is not None:
-        _write(report, output, f"{rules.name} on {data.name}")
+        _write(report, covered, output, f"{rules.name} on {data.name}")
 
 
-def _write(report: DecisionReport, output: Path, title: str) -> None:
-    is_page = output.suffix == ".html"
-    text = report_page(report, title) if is_page else json.dumps(report.to_dict(), indent=1) + "\n"
+def _calibrated(
+    path: Path, transform: options.TransformName, levels: list[float]
+) -> CalibratedRules:
+    """Return calibrated rules that take evidence as it is read from files: possibilities."""
+    found = load(path) if path.suffix == ".json" else None
+    if not isinstance(found, CalibratedRules):
+        raise DataError(
+            f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
+            f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
+        )
+    for level in levels:
+        found.transform.check_level(level)
+    if isinstance(found, CalibratedAnswers) and found.probabilities is not None:
+        wanted = found.probabilities.replace("_", "-")
+        if transform != wanted:
+            raise DataError(f"{path}: was calibrated with --transform {wanted}; give the same")
+        return replace(found, probabilities=None)
+    return found
+
+
+def _coverage(
+    calibrated: CalibratedRules, samples: Batch, levels: list[float], group: str | None
+) -> CoverageReport:
+    targets = samples.targets
+    if isinstance(calibrated, CalibratedAnswers):
+        targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
+    groups = None if group is None else [str(entry) for entry in samples.ids[group]]
+    return coverage(calibrated, samples.evidence, targets, levels, groups=groups)
+
+
+def _write(
+    report: DecisionReport, covered: CoverageReport | None, output: Path, title: str
+) -> None:
+    if output.suffix == ".html":
+        text = report_page(report, title, "" if covered is None else covered.html())
+    else:
+        more = {} if covered is None else {"coverage": covered.to_dict()}
+        text = json.dumps({**report.to_dict(), **more}, indent=1) + "\n"
     with open_output(output) as stream:
         stream.write(text)
     typer.echo(f"\nwritten to {output}")
