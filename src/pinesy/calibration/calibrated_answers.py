@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import name_of
+from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnknownAttributeError
+from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rules.possibility import Possibility
 
 
@@ -36,6 +37,13 @@ class CalibratedAnswers(CalibratedRules):
         """Return the possibilities that the rules infer, which are calibrated."""
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
+
+    def _reasoned(self, evidence: Evidence) -> Any:
+        if self.probabilities is None:
+            return evidence
+        rows = evidence_form(self.rules, self.rules.inputs).rows(evidence, self.probabilities)
+        degrees = rows.block(0, rows.n) if rows.is_batch else rows.block(0, 1)[0]
+        return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
     def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
         """Return calibrated distributions of answers, and the conformity of samples."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ class CalibratedInputs(CalibratedRules):
     """
 
     exceptions: ScoreCounts | None = None
+    _of_inputs: ClassVar[bool] = True
 
     def calibrate_more(
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
@@ -80,6 +81,10 @@ class CalibratedInputs(CalibratedRules):
     def degrees(self, evidence: Evidence) -> FloatArray:
         """Return the calibrated possibilities of all inputs, side by side."""
         return self._calibrated(evidence)[0]
+
+    def _reasoned(self, evidence: Evidence) -> Any:
+        degrees = self.degrees(evidence)
+        return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
     def _calibrated(self, evidence: Evidence) -> tuple[FloatArray, Any]:
         """Return calibrated possibilities, side by side, and the conformity of samples."""

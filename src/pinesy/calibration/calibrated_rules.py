@@ -1,10 +1,10 @@
 """What calibrated rules are asked: distributions, sets, and what is guaranteed."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,17 @@ from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy.calibration.level_explanations import LevelExplanation, LevelWhyNot
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.propositions import Proposition
 
 Outputs = Iterable[str | Attribute] | None
 Possibilities = Mapping[str, Possibility]
@@ -40,6 +43,7 @@ class CalibratedRules:
     rules: Cascade
     transform: ConformalTransform
     learned: LearnedRules | None = None
+    _of_inputs: ClassVar[bool] = False
 
     @abstractmethod
     def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
@@ -91,6 +95,48 @@ class CalibratedRules:
         """
         self.transform.check_level(level)
         return PredictionSets(level, *self.conformed(evidence, outputs))
+
+    @abstractmethod
+    def _reasoned(self, evidence: Evidence) -> Any:
+        """Return the evidence on one sample that the rules reason on."""
+
+    def explain(
+        self,
+        evidence: Evidence,
+        proposition: Proposition | Attribute | str | None = None,
+        *,
+        level: float = 0.95,
+        **options: Any,
+    ) -> LevelExplanation:
+        """Explain one sample: which values are excluded at which levels, and why.
+
+        Parameters
+        ----------
+        evidence, proposition : as `pinesy.explain` takes them; so are the `options`
+        """
+        found = explain(self.rules, self._reasoned(evidence), proposition, **options)
+        sets = self.predict_set(evidence, level, [found.attribute])
+        return LevelExplanation(sets, found, self.guarantee)
+
+    def why_not(
+        self,
+        evidence: Evidence,
+        value: Hashable,
+        output: str | Attribute | None = None,
+        *,
+        level: float = 0.95,
+        **options: Any,
+    ) -> LevelWhyNot:
+        """Say at which levels a value is excluded, and which p-values and rules do it.
+
+        Parameters
+        ----------
+        evidence, value, output : as `pinesy.why_not` takes them; so are the `options`
+        """
+        found = why_not(self.rules, self._reasoned(evidence), value, output, **options)
+        pi = self.predict_set(evidence, level, [found.attribute]).possibilities
+        p_value = pi[found.attribute.name].degrees[found.attribute.position(value)]
+        return LevelWhyNot(level, float(p_value), found, self._of_inputs)
 
     def calibrate_more(
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
