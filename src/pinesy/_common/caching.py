@@ -37,9 +37,12 @@ def cached_on_owner(
     @wraps(function)
     def wrapper(owner: Owner, *key: *Key) -> Result:
         results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {})
-        if (function, key) not in results:
-            results[function, key] = function(owner, *key)
-        return results[function, key]
+        try:  # one look: keys may be long
+            return results[function, key]
+        except KeyError:
+            pass
+        result = results[function, key] = function(owner, *key)
+        return result
 
     return wrapper
 

@@ -13,7 +13,7 @@ from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.attribute_graph import add_set, collected, in_order_of_inference
-from pinesy.rulebase.cascade_evidence import evidence_rows, inputs_by_name
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.cascade_worlds import infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.data_check import check_data
@@ -328,7 +328,7 @@ def _program(
 ) -> Program:
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
     wanted = [cascade.attributes[name] for name in names]
-    known, others = inputs_by_name(cascade), frozenset(cascade.attributes)
+    known, others = {a.name: a for a in cascade.inputs}, frozenset(cascade.attributes)
     return Program(units, wanted, known, trace, propositions, others=others)
 
 

@@ -21,16 +21,5 @@ def evidence_rows(
 @cached_on_owner
 def evidence_form(cascade: "Cascade", inputs: tuple[Attribute, ...]) -> EvidenceForm:
     """Return the form of evidence on some of the inputs."""
-    return EvidenceForm(inputs, inputs_by_name(cascade), _concluded(cascade), cascade.attributes)
-
-
-@cached_on_owner
-def inputs_by_name(cascade: "Cascade") -> dict[str, Attribute]:
-    """Return the inputs by name."""
-    return {a.name: a for a in cascade.inputs}
-
-
-@cached_on_owner
-def _concluded(cascade: "Cascade") -> frozenset[str]:
-    """Return the names of the attributes that rules conclude on."""
-    return frozenset(cascade.sets)
+    known = {a.name: a for a in cascade.inputs}
+    return EvidenceForm(inputs, known, frozenset(cascade.sets), cascade.attributes)
