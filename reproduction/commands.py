@@ -268,21 +268,23 @@ def rsbench(
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
     epochs: Annotated[int, typer.Option(min=1, help="Of each start.")] = 20,
     starts: Annotated[int, typer.Option(min=1, help="Of each run.")] = 5,
+    pairs_known: Annotated[
+        bool, typer.Option("--pairs-known", help="Rules say which pairs of digits occur.")
+    ] = False,
 ) -> None:
     """Do the runs that are not done yet, and print the table of all."""
     from pinesy.problems import cache_directory
     from reproduction.sum_splits import FEW, SAMPLES, TASKS
 
     try:
-        from reproduction.rsbench import do_runs, read_runs, rsbench_table
+        from reproduction.rsbench import do_runs, rsbench_table
     except ModuleNotFoundError as error:
         raise DataError(str(error)) from None
     scale, wanted = QUICK if quick else PAPER, TASKS[task]
-    place = scale.place(results)
-    done = do_runs(
+    records = do_runs(
         wanted,
         _runs(runs, run, quick),
-        place,
+        scale.place(results),
         scale.place(work or cache_directory() / "experiments"),
         scale.images(),
         FEW if quick else SAMPLES,
@@ -290,9 +292,9 @@ def rsbench(
         epochs=epochs,
         starts=starts,
         threads=threads,
+        pairs_known=pairs_known,
     )
-    typer.echo(f"{done} runs done; records in {place / 'rsbench'}")
-    typer.echo(rsbench_table(wanted, read_runs(place, wanted)))
+    typer.echo(rsbench_table(wanted, records))
 
 
 RecordsPlace = Annotated[

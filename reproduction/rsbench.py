@@ -59,14 +59,14 @@ MEASURES: Final = {
 WAYS: Final = {"one": "one start", "combined": "starts combined", "cautious": "one, cautious"}
 
 
-def answered(task: SumTask, part: PairsPart, images: Images) -> Answered:
+def answered(rules: Cascade, part: PairsPart, images: Images) -> Answered:
     """Return samples with their sums, and nothing else that is known of them."""
     answers = {"total": part.digits.sum(axis=1)}
-    return Answered(task.rules(), ["left", "right"], images.pixels[part.images], answers)
+    return Answered(rules, ["left", "right"], images.pixels[part.images], answers)
 
 
 def starts_of(
-    task: SumTask,
+    rules: Cascade,
     parts: Mapping[str, PairsPart],
     images: Images,
     recipe: Recipe,
@@ -78,11 +78,11 @@ def starts_of(
 
     Trainings have checkpoints in the directory, and go on from there.
     """
-    train, valid = (answered(task, parts[name], images) for name in ("train", "valid"))
+    train, valid = (answered(rules, parts[name], images) for name in ("train", "valid"))
     networks, scores = {}, {}
     for seed in seeds:
         start = best_start(
-            lambda seed: DeepSoftLogCNN(task.n_digits, seed=seed),
+            lambda seed: DeepSoftLogCNN(train.classes, seed=seed),
             train,
             valid,
             recipe,
@@ -116,7 +116,7 @@ def measured(
     """
     model = Combined([NeuroSymbolic(_Prediction(p), rules) for p in readings])
     total = model.predict_possibility(part.images)["total"]
-    right = total.decided & (total.degrees.argmax(axis=1) == part.digits.sum(axis=1))
+    right = total.decided & (total.best == part.digits.sum(axis=1))
     degrees = model.evidence(part.images).reshape(-1, readings[0].shape[1])
     seen, digits = readings[0][part.images.ravel()], part.digits.ravel()
     if doubt is not None:
@@ -152,19 +152,25 @@ def run_record(
     epochs: int = EPOCHS,
     starts: int = STARTS,
     threads: int = 1,
+    pairs_known: bool = False,
     say: Callable[[str], Any] = print,
 ) -> dict[str, Any]:
-    """Train and measure one run, and return its record."""
+    """Train and measure one run, and return its record.
+
+    With `pairs_known` the rules that networks learn with say which pairs there are; answers are
+    measured with those of the sum.
+    """
     parts, rules = sum_parts(task, images, samples), task.rules()
+    taught = task.rules(pairs_known=pairs_known)
     recipe, first = START.with_epochs(epochs), SEEDS_A_RUN * run
     with using_threads(threads):
         networks, scores = starts_of(
-            task, parts, images, recipe, range(first, first + starts), work, say
+            taught, parts, images, recipe, range(first, first + starts), work, say
         )
         readings = {seed: predict_proba(net, images.pixels) for seed, net in networks.items()}
     best = max(scores, key=lambda seed: (scores[seed], -seed))
     kept = [best, *(s for s in scores if s != best and scores[s] >= scores[best] - SLACK)]
-    found = shortcuts(rules, task.observed, limit=1)
+    found = shortcuts(taught, task.observed, limit=1)
     ways: dict[str, tuple[list[FloatArray], Shortcuts | None]] = {
         "one": ([readings[best]], None),
         "combined": ([readings[seed] for seed in kept], None),
@@ -173,6 +179,7 @@ def run_record(
     record: dict[str, Any] = {
         "format": FORMAT,
         "task": task.name,
+        "pairs_known": pairs_known,
         "run": run,
         "samples": {name: len(part) for name, part in parts.items()},
         "recipe": json.loads(recipe.to_json()),
@@ -188,15 +195,15 @@ def run_record(
     return {**record, "looks_like": str(near), "fits": share}
 
 
-def record_path(results: Path, task: SumTask, run: int) -> Path:
-    """Return the file of a run's record."""
-    return results / "rsbench" / f"{task.name}-{run:02d}.json"
+def place_of(results: Path, task: SumTask, pairs_known: bool) -> Path:
+    """Return the directory of the records of a task."""
+    return results / "rsbench" / f"{task.name}{'-pairs-known' * pairs_known}"
 
 
-def read_runs(results: Path, task: SumTask) -> list[dict[str, Any]]:
-    """Return the records of a task, run by run."""
+def read_runs(directory: Path) -> list[dict[str, Any]]:
+    """Return the records in a directory, run by run."""
     found = []
-    for path in sorted((results / "rsbench").glob(f"{task.name}-*.json")):
+    for path in sorted(directory.glob("*.json")):
         content = json.loads(read_text(path))
         if content.get("format") != FORMAT:
             raise DataError(f"{path}: not a record of rsbench ({FORMAT}); move it elsewhere")
@@ -211,26 +218,35 @@ def do_runs(
     work: Path,
     images: Images,
     samples: Mapping[str, int],
+    *,
+    pairs_known: bool = False,
     say: Callable[[str], Any] = print,
     **how: Any,
-) -> int:
-    """Do the runs that have no record yet; return how many were done.
+) -> list[dict[str, Any]]:
+    """Do the runs that have no record yet; return the records of all that there are.
 
     A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
     """
-    done = 0
+    place = made(place_of(results, task, pairs_known))
     for run in runs:
-        path = record_path(results, task, run)
+        path = place / f"{run:02d}.json"
         if path.exists():
             continue
-        say(f"{task.name}, run {run}")
-        place = work / f"rsbench-{task.name}-{run}"
-        record = run_record(task, run, images, samples, place, say=say, **how)
-        made(path.parent)
+        say(f"{place.name}, run {run}")
+        record = run_record(
+            task,
+            run,
+            images,
+            samples,
+            work / f"rsbench-{place.name}-{run}",
+            pairs_known=pairs_known,
+            say=say,
+            **how,
+        )
         with writing(path) as stream:
             stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
-        done += 1
-    return done
+        say(f"record in {path}")
+    return read_runs(place)
 
 
 def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:

@@ -51,10 +51,16 @@ class SumTask:
         every = ((a, b) for a in range(self.n_digits) for b in range(self.n_digits))
         return [pair for pair in every if pair not in self.observed]
 
-    def rules(self) -> Cascade:
-        """Return the rules of the sum."""
+    def rules(self, *, pairs_known: bool = False) -> Cascade:
+        """Return the rules of the sum; with `pairs_known`, that of other pairs is -1.
+
+        No sample has that sum, so that no network learns to read such a pair.
+        """
         one, other = (Attribute(name, range(self.n_digits)) for name in ("left", "right"))
-        return function("total", joint("pair", one, other), "left + right")
+        pair, known = joint("pair", one, other), set(self.observed)
+        if not pairs_known:
+            return function("total", pair, "left + right")
+        return function("total", pair, lambda a, b: a + b if (a, b) in known else -1)
 
 
 TASKS: Final = {

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from messages import raises_saying
 from pinesy import shortcuts
 from pinesy.exceptions import DataError
 from reproduction import commands
-from reproduction.rsbench import MEASURES, WAYS, do_runs, measured, read_runs, record_path
+from reproduction.rsbench import MEASURES, WAYS, do_runs, measured, place_of, read_runs
 from reproduction.scales import Images
 from reproduction.sum_splits import TASKS, PairsPart, sum_parts
 from reproduction.tests.tiny import TINY_QUICK, few_digits
@@ -73,29 +74,36 @@ def test_a_shortcut_is_measured_and_doubt_covers_the_truth() -> None:
     assert both["concept_decided"] == pytest.approx(6 / 14)
 
 
-def test_runs_are_done_once(tmp_path: Path) -> None:
-    task = TASKS["half"]
+@pytest.mark.parametrize(("pairs_known", "count"), [(False, 3), (True, 1)])
+def test_runs_are_done_once(tmp_path: Path, pairs_known: bool, count: int) -> None:
+    task, said = TASKS["half"], list[str]()
 
-    def do() -> int:
-        work = tmp_path / "work"
-        how = {"epochs": 1, "starts": 2}
-        return do_runs(task, range(1), tmp_path, work, images(), FEWEST, say=str, **how)
+    def do() -> list[dict[str, Any]]:
+        how: dict[str, Any] = {"epochs": 1, "starts": 2, "say": said.append}
+        how["pairs_known"] = pairs_known
+        return do_runs(task, [0], tmp_path, tmp_path / "work", images(), FEWEST, **how)
 
-    assert (do(), do()) == (1, 0)
-    path = record_path(tmp_path, task, 0)
-    first = path.read_text()
-    path.unlink()
-    assert do() == 1  # from the checkpoints, to the same record
-    assert path.read_text() == first
-    (record,) = read_runs(tmp_path, task)
-    assert (record["samples"], record["remappings"]) == (
-        {"train": 28, "valid": 14, "test": 14, "ood": 18},
-        3,
-    )
+    (record,) = do()
+    lines = len(said)
+    assert do() == [record]
+    assert len(said) == lines  # nothing was done
+    place = place_of(tmp_path, task, pairs_known)
+    (place / "00.json").unlink()
+    assert do() == [record]  # from the checkpoints, to the same record
+    sizes = {"train": 28, "valid": 14, "test": 14, "ood": 18}
+    assert (record["samples"], record["remappings"]) == (sizes, count)
     assert all(set(MEASURES) < set(record[way][part]) for way in WAYS for part in ("test", "ood"))
-    path.write_text(json.dumps({"format": "another"}))
-    with raises_saying(DataError, "half-00.json", "not a record of rsbench"):
-        read_runs(tmp_path, task)
+    (place / "00.json").write_text(json.dumps({"format": "another"}))
+    with raises_saying(DataError, "00.json", "not a record of rsbench"):
+        read_runs(place)
+
+
+def test_pairs_that_are_known_leave_fewer_shortcuts() -> None:
+    counts = {
+        name: shortcuts(task.rules(pairs_known=True), task.observed).count
+        for name, task in TASKS.items()
+    }
+    assert counts == {"half": 1, "evenodd": 4}
 
 
 def test_the_command_prints_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,4 +116,4 @@ def test_the_command_prints_the_table(tmp_path: Path, monkeypatch: pytest.Monkey
     assert done.exit_code == 0, done.output
     assert "| concepts right |" in done.output
     assert "| 42.8 | 79.4 |" in done.output
-    assert (tmp_path / "quick" / "rsbench" / "half-00.json").exists()
+    assert (tmp_path / "quick" / "rsbench" / "half" / "00.json").exists()
