@@ -14,6 +14,8 @@ except ModuleNotFoundError as error:
 
 from pinesy.nets import differentiable_transforms
 from pinesy.nets.answer_losses import answer_loss, belief_loss, soft_label_loss
+from pinesy.nets.answer_starts import AnswerPhase, ChosenStart, fit_from_starts
+from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
 from pinesy.nets.answered_samples import Answered, soft_labels
 from pinesy.nets.augmentation import augment, perturb
 from pinesy.nets.checkpoints import (
@@ -22,6 +24,7 @@ from pinesy.nets.checkpoints import (
     load_weights,
     network_fingerprint,
 )
+from pinesy.nets.input_reader import AnsweredInputs, InputReader
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
@@ -54,9 +57,14 @@ __all__ = [
     "PAPER_CODE",
     "PAPER_SUDOKU4",
     "START",
+    "AnswerFit",
+    "AnswerPhase",
     "Answered",
+    "AnsweredInputs",
+    "ChosenStart",
     "DeepSoftLogCNN",
     "History",
+    "InputReader",
     "LearnedFromAnswers",
     "NetworkPerception",
     "PaperCNN",
@@ -67,11 +75,14 @@ __all__ = [
     "RuleLayer",
     "Start",
     "answer_loss",
+    "answer_score",
     "augment",
     "belief_loss",
     "best_start",
     "data_fingerprint",
     "differentiable_transforms",
+    "fit_answers",
+    "fit_from_starts",
     "learn_from_answers",
     "load_weights",
     "network_fingerprint",

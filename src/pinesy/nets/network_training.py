@@ -182,7 +182,7 @@ class _TrainingRun:
         loss = right = 0.0
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             # Dropout draws from PyTorch's own generator.
-            order = torch.manual_seed(_epoch_seed(self.identity.seed, epoch))
+            order = torch.manual_seed(epoch_seed(self.identity.seed, epoch))
             seen = torch.randperm(len(self.pixels), generator=order)
             batches = _batches(seen, max(recipe.batch // self.each, 1))
             averaged = (epoch - (recipe.average_from or 0)) * len(batches)
@@ -252,7 +252,7 @@ def _set_statistics(network: nn.Module, pixels: Tensor, size: int) -> None:
     network.eval()
 
 
-def _epoch_seed(seed: int, epoch: int) -> int:
+def epoch_seed(seed: int, epoch: int) -> int:
     """Return a seed for an epoch: others for any two pairs (seed, epoch), seeds below 2**32."""
     return int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
 
