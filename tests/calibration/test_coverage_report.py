@@ -137,6 +137,14 @@ def test_abstentions_are_told_apart() -> None:
     assert [row.contradictory for row in both.of("all")] == [0.5] * len(both.of("all"))
 
 
+def test_columns_may_be_of_classes() -> None:
+    pi = np.array([[1.0, 0.04], [0.3, 1.0]])
+    report = coverage_of(pi, ["cat", "cat"], 0.9, classes=np.array(["cat", "dog"]))
+    assert [(row.name, row.covered) for row in report.of("class")] == [("cat", 2)]
+    with pytest.raises(DegreeError, match="has 3 values"):
+        coverage_of(pi, ["a", "a"], classes=["a", "b", "c"])
+
+
 def test_the_report_has_several_forms() -> None:
     evidence, sky = weather(60, seed=1)
     report = coverage(calibrated(), evidence, rain(sky), groups=["a", "b"] * 30)

@@ -1,6 +1,6 @@
 """Count how often true values are in their sets: of calibrated rules, or of any degrees."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,9 +66,9 @@ def coverage(
     """
     chosen = _levels(levels, calibrated)
     named = _named(calibrated, targets)
-    inferred = calibrated.infer(evidence, list(named))
-    conformity = np.atleast_1d(calibrated.conformity(evidence))
-    judged = _JudgedSamples.of({name: inferred[name] for name in named}, named, conformity)
+    inferred, conformity = calibrated.conformed(evidence, list(named))
+    pis = {name: inferred[name] for name in named}
+    judged = _JudgedSamples.of(pis, named, np.atleast_1d(conformity))
     rows = judged.rows(chosen, groups, _guaranteed(calibrated))
     return CoverageReport(tuple(named), judged.n, rows, calibrated.guarantee)
 
@@ -78,6 +78,7 @@ def coverage_of(
     targets: Any,
     levels: Levels = None,
     *,
+    classes: Iterable[Hashable] | None = None,
     groups: npt.ArrayLike | None = None,
 ) -> CoverageReport:
     """Compare how often true values are in the cuts of any degrees with the levels of the cuts.
@@ -90,7 +91,8 @@ def coverage_of(
     possibilities : an array ``(n, values)`` of degrees, a batch of a `Possibility`, or several of
         these by name
     targets : the true values, by name if there are several: values of the attribute of a
-        `Possibility`, else the numbers of columns
+        `Possibility`, classes, or else the numbers of columns
+    classes : the values that the columns of arrays are of, such as ``model.classes_``
     levels, groups : as for `coverage`
 
     Examples
@@ -99,7 +101,7 @@ def coverage_of(
     >>> coverage_of(pi, [0, 1, 1, 0], [0.9, 0.98])
     CoverageReport(answer, 4 samples: 50.0% at 0.9, 75.0% at 0.98)
     """
-    pis = _possibilities(possibilities)
+    pis = _possibilities(possibilities, classes)
     attributes = {name: pi.attribute for name, pi in pis.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
     named = named_targets(targets, attributes, only)
@@ -117,21 +119,21 @@ def _named(calibrated: CalibratedRules, targets: Any) -> dict[str, Any]:
     return named_targets(targets, attributes, attributes[ends[0]] if len(ends) == 1 else None)
 
 
-def _possibilities(given: Any) -> dict[str, Possibility]:
+def _possibilities(given: Any, classes: Iterable[Hashable] | None) -> dict[str, Possibility]:
     parts = by_name(given, "output") if isinstance(given, Mapping) else {"": given}
-    return {
-        name or pi.attribute.name: pi for name, part in parts.items() for pi in [_pi(name, part)]
-    }
+    read = {name: _pi(name, part, classes) for name, part in parts.items()}
+    return {name or pi.attribute.name: pi for name, pi in read.items()}
 
 
-def _pi(name: str, part: Any) -> Possibility:
+def _pi(name: str, part: Any, classes: Iterable[Hashable] | None) -> Possibility:
     if isinstance(part, Possibility):
         found = part
     else:
         array = np.asarray(part, dtype=np.float64)
         if array.ndim != 2 or not array.shape[1]:
             raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
-        found = Possibility(Attribute(name or "answer", range(array.shape[1])), array)
+        values = range(array.shape[1]) if classes is None else classes
+        found = Possibility(Attribute(name or "answer", values), array)
     complement(found.degrees)
     return found
 
