@@ -142,6 +142,18 @@ def _guessed(probabilities: FloatArray) -> FloatArray:
     return probabilities * (1.0 - 1e-9 * noise)
 
 
+def _kept(scores: Mapping[int, float]) -> list[int]:
+    """Return the seeds of the start that gives most answers, and of those that give about as many.
+
+    Examples
+    --------
+    >>> _kept({0: 0.97, 1: 0.98, 2: 0.5})
+    [1, 0]
+    """
+    best = max(scores, key=lambda seed: (scores[seed], -seed))
+    return [best, *(s for s in scores if s != best and scores[s] >= scores[best] - SLACK)]
+
+
 def run_record(
     task: SumTask,
     run: int,
@@ -157,8 +169,7 @@ def run_record(
 ) -> dict[str, Any]:
     """Train and measure one run, and return its record.
 
-    With `pairs_known` the rules that networks learn with say which pairs there are; answers are
-    measured with those of the sum.
+    With `pairs_known` the rules that networks learn with say which pairs there are.
     """
     parts, rules = sum_parts(task, images, samples), task.rules()
     taught = task.rules(pairs_known=pairs_known)
@@ -168,8 +179,8 @@ def run_record(
             taught, parts, images, recipe, range(first, first + starts), work, say
         )
         readings = {seed: predict_proba(net, images.pixels) for seed, net in networks.items()}
-    best = max(scores, key=lambda seed: (scores[seed], -seed))
-    kept = [best, *(s for s in scores if s != best and scores[s] >= scores[best] - SLACK)]
+    kept = _kept(scores)
+    best = kept[0]
     found = shortcuts(taught, task.observed, limit=1)
     ways: dict[str, tuple[list[FloatArray], Shortcuts | None]] = {
         "one": ([readings[best]], None),
