@@ -1,6 +1,7 @@
 """`pinesy shortcuts` prints what the library finds."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 import pinesy as library
+from pinesy.concepts import remapping_count
 
 Run = Callable[..., Any]
 
@@ -47,6 +49,16 @@ def test_values_that_are_not_known_are_refused(pinesy: Run, rules: Path, tmp_pat
     done = pinesy("shortcuts", rules, path)
     assert done.exit_code == 3
     assert "line 3: the value of 'right' is not known for sure" in done.stderr
+
+
+def test_a_solver_that_is_missing_is_named(
+    pinesy: Run, rules: Path, seen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setitem(sys.modules, "pysat.solvers", None)
+    done = pinesy("shortcuts", rules, seen)
+    assert done.exit_code == 3
+    assert "pip install 'pinesy[shortcuts]'" in done.stderr
 
 
 def test_data_and_a_condition_exclude_each_other(pinesy: Run, rules: Path, seen: Path) -> None:
