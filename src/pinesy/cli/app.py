@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 import pinesy
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
+from pinesy.cli.calibrate_command import calibrate
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
 from pinesy.cli.explain_command import explain
@@ -65,6 +66,7 @@ for command in (
     explain,
     learn,
     induce,
+    calibrate,
     evaluate,
     audit,
     shortcuts,

@@ -1,7 +1,6 @@
 """The command ``pinesy evaluate``."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,14 +8,14 @@ import typer
 
 from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageReport, coverage
 from pinesy.cli import options
+from pinesy.cli.calibrated_files import calibrated_rules
 from pinesy.cli.learn_command import plain
 from pinesy.cli.output import open_output
 from pinesy.cli.training_files import TrainingFiles
-from pinesy.exceptions import DataError
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
 from pinesy.learning.decision_page import report_page
-from pinesy.model.storage import load, load_rules
+from pinesy.model.storage import load_rules
 from pinesy.samples import Batch
 
 Page = Annotated[
@@ -74,7 +73,7 @@ def evaluate(
         options.check_output(output, [".html", ".json"], [rules, data])
     if group is not None and not level:
         raise typer.BadParameter("groups are told apart by --level", param_hint="--group")
-    calibrated = _calibrated(rules, transform, level) if level else None
+    calibrated = calibrated_rules(rules, transform, level) if level else None
     how = options.reading([*(ids or ()), *([group] if group else ())], separator, decimal)
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
@@ -86,26 +85,6 @@ def evaluate(
         typer.echo(f"\n{covered}")
     if output is not None:
         _write(report, covered, output, f"{rules.name} on {data.name}")
-
-
-def _calibrated(
-    path: Path, transform: options.TransformName, levels: list[float]
-) -> CalibratedRules:
-    """Return calibrated rules that take evidence as it is read from files: possibilities."""
-    found = load(path) if path.suffix == ".json" else None
-    if not isinstance(found, CalibratedRules):
-        raise DataError(
-            f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
-            f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
-        )
-    for level in levels:
-        found.transform.check_level(level)
-    if isinstance(found, CalibratedAnswers) and found.probabilities is not None:
-        wanted = found.probabilities.replace("_", "-")
-        if transform != wanted:
-            raise DataError(f"{path}: was calibrated with --transform {wanted}; give the same")
-        return replace(found, probabilities=None)
-    return found
 
 
 def _coverage(

@@ -14,6 +14,7 @@ from pinesy import explanations
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.cli import options
+from pinesy.cli.calibrated_files import Level, calibrated_rules, level_text
 from pinesy.cli.output import degrees_by_name, open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
@@ -97,6 +98,7 @@ def explain(
     depth: Depth = None,
     limit: Limit = None,
     everything: options.All = False,
+    level: Level = None,
     form: Form = None,
     output: options.OutputFile = None,
     transform: options.TransformOption = "none",
@@ -113,6 +115,8 @@ def explain(
     --why-not names another value, what holds it down, and the smallest change of
     the inputs that makes it win, in the units of the data: if glucose were below
     126 (now 140). --keep and --change say which inputs may change.
+    --level, of rules that pinesy calibrate has seen, tells which values are
+    excluded at which levels, and which p-values exclude that of --why-not.
 
     [bold]Formats[/bold]
     text  plain English, down 4 rule sets; the first 5 of many values, rules or
@@ -143,21 +147,31 @@ def explain(
     if why_not is None and any(of_change.values()):
         hint = next(name for name, content in of_change.items() if content)
         raise typer.BadParameter("it is of a change; ask for one: --why-not V", param_hint=hint)
+    if level is not None and chosen == "svg":
+        raise typer.BadParameter("a picture does not show levels", param_hint="--level")
     if everything and limit is not None:
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
     if output is not None:
         options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
-    name = attribute or only_output(cascade, "say which: --attribute NAME").name
-    wanted = cascade[name].output
+    wanted = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
     proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})
     rival = None if why_not is None else options.find_value(wanted, why_not)
-    inputs = cascade.compile([wanted]).inputs
+    sure = None if level is None else calibrated_rules(rules, transform, [level])
+    inputs = cascade.compile([wanted]).inputs if sure is None else cascade.inputs
     how = options.reading(ids, separator, decimal)
     few = 1 if sample is None else 1000
     batches = options.read_data(data, cascade, inputs, transform, few, how=how)
     batch, place = _find_sample(batches, sample, data)
     evidence = _evidence(batch, place, inputs)
+    shown = None if everything else limit or LIMITS[chosen]
+    if sure is not None and level is not None:
+        found = sure.explain(evidence, proposition, level=level, eta=eta, depth=depth)
+        rivals = partial(sure.why_not, mode=mode, change=change, keep=keep, level=level)
+        other = None if why_not is None else rivals(evidence, rival, wanted)
+        with open_output(output) as stream:
+            stream.write(level_text(found, other, chosen, shown))
+        return
     rival_asked = partial(explanations.why_not, mode=mode, change=change, keep=keep)
     report = ExplanationReport(
         cascade,
@@ -165,7 +179,7 @@ def explain(
         evidence,
         explanations.explain(cascade, evidence, proposition, eta=eta, depth=depth),
         None if why_not is None else rival_asked(cascade, evidence, rival, wanted),
-        None if everything else limit or LIMITS[chosen],
+        shown,
     )
     with open_output(output) as stream:
         stream.write(f"{report.write(chosen)}\n")
@@ -177,9 +191,8 @@ def _evidence(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[str
     slices = column_slices(inputs)
     for a in inputs:
         number = batch.numbers[a.name][place] if a.name in batch.numbers else math.nan
-        is_known = number == number
         known = batch.evidence[place, slices[a.name]]
-        evidence[a.name] = float(number) if is_known else _content(a, known)
+        evidence[a.name] = float(number) if number == number else _content(a, known)
     return evidence
 
 

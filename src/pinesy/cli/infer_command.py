@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import compress, count
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from pinesy.calibration import PredictionSets
 from pinesy.cli import options
+from pinesy.cli.calibrated_files import Level, calibrated_rules
 from pinesy.cli.output import (
     ResultRow,
     TableWriter,
@@ -47,6 +49,7 @@ def infer(
     form: Form = None,
     transform: options.TransformOption = "none",
     outputs: Outputs = None,
+    level: Level = None,
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
     ids: options.Ids = None,
@@ -80,6 +83,10 @@ def infer(
     certainty (null, or an empty cell), and "contradiction" is above 0. See
     pinesy explain for the rules that clash, and pinesy check RULES DATA.
 
+    With --level, of rules that pinesy calibrate has seen: degrees are calibrated,
+    "set" has the values that are not excluded at the level, and "abstention" why
+    there is not one: ambiguous, novel or contradictory.
+
     [bold]Examples[/bold]
       pinesy infer sum.rules digits.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
@@ -91,9 +98,11 @@ def infer(
     if output is not None:
         options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
-    program = cascade.compile(dict.fromkeys(outputs) if outputs else None)
+    sure = None if level is None else calibrated_rules(rules, transform, [level])
+    wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
+    program = cascade.compile(wanted)
     table = TableWriter(
-        columns=("sample", "output", "best", "certainty", "flags"),
+        columns=("sample", "output", "best", "certainty", "flags" if sure is None else "set"),
         right=("sample",),
         everything=everything,
         page=PAGE,
@@ -107,13 +116,18 @@ def infer(
     numbers = count(1)
 
     def rows(samples: Batch) -> Iterator[InferenceRow]:
-        inference = program.infer(samples.evidence)
-        parts = [_results(inference[a.name]) for a in program.outputs]
+        if sure is None or level is None:
+            inference = program.infer(samples.evidence)
+            parts = [_results(inference[a.name]) for a in program.outputs]
+        else:
+            sets = sure.predict_set(samples.evidence, level, program.outputs)
+            parts = [_results(sets.possibilities[a.name], sets) for a in program.outputs]
         return map(InferenceRow, zip(*parts, strict=True), numbers, options.ids_by_sample(samples))
 
     options.check_ids(ids or (), program.outputs)
     how = options.reading(ids, separator, decimal)
-    batches = options.read_data(data, cascade, program.inputs, transform, batch, how=how)
+    inputs = program.inputs if sure is None else cascade.inputs
+    batches = options.read_data(data, cascade, inputs, transform, batch, how=how)
     write_rows(batches, rows, writers[chosen], data, output)
 
 
@@ -127,11 +141,24 @@ class OutputResult(NamedTuple):
     ambiguous: bool
     contradiction: float
     degrees: list[float]
+    members: list[bool] | None = None
+    abstention: str = ""
+
+    @property
+    def kept(self) -> list[str] | None:
+        """The names of the values in the set of a level, if one was asked for."""
+        return None if self.members is None else [*compress(self.texts, self.members)]
 
 
-def _results(possibility: Possibility) -> Iterator[OutputResult]:
+def _results(
+    possibility: Possibility, sets: PredictionSets | None = None
+) -> Iterator[OutputResult]:
     """Yield the results of each sample."""
     attribute = possibility.attribute
+    levels: list[Any] = []
+    if sets is not None:
+        name = attribute.name
+        levels = [sets.members(name).tolist(), sets.abstentions[name].tolist()]
     return map(
         partial(OutputResult, attribute, value_texts(attribute)),
         possibility.best.tolist(),
@@ -139,6 +166,7 @@ def _results(possibility: Possibility) -> Iterator[OutputResult]:
         possibility.ambiguous.tolist(),
         possibility.contradiction.tolist(),
         possibility.degrees.tolist(),
+        *levels,
     )
 
 
@@ -162,6 +190,7 @@ class InferenceRow(ResultRow):
                 "ambiguous": one.ambiguous,
                 "normalised": not one.contradiction,
                 "contradiction": one.contradiction,
+                **({} if one.kept is None else {"set": one.kept, "abstention": one.abstention}),
             }
             for one in self.results
         }
@@ -173,6 +202,7 @@ class InferenceRow(ResultRow):
             name = one.attribute.name
             words = ("certainty", "ambiguous", "normalised", "contradiction")
             titles += [name, *(f"{name} {word}" for word in words)]
+            titles += [f"{name} set", f"{name} abstention"] * (one.kept is not None)
             titles += [f"{name}={text}" for text in one.texts]
         return titles
 
@@ -186,7 +216,8 @@ class InferenceRow(ResultRow):
             if not one.contradiction:
                 best, certainty = one.texts[one.attribute.position(one.best)], one.certainty
             flags = [FLAGS[one.ambiguous], FLAGS[not one.contradiction]]
-            cells += [best, certainty, *flags, one.contradiction, *one.degrees]
+            level = [] if one.kept is None else ["|".join(one.kept), one.abstention]
+            cells += [best, certainty, *flags, one.contradiction, *level, *one.degrees]
         return cells
 
     def lines(self) -> Iterator[tuple[str, ...]]:
@@ -198,6 +229,8 @@ class InferenceRow(ResultRow):
             if one.contradiction:
                 best = certainty = "-"
                 flag = f"contradiction {degree_text(one.contradiction)}"
+            if one.kept is not None:
+                flag = f"{{{', '.join(one.kept)}}} {one.abstention}".rstrip()
             yield number, one.attribute.name, best, certainty, flag
             number = ""
 
