@@ -47,6 +47,18 @@ network it is.
   python -m reproduction sudoku --size 4 9 --setting normal ablation
   python -m reproduction addition --supervision sum --setting deepsoftlog-cnn
 """
+GUARANTEES_HELP = """How often answers with a guarantee are right, on images never trained on.
+
+Random splits into samples that calibrate and samples for test; levels of 80
+to 99.5 %. Inputs are calibrated (a sample with all its images, or image by
+image), or answers; beside it possibilities read as if they were calibrated,
+and split conformal prediction of sums by MAPIE. With the network of run 0,
+which is trained if need be. Run again, it goes on where it was.
+
+[bold]Examples[/bold]
+  python -m reproduction guarantees --k 2 --size 4 --splits 20
+  python -m reproduction guarantees --k 1 2 4 15 100 --epochs 3
+"""
 REPORT_HELP = """Make the tables of the experiments that were done.
 
 Ours beside the paper's and beside the published results of others: accuracy,
@@ -297,6 +309,39 @@ def rsbench(
     typer.echo(rsbench_table(wanted, records))
 
 
+def guarantees(
+    k: Digits = None,
+    size: Sizes = None,
+    splits: Annotated[int, typer.Option(min=1, metavar="N", help="Splits 0 to N-1.")] = 20,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+) -> None:
+    """Do the splits that are not done yet; without --k and --size, of all problems."""
+    # Not at the top: PyTorch is slow to load, and no other command needs it.
+    try:
+        from reproduction.scheduler import do_guarantees
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
+    everything = not k and not size
+    sizes = {"addition": k or [], "sudoku": size or []}
+    wanted = [
+        Experiment(problem, number, "normal", "antipignistic", 0)
+        for problem in PROBLEMS
+        for number in (PROBLEMS[problem] if everything else sizes[problem])
+    ]
+    scale = QUICK if quick else PAPER
+    if epochs:
+        scale = scale.with_epochs(epochs)
+    do_guarantees(
+        wanted, results, work=work, scale=scale, threads=threads, splits=splits, say=typer.echo
+    )
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -331,6 +376,7 @@ app = typer.Typer(help=HELP, **SETTINGS)
 for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
     app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
 app.command(help=RSBENCH_HELP)(rsbench)
+app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=REPORT_HELP)(report)
 
 

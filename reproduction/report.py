@@ -1,12 +1,13 @@
 """The report of the experiments: its sections, of paragraphs and tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
+from reproduction import guarantee_tables
 from reproduction.appendix import (
     ablation_table,
     answers_table,
@@ -15,6 +16,7 @@ from reproduction.appendix import (
     network_table,
 )
 from reproduction.groups import RunGroup, grouped
+from reproduction.guarantees import read_guarantees
 from reproduction.records import read_records, whole_seconds
 from reproduction.result_tables import (
     ResultTable,
@@ -87,7 +89,14 @@ class ResultsReport:
 
 def read_report(directory: Path) -> ResultsReport:
     """Return the report of the records under a directory, or raise `DataError`."""
-    return make_report(read_records(directory))
+    made = make_report(read_records(directory))
+    records = read_guarantees(directory)
+    if not records:
+        return made
+    text = (*guarantee_tables.READING, guarantee_tables.network_note(records))
+    tables = guarantee_tables.guarantee_tables(records)
+    section = Section("Answers with a guarantee", text, tables)
+    return replace(made, sections=(*made.sections[:-1], section, made.sections[-1]))
 
 
 def make_report(records: pd.DataFrame) -> ResultsReport:

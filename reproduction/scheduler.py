@@ -14,6 +14,7 @@ from pinesy.problems import cache_directory
 from reproduction.bench import Bench
 from reproduction.environment import SYMBOLIC
 from reproduction.experiments import Experiment
+from reproduction.guarantees import guarantees
 from reproduction.scales import PAPER, Scale
 from reproduction.store import BusyError, Store
 from reproduction.trained_networks import Networks
@@ -102,6 +103,35 @@ def reproduce(
         loop = _Loop(store, Bench(images, scale, networks, number), say)
         records = loop.do(missing)
     return Outcome(len(wanted) - len(records), records)
+
+
+def do_guarantees(
+    experiments: Sequence[Experiment],
+    results: str | os.PathLike[str],
+    *,
+    splits: int,
+    work: str | os.PathLike[str] | None = None,
+    scale: Scale = PAPER,
+    threads: int | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> None:
+    """Calibrate and test on random splits, and keep the record of each; see `guarantees`.
+
+    Parameters are those of `reproduce`; the records are in a directory ``guarantees``.
+    """
+    place = scale.place(Path(work) if work else cache_directory() / "experiments")
+    Store(place).check_writable()
+    images = scale.images()
+    with _threads(threads):
+        networks = Networks(place, scale, images, say)
+        for experiment in experiments:
+            scale.check(experiment, images)
+            guarantees(
+                *(experiment, networks, images, scale),
+                place=scale.place(Path(results)) / "guarantees",
+                splits=splits,
+                say=say,
+            )
 
 
 def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:

@@ -1,0 +1,71 @@
+"""Tables of answers with a guarantee: nominal and observed coverage, and what it costs."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from reproduction.groups import figure
+from reproduction.guarantees import LEVELS
+from reproduction.result_tables import NOTHING, Cells, ResultTable, number_text, problem_name
+
+Record = Mapping[str, Any]
+READING: Final = (
+    "Samples of images that the network was not trained on are split at random, one half "
+    "calibrates and the other is for test; figures are means over the splits (covered: with the "
+    "standard deviation). A sample is covered if all its true answers are in their sets together, "
+    "and has a single answer if each set has one value; the size is the number of combinations of "
+    "values. A dash: too few calibration samples for the level.",
+    "Calibrated inputs (unit sample) and calibrated answers guarantee the level; unit input does "
+    "so for each image alone, and of possibilities as they are nothing is known. Where the network "
+    "is right more often than the level asks, sets have one value and coverage is its accuracy; "
+    "split conformal prediction of sums as classes then leaves sets empty.",
+)
+
+
+def network_note(records: Sequence[Record]) -> str:
+    """Say which networks they are, and how well they read."""
+    found = dict.fromkeys(
+        f"{problem_name(r['problem'], r['size'])}: {r['network']['architecture']}, "
+        f"{r['network']['epochs']} epochs, {100 * r['digit_accuracy']:.2f} % of unseen digits right"
+        for r in records
+    )
+    return "Networks (of run 0): " + "; ".join(found) + "."
+
+
+def guarantee_tables(records: Sequence[Record]) -> tuple[ResultTable, ...]:
+    """Return a table for each problem, of sorted records."""
+    groups = groupby(records, lambda r: (r["problem"], r["size"]))
+    return tuple(_table(problem, size, list(own)) for (problem, size), own in groups)
+
+
+def _table(problem: str, size: int, records: Sequence[Record]) -> ResultTable:
+    first = records[0]
+    caption = (
+        f"{problem_name(problem, size)}: sets of answers; {first['calibration']} samples "
+        f"calibrate, {first['test']} test, {len(records)} splits"
+    )
+    ways = list(first["ways"])
+    rows = [_row(way, i, level, records) for way in ways for i, level in enumerate(LEVELS)]
+    return ResultTable.of(caption, rows)
+
+
+def _row(way: str, place: int, level: float, records: Sequence[Record]) -> Cells:
+    found = [r["ways"][way][place] for r in records]
+    cells = {"method": way, "level, %": f"{100 * level:g}"}
+    if any(one is None for one in found):
+        titles = "covered, %", "single answers, %", "mean size", "median size"
+        return {**cells, **dict.fromkeys(titles, NOTHING)}
+    covered = figure(100 * one["covered"] for one in found)
+    means = {key: figure(one[key] for one in found).mean for key in ("single", "mean", "median")}
+    deviation = "" if covered.deviation is None else f" ± {covered.deviation:.2f}"
+    return {
+        **cells,
+        "covered, %": f"{covered.mean:.2f}{deviation}",
+        "single answers, %": f"{100 * means['single']:.1f}",
+        "mean size": _size(means["mean"]),
+        "median size": _size(means["median"]),
+    }
+
+
+def _size(number: float) -> str:
+    return f"{number:.1e}" if number >= 1e6 else number_text(number)
