@@ -56,6 +56,7 @@ def test_who_reads_all_digits_solves_all_problems(
     assert "100.0% of the 1000 digits are read right" in told
     assert "The right sum that is the least certain" in told
     assert "wrong" not in told
+    assert "others 100.0% have the true sum in their set, 100.0% a single sum" in told
 
 
 def test_who_takes_1_for_2_does_not(

@@ -210,8 +210,7 @@ class Cascade:
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
-        program = self.compile([s.output for s in self.order], trace=True)
-        return cast(Trace, program.infer(evidence))
+        return cast(Trace, self.compile([s.output for s in self.order], trace=True).infer(evidence))
 
     def with_parameters(
         self, parameters: Mapping[str, tuple[Sequence[float] | FloatArray, Any]]
@@ -317,8 +316,7 @@ class Cascade:
         return "\n\n".join([declared, *map(str, self.stated)]) + "\n"
 
     def __repr__(self) -> str:
-        stated = self.stated
-        size = f"{len(stated)} rule sets, {sum(map(len, stated))} rules"
+        size = f"{len(self.stated)} rule sets, {sum(map(len, self.stated))} rules"
         return f"Cascade({size}: {_names(self.inputs)} -> {_names(self.outputs)})"
 
 
