@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from nets.test_training_from_answers import RECIPE, drawn, network, samples, weights
-from pinesy.nets import learn_from_answers, predict_proba, reading
+from pinesy.nets import History, learn_from_answers, predict_proba, reading
 
 SHORT = RECIPE.with_epochs(4)
 
@@ -50,3 +50,17 @@ def test_a_small_network_may_start_for_another() -> None:
     found = learned(seeds=[3], make_start=small)
     assert made == [3]
     assert found.network is not found.start.network
+
+
+def test_a_last_training_that_answers_less_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ruin(network: Any, *_: Any, **__: Any) -> History:
+        for parameter in network.parameters():
+            parameter.data.zero_()
+        return History((0.0,), (0.0,), (0.0,))
+
+    monkeypatch.setattr("pinesy.nets.learning_from_answers.train", ruin)
+    said: list[str] = []
+    found = learned(seeds=[0], say=said.append)
+    assert found.network is found.start.network
+    assert found.score == found.start.score
+    assert said[-1].endswith("the start is kept")

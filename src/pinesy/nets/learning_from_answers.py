@@ -145,7 +145,7 @@ class LearnedFromAnswers:
 
     Attributes
     ----------
-    network : as trained in the end
+    network : as trained in the end; that of the start if it answers more for validation rightly
     start : the first training that was chosen
     labels : array (n * m, classes), what the answers make of the readings of the start
     corrected : the share of the training images that the answers label otherwise than the start
@@ -214,4 +214,10 @@ def learn_from_answers(
     file = None if directory is None else Path(directory) / f"last-{chosen.seed}.safetensors"
     history = train(network, samples.flat, labels, finish, seed=chosen.seed, checkpoint=file)
     score = validation.answer_accuracy(network)
+    if score < chosen.score:
+        say(
+            f"the last training gives {100 * score:.1f} % of the answers for validation rightly, "
+            f"less than its start with {100 * chosen.score:.1f} %; the start is kept"
+        )
+        network, score = chosen.network, chosen.score
     return LearnedFromAnswers(network, chosen, labels, otherwise, history, score)
