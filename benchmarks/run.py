@@ -28,7 +28,7 @@ SECTIONS = {
     "learning": ["learning_speed"],
     "backpropagation": ["backpropagation_speed"],
     "explanations": ["explanation_speed"],
-    "calibration": ["calibration_speed"],
+    "calibration": ["calibration_speed", "monitoring_speed"],
     "first answer": ["first_answer"],
 }
 
