@@ -136,6 +136,10 @@ def test_bad_degrees_are_named() -> None:
     bad[3, 1, 2] = np.nan
     with raises_saying(DegreeError, "attribute 'right', row 3: the degree of 2 is"):
         calibrate(adder(), evidence(bad), INPUTS)
+    bad[3, 1] = 0.9
+    with raises_saying(DegreeError, "attribute 'right', row 3: the probabilities sum to 3.6"):
+        calibrate(adder(), evidence(bad), INPUTS, score="cumulated")
+    bad[3, 1, 2] = np.nan
     with raises_saying(DegreeError, "attribute 'right': the degree of 2 is"):
         made("inputs").predict_set({"left": bad[3, 0], "right": bad[3, 1]})
 

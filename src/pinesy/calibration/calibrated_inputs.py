@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
-from pinesy.calibration.conformal_scores import ALL, refuse_degrees
+from pinesy.calibration.conformal_scores import ALL, refuse_degrees, refuse_sums
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
 from pinesy.rulebase.cascade import Cascade
@@ -65,6 +65,8 @@ class CalibratedInputs(CalibratedRules):
         block = rows.block(0, rows.n)
         if not (block.min(initial=0.0) >= 0.0 and block.max(initial=1.0) <= 1.0):  # or NaN
             refuse_degrees(block, self.rules.inputs, rows.is_batch)
+        if self.transform.score != "complement":
+            refuse_sums(block, self.rules.inputs, rows.is_batch)
         return block, rows.is_batch
 
     def _split(self, block: FloatArray) -> dict[Any, FloatArray]:

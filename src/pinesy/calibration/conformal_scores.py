@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_degree, suggestion
 from pinesy.calibration.score_table import leads
-from pinesy.exceptions import DegreeError, DomainError, ShapeError
+from pinesy.exceptions import DegreeError, DomainError, ShapeError, placed
 from pinesy.rules.attributes import Attribute
-from pinesy.transforms import antipignistic, minimum_specificity
+from pinesy.transforms import antipignistic, check_probabilities, minimum_specificity
 
 #: The name of the only part, where degrees come as one array.
 ALL = "inputs"
@@ -47,6 +47,16 @@ def refuse_degrees(degrees: FloatArray, attributes: Sequence[Attribute], is_batc
             value = attribute.domain[column - columns.start]
             where = f"attribute {attribute.name!r}" + f", row {row}" * is_batch
             check_degree(degrees[row, column], f"{where}: the degree of {value!r}")
+
+
+def refuse_sums(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+    """Raise `DegreeError` for the first attribute and row whose degrees are no probabilities."""
+    for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
+        far = abs(degrees[:, columns].sum(axis=1) - 1.0)
+        if len(far) and far.max() > 0.0:
+            row = int(far.argmax())  # the worst: if it is near enough, all are
+            with placed(f"attribute {attribute.name!r}" + f", row {row}" * is_batch):
+                check_probabilities(degrees[row, columns], attribute.domain)
 
 
 #: How well a value fits, by the word for the score that is 1 minus it.
