@@ -83,6 +83,9 @@ def test_training_samples_are_not_calibrated_on() -> None:
     with raises_saying(DataError, "20 of 60 calibration samples are training samples"):
         model.calibrate(SAMPLES[40:].astype(np.float32).astype(np.int64), CONCEPTS[40:])
     model.calibrate(REST, CONCEPTS[60:])
+    model.fit(FIRST, part(slice(60)), validation=(REST, part(slice(60, None))))
+    with raises_saying(DataError, "40 of 40 calibration samples"):  # they chose the tolerances
+        model.calibrate(REST, CONCEPTS[60:])
     few = np.random.default_rng(0).integers(0, 2, (90, 4))  # honest rows are often equal
     digits = DIGITS[few]
     model.fit(few, {"y_1": addition_labels(digits)["y_1"]})

@@ -29,9 +29,9 @@ class TrainingRows:
     hashes: npt.NDArray[np.uint64]
 
     @classmethod
-    def of(cls, columns: Mapping[str, npt.NDArray[Any]]) -> "TrainingRows":
+    def of(cls, *tables: Mapping[str, npt.NDArray[Any]]) -> "TrainingRows":
         """Remember rows: of each input, by name, an array ``(n, ...)``. Cost: one reading."""
-        return cls(np.sort(_hashes(columns)))
+        return cls(np.sort(np.concatenate([_hashes(columns) for columns in tables])))
 
     def refuse(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Raise `DataError` if calibration rows are training rows, as far as that is certain.

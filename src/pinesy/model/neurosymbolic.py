@@ -248,7 +248,8 @@ class NeuroSymbolic(GuaranteedPredictions):
             found = search_tolerances(rules, evidence, wanted, judged, **search)
             result = found.result
         self.rules_, self.result_, self.search_ = result.cascade, result, found
-        self.training_rows_ = TrainingRows.of(training.columns)
+        used = [training] if others is None else [training, others[0]]
+        self.training_rows_ = TrainingRows.of(*(part.columns for part in used))
         vars(self).pop("calibration_", None)  # the guarantee was that of the model before
         self.seconds_ = {
             "perception": perceived - began,
