@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from messages import raises_saying
@@ -14,6 +15,7 @@ from pinesy import (
     DataError,
     DegreeError,
     DomainError,
+    UnknownAttributeError,
     audit,
     backpropagate,
     explain,
@@ -306,3 +308,17 @@ def test_a_domain_value_is_looked_up_once() -> None:
     values = np.array(attribute.domain)[np.random.default_rng(0).integers(0, 20, 100_000)]
     best = rules.infer({"a": values})["b"][1]
     assert ((best == 1.0) | (values != "value 3")).all()
+
+
+def test_a_sample_may_have_what_is_declared_and_unused() -> None:
+    """As columns of a table: declared ones and `id` are passed over, others are refused."""
+    rules = parse("number age number weight attribute y in {no, yes} if age >= 65 then y in {yes}")
+    one = {"age": 70, "weight": 80.5, "id": 7}
+    assert rules.infer(one)["y"].best == "yes"
+    assert rules.infer(pandas.DataFrame([one]))["y"].best[0] == "yes"
+    with raises_saying(UnknownAttributeError, "there is no input 'wieght'"):
+        rules.infer({"age": 70, "wieght": 80.5})
+    with raises_saying(UnknownAttributeError, "there is no input 'aeg'; did you mean 'age'?"):
+        rules.infer({"aeg": 70})
+    with raises_saying(CascadeError, "'y' takes no evidence: rules conclude on it"):
+        rules.infer({"age": 70, "y": "yes"})

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from pinesy import Attribute, Cascade, If, induce, parse
 from pinesy.induction import induce_points, read_training_table
@@ -109,6 +110,25 @@ def test_an_interruption_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(RuleSelector, "_add", interrupted)
     read = read_training_table(patients(), "sick", {"size": SIZES})
     assert len(induce_points(read).model.points) == 2
+
+
+@pytest.mark.parametrize("fits", [0, 1, 5])
+def test_an_interruption_while_trees_grow(monkeypatch: pytest.MonkeyPatch, fits: int) -> None:
+    """Rules are chosen among the candidates so far; without any the shares of the classes stay."""
+    fit, calls = RandomForestClassifier.fit, []
+
+    def interrupted(forest: Any, *arguments: Any, **options: Any) -> Any:
+        if len(calls) == fits:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return fit(forest, *arguments, **options)
+
+    monkeypatch.setattr(RandomForestClassifier, "fit", interrupted)
+    table = patients(missing=0.0)
+    rules = induced(table)
+    right = (rules.infer(table)["sick"].best == table["sick"]).mean()
+    assert right > (0.7 if fits else 0.4)
+    assert bool(len(rules.rule_sets) > 1) == bool(fits)
 
 
 def test_columns_that_say_nothing_leave_the_shares_of_the_classes() -> None:

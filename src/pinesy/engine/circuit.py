@@ -127,6 +127,24 @@ class Circuit:
         # it shares their work.
         return self._node(MIN, children, bits)
 
+    def idle(self, operands: Sequence[int]) -> list[bool]:
+        """Tell of each operand whether the minimum is the same without it, for all inputs.
+
+        It is if each of its terms is, or is above, a term of another operand. Costs one step for
+        each term.
+        """
+        zeros = sum(operand == ZERO for operand in operands)
+        terms = [0 if o in (ZERO, ONE) else self._bits(o) for o in operands]
+        once = twice = 0
+        for own in terms:
+            once, twice = once | own, twice | once & own
+        return [
+            operand == ONE
+            or zeros - (operand == ZERO) > 0
+            or (operand != ZERO and self._order.is_above(own, twice | once & ~own))
+            for operand, own in zip(operands, terms, strict=True)
+        ]
+
     def chained_meet(self, operands: Iterable[int]) -> int:
         """Return the minimum of the operands, term by term in a fixed order.
 
@@ -260,6 +278,11 @@ class _Order:
             if bits & self._below[place]:
                 bits &= ~(1 << place)
         return bits
+
+    def is_above(self, bits: int, others: int) -> bool:
+        """Tell whether each of some terms is one of the others, or above one."""
+        left = positions(bits & ~others)
+        return all(self._below[place] & others for place in left)
 
     def place_of(self, term: int) -> int:
         """Return the place of a term, comparing a new one with those it has something in common."""

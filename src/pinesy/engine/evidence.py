@@ -19,7 +19,7 @@ from pinesy._common.validation import (
     in_order,
     suggestion,
 )
-from pinesy.engine.input_tables import by_input
+from pinesy.engine.input_tables import ID, by_input
 from pinesy.engine.plain_values import (
     degrees_of_value,
     degrees_of_values,
@@ -130,7 +130,7 @@ class EvidenceForm:
         _check_attributes(named, self.known)
         given = by_name(named, "input", DegreeError)
         attributes = self.attributes
-        _check_names(given, attributes, self.known, self.concluded)
+        _check_names(given, attributes, self)
         word = "possibility" if transform is None else "probability"
         forms = [_form(given[a.name], a, word) for a in attributes]
         arrays = _in_batches(forms, attributes)
@@ -183,16 +183,15 @@ def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attrib
 
 
 def _check_names(
-    given: Mapping[str, object],
-    attributes: Sequence[Attribute],
-    known: Mapping[str, Attribute],
-    concluded: frozenset[str],
+    given: Mapping[str, object], attributes: Sequence[Attribute], form: EvidenceForm
 ) -> None:
+    """Refuse evidence for what takes none, and names that are not declared; `id` is passed over."""
     for name in given:
-        if name in concluded:
+        if name in form.concluded:
             raise CascadeError(f"{name!r} takes no evidence: rules conclude on it")
-        if name not in known:
-            raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
+        if name not in form.known and name not in form.others and name.lower() != ID:
+            hint = suggestion(name, form.known)
+            raise UnknownAttributeError(f"there is no input {name!r}{hint}")
     missing = [a.name for a in attributes if a.name not in given]
     if missing:
         shown = ", ".join(missing[:8]) + (f" and {len(missing) - 8} more" * (len(missing) > 8))

@@ -21,6 +21,8 @@ from pinesy.induction.training_table import IntArray
 
 #: Cells, candidates times rows, that are kept in memory; more candidates are passed over.
 MAX_CELLS = 30_000_000
+#: Trees after which an interruption can end a forest; they are the same as those grown at once.
+TREES_AT_ONCE = 10
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ def grow_candidates(
     sizes : how much each row counts
     signs : features that may act in one direction only; there are boxes without either bound, too
     """
-    forests = _forests(steps, labels, sizes, settings) if steps.shape[1] and sizes.any() else ()
-    found = {box for forest in forests for box in _nodes(forest)}
+    trees = _trees(steps, labels, sizes, settings) if steps.shape[1] and sizes.any() else ()
+    found = {box for tree in trees for box in _nodes(tree)}
     found |= {b for box in found for b in _one_sided(box, signs)}
     boxes = sorted(b for b in found if 0 < conditions(b) <= settings.max_conditions)
     boxes.sort(key=conditions)  # of boxes with the same rows the shortest stays
@@ -78,43 +80,50 @@ def grow_candidates(
     return Candidates(chosen, np.array([*map(conditions, chosen)], dtype=np.int64), holds[kept])
 
 
-def _forests(
+def _trees(
     steps: Steps, labels: IntArray, sizes: FloatArray, settings: ForestSettings
-) -> Iterator[Any]:
+) -> list[Any]:
+    """Return the trees of all forests; of those that Ctrl-C does not let grow, the ones so far."""
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError:
         raise DataError(
             "induce needs scikit-learn; install it with: pip install 'pinesy[sklearn]'"
         ) from None
-    for depth in settings.depths:
-        forest = RandomForestClassifier(
-            settings.trees,
-            max_depth=depth,
-            min_samples_leaf=settings.least_rows,
-            random_state=settings.seed,
-        )
-        yield forest.fit(steps, labels, sample_weight=sizes)
+    trees: list[Any] = []
+    try:
+        for depth in settings.depths:
+            forest = RandomForestClassifier(
+                max_depth=depth,
+                min_samples_leaf=settings.least_rows,
+                random_state=settings.seed,
+                warm_start=True,
+            )
+            for start in range(0, settings.trees, TREES_AT_ONCE):
+                forest.n_estimators = min(start + TREES_AT_ONCE, settings.trees)
+                forest.fit(steps, labels, sample_weight=sizes)
+                trees += [e.tree_ for e in forest.estimators_[start:]]
+    except KeyboardInterrupt:  # rules are chosen among the candidates so far
+        pass
+    return trees
 
 
-def _nodes(forest: Any) -> Iterator[Box]:
-    """Yield all nodes of a forest but the roots."""
-    for estimator in forest.estimators_:
-        tree = estimator.tree_
-        waiting: list[tuple[int, dict[int, tuple[int, int]]]] = [(0, {})]
-        while waiting:
-            node, ranges = waiting.pop()
-            yield tuple(sorted((f, low, high) for f, (low, high) in ranges.items()))
-            if tree.children_left[node] < 0:
-                continue
-            feature = int(tree.feature[node])
-            low, high = ranges.get(feature, (LOWEST, HIGHEST))
-            below = above = {}  # the unknown are divided from the known: that is no condition
-            if np.isfinite(tree.threshold[node]):
-                step = int(np.floor(tree.threshold[node]))
-                below, above = {feature: (low, min(high, step))}, {feature: (max(low, step), high)}
-            waiting.append((tree.children_left[node], {**ranges, **below}))
-            waiting.append((tree.children_right[node], {**ranges, **above}))
+def _nodes(tree: Any) -> Iterator[Box]:
+    """Yield all nodes of a tree, the root too."""
+    waiting: list[tuple[int, dict[int, tuple[int, int]]]] = [(0, {})]
+    while waiting:
+        node, ranges = waiting.pop()
+        yield tuple(sorted((f, low, high) for f, (low, high) in ranges.items()))
+        if tree.children_left[node] < 0:
+            continue
+        feature = int(tree.feature[node])
+        low, high = ranges.get(feature, (LOWEST, HIGHEST))
+        below = above = {}  # the unknown are divided from the known: that is no condition
+        if np.isfinite(tree.threshold[node]):
+            step = int(np.floor(tree.threshold[node]))
+            below, above = {feature: (low, min(high, step))}, {feature: (max(low, step), high)}
+        waiting.append((tree.children_left[node], {**ranges, **below}))
+        waiting.append((tree.children_right[node], {**ranges, **above}))
 
 
 def _one_sided(box: Box, signs: Mapping[int, int]) -> Iterator[Box]:

@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import combinations, product
+from itertools import product
 from operator import or_
 from typing import Literal
 
 import numpy as np
 
-from pinesy._common.masks import contains
-from pinesy.engine.circuit import ONE
+from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
-from pinesy.engine.kinds import COMPILING, Kind, KindCircuit, circuit_of
+from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.exactness import upper_bounds
+from pinesy.rulebase.rule_pairs import RulePairs
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
@@ -24,7 +24,11 @@ from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
 
 #: Cells times rules up to which every rule is tried for being redundant.
-REDUNDANCY_LIMIT = 50_000
+REDUNDANCY_LIMIT = 200_000
+#: Pairs of rules that are listed of one set; more are counted.
+PAIRS_LISTED = 1000
+#: Sets of rules that are joined, times their size (small ones cost as if they were larger).
+PAIRS_WORK, FIXED_WORK = 2 * 10**10, 3000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
 #: What is said of degrees that are not known to be exact.
@@ -165,11 +169,8 @@ def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
     """Values whose degree cannot reach 1, or cannot fall below 1, whatever the inputs are."""
     if not any(_bounded(rule) for rule in rule_set.rules):
         return
-    for position, value in enumerate(rule_set.output.domain):
-        terms = [
-            _range_of(rule, contains(rule.conclusion.mask, position)) for rule in rule_set.rules
-        ]
-        low, high = min(t[0] for t in terms), min(t[1] for t in terms)
+    lows, highs = _ranges(rule_set)
+    for value, low, high in zip(rule_set.output.domain, lows, highs, strict=True):
         shown = show_value(value)
         if high < 1.0:
             message = f"the value {shown} can never be fully possible: at most {high:g}"
@@ -177,6 +178,19 @@ def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
         if low == 1.0:
             message = f"no rule can make the value {shown} impossible: it always has degree 1"
             yield "warning", "never impossible", message
+
+
+def _ranges(rule_set: RuleSet) -> tuple[list[float], list[float]]:
+    """Return the lowest and highest degrees of values over all inputs; rules alike count once."""
+    full, size = rule_set.output.full, len(rule_set.output.domain)
+    inside_some: dict[tuple[float, float], int] = {}
+    for rule in rule_set.rules:
+        for inside, mask in ((1, rule.conclusion.mask), (0, full & ~rule.conclusion.mask)):
+            term = _range_of(rule, inside)
+            inside_some[term] = inside_some.get(term, 0) | mask
+    there = mask_table(size, inside_some.values())
+    terms = np.array([*inside_some])
+    return tuple(np.where(there, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))  # type: ignore[return-value]
 
 
 def _bounded(rule: Rule) -> bool:
@@ -257,25 +271,33 @@ def _redundant_rules(kind: Kind) -> tuple[int, ...]:
     with COMPILING:
         circuit = circuit_of(kind)
         rows = np.where(kind.partition.signs, circuit.alphas, circuit.betas).tolist()
-        rules = range(len(kind.premises))
-        return tuple(j for j in rules if all(_idle(circuit, row, j) for row in rows))
-
-
-def _idle(circuit: KindCircuit, row: list[int], j: int) -> bool:
-    if row[j] == ONE:
-        return True
-    others = circuit.meet(row[:j] + row[j + 1 :])
-    return circuit.meet([others, row[j]]) == others
+        idle = np.array([circuit.idle(row) for row in rows], dtype=np.bool_)
+        return tuple(np.flatnonzero(idle.all(axis=0)).tolist())
 
 
 def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
-    """Pairs of rules that may both fire and leave no value between them."""
-    for (i, one), (j, two) in combinations(enumerate(rule_set.rules, 1), 2):
-        if max(one.r, two.r) == 1.0:
-            continue  # one of them excludes nothing
-        if one.conclusion.mask & two.conclusion.mask == 0 and _compatible(one, two):
-            message = f"rules {i} and {j} can hold together, yet no value fits both conclusions"
-            yield "warning", "conflict", message
+    """Pairs of rules that may both fire and leave no value between them.
+
+    Costs one "or" of sets of rules for each value of a subset, until `PAIRS_WORK`.
+    """
+    rules, listed, left = rule_set.rules, 0, 0
+    pairs = RulePairs(rules)
+    for i, others in pairs:
+        if pairs.work * (len(rules) + FIXED_WORK) > PAIRS_WORK:
+            which = f"only pairs with rules 1 to {i} are looked at"
+            yield "note", "not checked", f"too many values and rules to find all conflicts: {which}"
+            break
+        if listed >= PAIRS_LISTED:
+            left += others.bit_count()
+            continue
+        for j in positions(others):
+            if _compatible(rules[i], rules[j]):  # formulas may exclude it
+                listed += 1
+                together = "can hold together, yet no value fits both conclusions"
+                yield "warning", "conflict", f"rules {i + 1} and {j + 1} {together}"
+    if left:
+        message = f"{left:,} more pairs of rules that may hold together have no value in common"
+        yield "warning", "conflict", f"{message}; they are counted, not listed"
 
 
 def _compatible(one: Rule, two: Rule) -> bool:
