@@ -115,7 +115,8 @@ def test_an_interruption_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("fits", [0, 1, 5])
 def test_an_interruption_while_trees_grow(monkeypatch: pytest.MonkeyPatch, fits: int) -> None:
     """Rules are chosen among the candidates so far; without any the shares of the classes stay."""
-    fit, calls = RandomForestClassifier.fit, []
+    fit = RandomForestClassifier.fit
+    calls: list[int] = []
 
     def interrupted(forest: Any, *arguments: Any, **options: Any) -> Any:
         if len(calls) == fits:

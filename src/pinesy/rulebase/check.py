@@ -190,7 +190,8 @@ def _ranges(rule_set: RuleSet) -> tuple[list[float], list[float]]:
             inside_some[term] = inside_some.get(term, 0) | mask
     there = mask_table(size, inside_some.values())
     terms = np.array([*inside_some])
-    return tuple(np.where(there, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))  # type: ignore[return-value]
+    lows, highs = (np.where(there, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))
+    return lows, highs
 
 
 def _bounded(rule: Rule) -> bool:
