@@ -106,7 +106,8 @@ def _wins(means: Means, names: Sequence[str]) -> str:
             behind = ", ".join(f"{s} {gaps[s]:+.1f}" for s in worst if gaps[s] < 0)
             texts.append(
                 f"* against {NAMES[other]}: {np.mean([*gaps.values()]):+.2f} points in the mean of "
-                f"{len(shared)} set{'s' * (len(shared) > 1)}, better on {better}; worst: {behind or 'never behind'}"
+                f"{len(shared)} set{'s' * (len(shared) > 1)}, better on {better}; worst: "
+                f"{behind or 'never behind'}"
             )
     return "`induce` against the others, on the sets that both have run on:\n\n" + "\n".join(
         [*texts, ""]
