@@ -29,6 +29,7 @@ SECTIONS = {
     "backpropagation": ["backpropagation_speed"],
     "explanations": ["explanation_speed"],
     "calibration": ["calibration_speed", "monitoring_speed"],
+    "induction": ["induction_speed"],
     "first answer": ["first_answer"],
 }
 

@@ -71,7 +71,7 @@ def write_page(means: Means, ten: Sequence[str], page: Path, pictures: Path) -> 
 
 def table(means: Means, names: Sequence[str]) -> str:
     """Return a line for each method on those of some sets where it has run."""
-    lines = [(*COLUMNS, "seconds", "`induce` on these")]
+    lines: list[tuple[str, ...]] = [(*COLUMNS, "seconds", "`induce` on these")]
     for method, title in NAMES.items():
         shared = [s for s in names if s in means.get(method, {})]
         if shared:
@@ -87,7 +87,7 @@ def table(means: Means, names: Sequence[str]) -> str:
 
 def by_set(means: Means, names: Sequence[str]) -> str:
     """Return the accuracy of each method on each set."""
-    lines = [("set", *NAMES)]
+    lines: list[tuple[str, ...]] = [("set", *NAMES)]
     for name in names:
         found = (means.get(m, {}).get(name) for m in NAMES)
         lines.append((name, *("" if f is None else _percent([f["accuracy"]]) for f in found)))

@@ -14,6 +14,7 @@ from pinesy.induction.candidate_rules import ForestSettings, allowed, grow_candi
 from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel, rounded
 from pinesy.induction.points_cascade import write_cascade
+from pinesy.induction.row_sample import batches_of
 from pinesy.induction.rule_selection import RuleSelector, SelectionSettings
 from pinesy.induction.score_card import ScoreCard
 from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
@@ -67,6 +68,8 @@ def induce(
     ----------
     table : a DataFrame of pandas or polars, a dict of columns, or a list of dicts. Columns of
         numbers are cut, others are categories; None and NaN are unknown. `id` is passed over.
+        Or an iterator of such tables, or a DataFrame of Dask's: rules are induced from a uniform
+        sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
     max_rules : that give points; by default 15 for each class and one for each 50 rows
     max_conditions : of a rule
@@ -114,6 +117,8 @@ def induce_card(
     **options: Any,
 ) -> tuple[Cascade, ScoreCard]:
     """Do as `induce`; return the score card too."""
+    if weights is not None and batches_of(table) is not None:
+        raise DataError("rows of a table that comes in batches count once; leave the weights out")
     read = read_training_table(table, target, ordinal, sample, seed)
     kept = KeptRules(keep, read)
     found = induce_points(

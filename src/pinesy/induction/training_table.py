@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import DataError
+from pinesy.induction.row_sample import RowSample, batches_of
 from pinesy.rules.numbers import is_number
 
 IntArray = npt.NDArray[np.int64]
@@ -64,13 +65,14 @@ def read_training_table(
 
     Parameters
     ----------
-    table : a DataFrame of pandas or polars, a dict of columns, or a list of dicts
+    table : a DataFrame of pandas or polars, a dict of columns, a list of dicts; or an iterator of
+        such batches, or a DataFrame of Dask's, of whose rows a sample is drawn in one pass
     target : the name of the column of labels, or the labels (then they are called "target", or
         as their Series is)
     ordinal : the categories of ordinal columns, from the lowest on
     sample : the most rows that are read, drawn by `seed` in the proportions of the labels
     """
-    columns = _by_name(table)
+    columns = _by_name(_whole(table, target, sample, seed))
     name, labels = _labels(columns, target)
     codes, classes = _classes(labels, name)
     order = _ordinal(ordinal or {}, columns)
@@ -80,6 +82,19 @@ def read_training_table(
     if all(np.isnan(c.values).all() for c in read):
         raise DataError("there is nothing to induce rules from: every column is missing throughout")
     return TrainingTable(read, codes[rows], classes, name, rows)
+
+
+def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:
+    """Return a table as it is, and of one that comes in batches a uniform sample of its rows."""
+    batches = batches_of(table)
+    if batches is None:
+        return table
+    if not isinstance(target, str):
+        raise DataError("of a table that comes in batches the target is the name of a column")
+    rows = RowSample(sample, seed)
+    for batch in batches:
+        rows.add(_by_name(batch))
+    return rows.table()
 
 
 def _by_name(table: Any) -> dict[str, Any]:
