@@ -42,7 +42,9 @@ def same(one: CalibratedRules, other: CalibratedRules) -> bool:
     pairs = [(a.infer(new), a.guarantee, a.conformity(new).tolist()) for a in (one, other)]
     (first, *facts), (second, *others) = pairs
     equal = [np.array_equal(first[name].degrees, second[name].degrees) for name in first]
-    return all(equal) and facts == others and type(one) is type(other)
+    exceptions = [getattr(a, "exceptions", None) for a in (one, other)]
+    alike = type(one) is type(other) and exceptions[0] == exceptions[1]
+    return all(equal) and facts == others and alike
 
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
