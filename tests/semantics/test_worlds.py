@@ -21,7 +21,7 @@ from pinesy.rulebase.cascade_worlds import joint_part, world_parts
 from pinesy.semantics.semirings import SEMIRINGS, NumpyWeights
 from pinesy.semantics.worlds import weigh
 from semantics.worlds_oracle import likelihood, weights
-from strategies import Draw, random_batch, shaped_cascades
+from strategies import Draw, random_batch, rule_sets, shaped_cascades
 
 MOST_WORLDS = 3000
 NAMES = list(SEMIRINGS)
@@ -43,8 +43,16 @@ def certain(cascade: Cascade) -> Cascade:
 
 
 @st.composite
+def loops(draw: Draw) -> Cascade:
+    """Two ways lead from the first attribute, and from the second, to the last."""
+    a, b, c, d, e = (Attribute(name, range(draw(st.integers(2, 3)))) for name in "abcde")
+    sets = [([a, b], c), ([a, b], d), ([c, d, a], e)]
+    return Cascade(*(draw(rule_sets(known, output, max_rules=4)) for known, output in sets))
+
+
+@st.composite
 def cases(draw: Draw) -> Case:
-    cascade = certain(draw(trees() | shaped_cascades()))
+    cascade = certain(draw(trees() | shaped_cascades() | loops()))
     if prod(len(a.domain) for a in cascade.attributes.values()) > MOST_WORLDS:
         cascade = Cascade(cascade.order[0])
     inputs = {}
