@@ -18,6 +18,8 @@ from pinesy.exceptions import DegreeError
 NUMBERS = st.one_of(
     st.floats(0.0, 1.0),
     st.floats(0.0, 1e-12),
+    st.floats(1.0 - 1e-12, 1.0 + 1e-12),
+    st.floats(0.5 - 1e-12, 0.5 + 1e-12),
     st.floats(-3.0, 3.0),
     st.sampled_from([-0.0, 0.0, 2.0**-54, 2.0**-53, 0.5, 1.0, 2.0, np.nextafter(2.0, 3.0), 1e300]),
 )

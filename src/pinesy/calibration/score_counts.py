@@ -49,8 +49,11 @@ class ScoreCounts:
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
             raise DataError(f"the score of row {row} is {values[row]}; scores are finite numbers")
-        distinct, places = np.unique(values, return_inverse=True)
-        counts = np.bincount(places, checked_weights(weights, len(values)), len(distinct))
+        if weights is None:  # quicker by half
+            distinct, counts = np.unique(values, return_counts=True)
+        else:
+            distinct, places = np.unique(values, return_inverse=True)
+            counts = np.bincount(places, checked_weights(weights, len(values)), len(distinct))
         return cls(distinct, counts.astype(np.float64))
 
     @classmethod

@@ -6,13 +6,14 @@ from numba.core import types
 
 from pinesy._common.jit import compiled, inlined
 
-#: Bits of the mantissa in a bucket's number: so 2048 buckets between powers of two.
-FRACTION_BITS = 11
-#: Scores up to the least are in the first bucket, those above the greatest in the last.
-LEAST, GREATEST = 2.0**-54, 2.0
+#: Bits of the mantissa in a bucket's number: so 1024 buckets between powers of two.
+FRACTION_BITS = 10
+#: Scores up to this are in the first bucket, and what is no further below 1 in the last.
+LEAST = 2.0**-54
 _SHIFT = 52 - FRACTION_BITS
 _BASE = int(np.float64(LEAST).view(np.int64)) >> _SHIFT
-BUCKETS = (int(np.float64(GREATEST).view(np.int64)) >> _SHIFT) - _BASE + 2
+_HALF = (int(np.float64(0.5).view(np.int64)) >> _SHIFT) - _BASE + 2
+BUCKETS = 2 * _HALF
 
 _FLAT = types.Array(types.float64, 1, "C", readonly=True)
 _ROWS = types.Array(types.float64, 2, "C", readonly=True)
@@ -21,12 +22,16 @@ _STARTS = types.Array(types.int32, 1, "C", readonly=True)
 
 @inlined
 def _bucket(t):
-    """Return the number of the bucket of a score; it never falls as the score rises."""
-    if not t > LEAST:
-        return 0
-    if t > GREATEST:
-        return BUCKETS - 1
-    return (np.float64(t).view(np.int64) >> _SHIFT) - _BASE + 1
+    """Return the number of the bucket of a score; it never falls as the score rises.
+
+    Buckets are narrow where scores crowd, at 0 and at 1 (where ``1 - t`` is exact).
+    """
+    below = t <= 0.5
+    distance = t if below else 1.0 - t
+    number = 0
+    if distance > LEAST:
+        number = (np.float64(distance).view(np.int64) >> _SHIFT) - _BASE + 1
+    return number if below else BUCKETS - 1 - number
 
 
 @inlined

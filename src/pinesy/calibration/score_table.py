@@ -24,9 +24,9 @@ CHUNK = 100_000
 class ScoreTable:
     """A table of numbers, read at the place that a score has among those of calibration.
 
-    Buckets have bounds that lie closer the smaller scores are, because those of a good classifier
-    crowd at 0; within a bucket it is a binary search. So a look-up costs a few nanoseconds, and
-    gives what ``np.searchsorted`` gives.
+    Buckets are narrow near 0 and near 1, where the scores of a good classifier crowd; within one it
+    is a binary search. So a look-up costs a few nanoseconds, and gives what ``np.searchsorted``
+    gives.
 
     Attributes
     ----------
