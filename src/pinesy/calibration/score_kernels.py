@@ -1,6 +1,6 @@
 """Loops over scores: looked up among those of calibration, and ranked. Importing loads Numba."""
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,assignment"
 import numpy as np
 from numba.core import types
 
