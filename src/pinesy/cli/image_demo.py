@@ -154,7 +154,7 @@ def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
     covered = np.all([[value in own for value, own in pair] for pair in pairs], axis=0)
     widths = np.prod([sets.sizes[name] for name in sets], axis=0)
     shown = int(np.argmax(widths))  # the first of those with most answers
-    digits = ", ".join("{" + ", ".join(map(str, sets[name][shown])) + "}" for name in sets)
+    digits = ", ".join("{" + ", ".join(map(str, sets[name][shown])) + "}" for name in sorted(sets))
     return (
         f"With a guarantee of {LEVEL:.0%}, by {half} samples of Addition-1 that calibrate: of "
         f"{len(covered)} others {covered.mean():.1%} have the true sum in their set, "
