@@ -180,3 +180,14 @@ def test_a_process_forks_while_a_thread_compiles_and_both_compile_the_same(place
         timeout=60,
     )
     assert done.stdout == "0 True\n", done.stderr
+
+
+def test_loading_what_is_stored_is_not_called_compiling(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "NOTICE_AFTER", 0.0)
+    console._say.cache_clear()
+    for told in ("pinesy: compiling its kernels (once on this machine, some seconds) ...\n", ""):
+        assert load(place).twice(4) == 8
+        assert capsys.readouterr().err == told
+        console._say.cache_clear()

@@ -9,7 +9,8 @@ the user.
 import hashlib
 import os
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from contextlib import ExitStack
+from functools import cache, partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +64,14 @@ class Kernel:
         return types.Dispatcher(self._compiled or self._compile())
 
     def _compile(self) -> Any:
-        with global_compiler_lock, notice(_NOTICE):
+        with global_compiler_lock, ExitStack() as stack:
             if self._compiled is None:
                 # A division is one instruction, as NumPy's: it never raises ZeroDivisionError.
                 decorate = numba.njit(nogil=True, error_model="numpy", **self._options)
                 dispatcher: Any = decorate(self._function)
-                dispatcher._cache = _disk_cache(self._function)
+                # Said only where it is not loaded: that may take long too on a busy machine.
+                said = partial(stack.enter_context, notice(_NOTICE))
+                dispatcher._cache = _disk_cache(self._function, said)
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
                 self._compiled = dispatcher
@@ -84,15 +87,21 @@ class _DiskCache(FunctionCache):
     """Numba's cache of a function, which a file that cannot be read or written does not stop.
 
     A kernel contains the loops that it calls, wherever they stand: so what is stored is found
-    again only if the source of all kernels is the same.
+    again only if the source of all kernels is the same. What is not found will be compiled:
+    `missed` is called.
     """
+
+    missed: Callable[[], object]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            return super().load_overload((signature, _all_kernels()), context)
+            found = super().load_overload((signature, _all_kernels()), context)
         except Exception:  # a broken pickle may raise any
             self._attempt(self.flush)
-            return None
+            found = None
+        if found is None:
+            self.missed()
+        return found
 
     def save_overload(self, signature: Any, result: Any) -> None:
         self._attempt(super().save_overload, (signature, _all_kernels()), result)
@@ -104,13 +113,17 @@ class _DiskCache(FunctionCache):
             _not_stored(f"{error.strerror or error} in {self.cache_path}")
 
 
-def _disk_cache(function: Callable[..., Any]) -> FunctionCache | NullCache:
+def _disk_cache(
+    function: Callable[..., Any], missed: Callable[[], object]
+) -> FunctionCache | NullCache:
     """Return where a kernel is stored; say so if it is nowhere, or not where it should be."""
     try:
         found = _DiskCache(function)
     except RuntimeError:
         _not_stored("no directory for them can be written")
+        missed()
         return NullCache()
+    found.missed = missed
     wish = os.environ.get("NUMBA_CACHE_DIR", "")
     if not found.cache_path.startswith(wish):
         warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
