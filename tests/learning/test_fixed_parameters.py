@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Iff, RuleSet, learn, load, save
 from pinesy.exceptions import DataError, UnknownAttributeError
-from pinesy.learning import learn_batches, learn_more
+from pinesy.learning import learn_batches, learn_more, search_tolerances
 
 GRID = 10
 X = Attribute("x", range(3))
@@ -157,3 +157,18 @@ def test_a_model_file_keeps_what_was_fixed(tmp_path: Any) -> None:
     extended = learn_more(again, more, earlier=first)
     assert extended.cascade == learn_batches(rules, first + more, fixed="s").cascade
     assert extended.cascade.rule_sets[0].rules[0].s == 1.0
+
+
+@pytest.mark.parametrize("method", ["paper", "exhaustive"])
+def test_a_search_for_tolerances_keeps_what_is_fixed(method: str) -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+    rules = RuleSet([If(a.isin({1})).then(b.isin({1}), certainty=0.9)])
+    evidence = {"a": [[0.2, 1.0], [1.0, 0.3], [0.4, 1.0]]}
+    targets = {"b": [[0.3, 1.0], [1.0, 0.6], [0.2, 1.0]]}
+    options: dict[str, Any] = {"candidates": [0.05, 0.15, 1.5], "method": method}
+    data = (evidence, targets)
+    found = search_tolerances(rules, *data, data, fixed="implications", **options)
+    direct = learn(rules, *data, tolerance=found.tolerances, fixed="implications")
+    assert found.result["b"].s.tolist() == direct["b"].s.tolist() == [1.0]
+    assert found.result["b"].r.tolist() == direct["b"].r.tolist()
+    assert search_tolerances(rules, *data, data, **options).result["b"].s.tolist() != [1.0]

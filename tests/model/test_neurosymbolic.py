@@ -840,3 +840,27 @@ def test_fit_takes_every_argument_of_the_search() -> None:
     assert search - own - {"inputs", "evidence"} == {"rules", "initial"}
     with pytest.raises(TypeError, match="'metrc'"):
         sums().fit(SAMPLES, LABELS, metrc=1)  # type: ignore[call-arg]
+
+
+def test_implications_stay_implications() -> None:
+    """Learning all parameters of natural rules would make them contradict each other."""
+    rules = parse("""
+        attribute heat in {low, fine, high}
+        attribute state in {good, bad}
+        if heat in {fine} then state in {good}
+        if heat in {low} then state in {bad}
+        if heat in {high} then state in {bad}
+    """)
+    samples = np.array([[[0.8, 0.1, 0.1]], [[0.2, 0.6, 0.2]], [[0.1, 0.2, 0.7]]])
+    targets = {"state": ["bad", "good", "bad"]}
+
+    def perception(p: Any) -> Any:
+        return p
+
+    model = NeuroSymbolic(perception, rules).fit(samples, targets)
+    assert model.rules_["state"].s.tolist() == [1.0, 1.0, 1.0]
+    assert model.score(samples, targets) == 1.0
+    assert (
+        NeuroSymbolic(perception, rules).fit(samples, targets, fixed=None).score(samples, targets)
+        < 1.0
+    )

@@ -152,6 +152,7 @@ def learn(
             (valid.evidence, valid.targets),
             groups=group or None,
             method=search or "paper",
+            fixed=fixed,
         )
         typer.echo(f"tolerances: {plain(searched)}\n")
         result = searched.result
@@ -201,7 +202,6 @@ def _check_together(
     for wrong, option, why in (
         (more and method != "exact", "--method", "with --more a model keeps its method"),
         (more and fixed, "--fixed", "with --more a model keeps the parameters that are fixed"),
-        (validation and fixed, "--fixed", "the search for tolerances learns all parameters"),
         (method != "exact" and tolerance, "--tolerance", whole),
         (method != "exact" and validation, "--validation", whole),
         (more and validation, "--validation", keeps),

@@ -17,6 +17,7 @@ from pinesy.learning.learn import InMemory, Past
 from pinesy.learning.learning_arguments import (
     Rules,
     SetGroup,
+    SetParameters,
     Tolerances,
     TrainingBatch,
     batch_of,
@@ -143,6 +144,7 @@ class SearchProblem:
     candidates : tolerances, rising
     evaluate : the metric on the validation data, as a function of a cascade and of the tolerances
         that it was learned with
+    fixed : the parameters that are fixed, of sets that have some
     """
 
     cascade: Cascade
@@ -150,6 +152,7 @@ class SearchProblem:
     groups: Mapping[SetGroup, Sequence[str]]
     candidates: FloatArray
     evaluate: Callable[[Cascade, Tolerances], float]
+    fixed: SetParameters = field(default_factory=dict)
     _past: Past = field(default_factory=dict)
     _last: float = field(default_factory=perf_counter)
 
@@ -166,7 +169,7 @@ class SearchProblem:
     def learn(self, tolerances: Tolerances) -> LearningResult:
         """Learn with given tolerances."""
         each = resolve(tolerances, list(self.batch.targets))
-        return learn_from(self.cascade, InMemory(self.batch, self._past), each)
+        return learn_from(self.cascade, InMemory(self.batch, self._past), each, self.fixed)
 
     def evaluated(
         self, tolerances: Tolerances, metric: float, reliable: Mapping[str, int], points: int = 1

@@ -67,7 +67,8 @@ def _learned(measured: Measured, cuts: Collection[GridCut]) -> list[list[tuple[S
             for cut, step in zip(cuts, chosen, strict=True)
             for name in cut.counts
         }
-        found = {name: one.lowest for name, one in solve_stage(measured, tolerances, {}).items()}
+        solved = solve_stage(measured, tolerances, {}, measured.fixed)
+        found = {name: one.lowest for name, one in solved.items()}
         for cut, own, known in zip(cuts, outcomes, learned, strict=True):
             if turn < len(own):
                 _add(known, {name: found[name] for name in cut.counts}, own[turn])
@@ -168,7 +169,7 @@ class CandidateGrid:
     def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         self._targets = problem.batch.targets
-        self._stages = CascadeStages(problem.cascade, self._targets)
+        self._stages = CascadeStages(problem.cascade, self._targets, problem.fixed)
         self._numbers = list(self._stages)
         n_groups = len(problem.groups)
         # Sets in no group keep every sample: one more group, with one candidate.

@@ -203,12 +203,14 @@ class Measured:
     ----------
     systems : by the name of the set
     inferred : the inferred distributions that later stages need
+    fixed : the parameters that are fixed, of sets that have some
     """
 
     def __init__(self, stage: Stage, batch: TrainingBatch) -> None:
         arrays = [batch.known[a.name] for a in stage.code.inputs]
         out = run(stage.code, Rows(stage.code.inputs, arrays, batch.n, True))
         self._stage = stage
+        self.fixed = stage.fixed
         self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}
         self.systems = {
             name: stage.systems(name, degrees, batch.targets[name])

@@ -25,6 +25,7 @@ from pinesy.learning.learning_arguments import (
     Rules,
     Tolerances,
     batch_of,
+    fixed_parameters,
     resolve_groups,
     with_initial,
 )
@@ -79,6 +80,7 @@ def search_tolerances(
     stagnation: int = 1,
     method: str = "paper",
     initial: Any = None,
+    fixed: Any = None,
     progress: bool = True,
 ) -> ToleranceSearch:
     """Find the tolerances to learn with, by how well what is learned predicts other data.
@@ -97,7 +99,7 @@ def search_tolerances(
 
     Parameters
     ----------
-    rules, evidence, targets, initial : as in `learn`
+    rules, evidence, targets, initial, fixed : as in `learn`
     validation : a pair of evidence and targets; what the metric takes
     groups : the groups of sets that share a tolerance: each a name, a pattern such as ``"c_*"``, or
         a tuple of these; by default one group of all sets with targets, ``"*"``. Sets in no group
@@ -127,7 +129,8 @@ def search_tolerances(
     batch = batch_of(cascade, evidence, targets)
     judge = Judge(metric, validation, cascade)
     shared = resolve_groups(groups, list(batch.targets))
-    problem = SearchProblem(cascade, batch, shared, _checked_candidates(candidates), judge)
+    held = fixed_parameters(fixed, cascade, list(batch.targets))
+    problem = SearchProblem(cascade, batch, shared, _checked_candidates(candidates), judge, held)
     total = None if method == "paper" else problem.n_grid
     with progress_bar("searching tolerances" if progress else "", total) as bar:
         if method == "paper":

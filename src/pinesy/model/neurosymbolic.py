@@ -189,6 +189,7 @@ class NeuroSymbolic(GuaranteedPredictions):
         validation: tuple[Any, Any] | None = None,
         groups: Sequence[Any] | None = None,
         tolerance: Tolerance = None,
+        fixed: Any = "implications",
         metric: Callable[..., float] | None = None,
         candidates: npt.ArrayLike | None = None,
         min_improvement: float | None = None,
@@ -213,6 +214,9 @@ class NeuroSymbolic(GuaranteedPredictions):
             `search_tolerances`
         groups : with `validation`, the groups of rule sets that share a tolerance
         tolerance : without `validation`, the tolerance or tolerances; see `learn`
+        fixed : parameters that keep their values, as in `learn`; by default the `s` of
+            implications, so that *if p then q* goes on to say nothing where `p` does not hold.
+            None learns them all, as the paper does with its equivalences.
         metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
             to search, as `search_tolerances` takes it
         """
@@ -243,9 +247,9 @@ class NeuroSymbolic(GuaranteedPredictions):
         judged = None if others is None else (self._evidence(others[0]), others[1])
         perceived = perf_counter()
         if judged is None:
-            found, result = None, learn(rules, evidence, wanted, tolerance=tolerance)
+            found, result = None, learn(rules, evidence, wanted, tolerance=tolerance, fixed=fixed)
         else:
-            found = search_tolerances(rules, evidence, wanted, judged, **search)
+            found = search_tolerances(rules, evidence, wanted, judged, fixed=fixed, **search)
             result = found.result
         self.rules_, self.result_, self.search_ = result.cascade, result, found
         used = [training] if others is None else [training, others[0]]
