@@ -236,15 +236,17 @@ def _front(e: FloatArray, w: FloatArray) -> Front:
 def reliable_below(tolerance: Any) -> Any:
     """Return what the distance of a sample must be below, so that ``nabla < tau`` as decimals.
 
-    0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. Half of a tiny `tau`
-    stays, so that a distance of 0 is below.
+    0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. A tiny `tau` stays
+    above 0, so that a distance of 0 is below.
 
     Examples
     --------
-    >>> 0.9 - 0.8 < 0.1, 0.8 - 0.7 < 0.1, max(0.9 - 0.8, 0.8 - 0.7) < reliable_below(0.1)
-    (True, False, False)
+    >>> 0.9 - 0.8 < 0.1, 0.8 - 0.7 < 0.1
+    (True, False)
+    >>> [bool(distance < reliable_below(0.1)) for distance in (0.9 - 0.8, 0.8 - 0.7)]
+    [False, False]
     """
-    return np.maximum(tolerance - TOLERANCE, 0.5 * tolerance)
+    return np.maximum(tolerance - TOLERANCE, np.minimum(tolerance, TOLERANCE))
 
 
 def margin(nabla: float, tolerance: float) -> float:

@@ -146,6 +146,7 @@ class LearnedFromAnswers:
     Attributes
     ----------
     network : as trained in the end; that of the start if it answers more for validation rightly
+        and is a network of the same class
     start : the first training that was chosen
     labels : array (n * m, classes), what the answers make of the readings of the start
     corrected : the share of the training images that the answers label otherwise than the start
@@ -215,9 +216,11 @@ def learn_from_answers(
     history = train(network, samples.flat, labels, finish, seed=chosen.seed, checkpoint=file)
     score = validation.answer_accuracy(network)
     if score < chosen.score:
+        same = type(network) is type(chosen.network)
         say(
             f"the last training gives {100 * score:.1f} % of the answers for validation rightly, "
-            f"less than its start with {100 * chosen.score:.1f} %; the start is kept"
+            f"less than its start with {100 * chosen.score:.1f} %; the start is "
+            + ("kept" if same else "another kind of network, and is not kept: see start.network")
         )
-        network, score = chosen.network, chosen.score
+        network, score = (chosen.network, chosen.score) if same else (network, score)
     return LearnedFromAnswers(network, chosen, labels, otherwise, history, score)
