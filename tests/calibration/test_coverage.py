@@ -150,3 +150,24 @@ def test_an_input_that_is_used_twice_can_only_enlarge_the_sets() -> None:
     assert isinstance(sure, CalibratedInputs)
     inferred = sure.infer({"a": p[:, 0]})["c"].degrees
     assert (inferred >= sure.degrees({"a": p[:, 0]})).all()
+
+
+@pytest.mark.parametrize("at_inputs", [True, False])
+def test_rules_take_the_weights_of_new_samples(at_inputs: bool) -> None:
+    """A weight of 3 counts as three samples: by hand, (3 + at least as bad) / (3 + all)."""
+    rng = np.random.default_rng(1)
+    p, truth = samples(rng, 60, 1, 2)
+    a, b = Attribute("a", range(2)), Attribute("b", range(2))
+    rules = RuleSet([Iff(a.isin({1})).then(b.isin({1}))])
+    pi = p[:, 0] / p[:, 0].max(axis=1, keepdims=True)
+    weights = rng.integers(1, 4, size=50).astype(float)
+    sure = calibrate(rules, {"a": pi[:50]}, {"ab"[not at_inputs]: truth[:50, 0]}, weights=weights)
+    own = np.array([3.0, 1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 1.0, 2.0, 1.0])
+    found = sure.infer({"a": pi[50:]}, weights=own)["b"].degrees
+    scores = 1.0 - pi[np.arange(50), truth[:50, 0]]
+    for row, weight, degrees in zip(pi[50:], own, found, strict=True):
+        worse = [weights[scores >= 1.0 - degree].sum() for degree in row]
+        expected = (weight + np.array(worse)) / (weight + weights.sum())
+        assert degrees.tolist() == np.where(row == row.max(), 1.0, expected).tolist()
+    alone = sure.infer({"a": pi[50]}, weights=3.0)["b"]
+    assert alone.degrees.tolist() == found[0].tolist()

@@ -9,7 +9,13 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
+from pinesy.calibration.calibrated_rules import (
+    CalibratedRules,
+    Outputs,
+    Possibilities,
+    Weights,
+    true_places,
+)
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.rulebase.cascade_evidence import evidence_form
@@ -45,7 +51,9 @@ class CalibratedAnswers(CalibratedRules):
         degrees = rows.block(0, rows.n) if rows.is_batch else rows.block(0, 1)[0]
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+    def conformed(
+        self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
+    ) -> tuple[Possibilities, Any]:
         """Return calibrated distributions of answers, and the conformity of samples."""
         names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
         for name in names:
@@ -54,12 +62,14 @@ class CalibratedAnswers(CalibratedRules):
                     f"{name!r} was not calibrated{suggestion(name, self.outputs)}"
                 )
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
-        degrees = {name: inferred[name].degrees for name in self.outputs}
-        found, conformity = self.transform.conformed(degrees)
+        degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
+        given = None if weights is None else np.atleast_1d(weights)
+        found, conformity = self.transform.conformed(degrees, given)
+        rows: Any = slice(None) if inferred.is_batch else 0
         return {
-            name: Possibility(inferred[name].attribute, found[name], inferred[name].coherence)
+            name: Possibility(inferred[name].attribute, found[name][rows], inferred[name].coherence)
             for name in names
-        }, conformity
+        }, conformity[rows]
 
     @property
     def guarantee(self) -> str:

@@ -9,7 +9,13 @@ import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.calibration.calibrated_rules import CalibratedRules, Outputs, Possibilities, true_places
+from pinesy.calibration.calibrated_rules import (
+    CalibratedRules,
+    Outputs,
+    Possibilities,
+    Weights,
+    true_places,
+)
 from pinesy.calibration.conformal_scores import ALL, refuse_degrees, refuse_sums
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
@@ -88,19 +94,22 @@ class CalibratedInputs(CalibratedRules):
         degrees = self.degrees(evidence)
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def _calibrated(self, evidence: Evidence) -> tuple[FloatArray, Any]:
+    def _calibrated(self, evidence: Evidence, weights: Weights = None) -> tuple[FloatArray, Any]:
         """Return calibrated possibilities, side by side, and the conformity of samples."""
         block, is_batch = self._block(evidence)
-        found, conformity = self.transform.conformed(self._split(block))
+        given = None if weights is None else np.atleast_1d(weights)
+        found, conformity = self.transform.conformed(self._split(block), given)
         if self._is_uniform:
             joined = found[ALL].reshape(block.shape)
         else:
             joined = np.hstack([*found.values()])
         return (joined, conformity) if is_batch else (joined[0], conformity[0])
 
-    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+    def conformed(
+        self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
+    ) -> tuple[Possibilities, Any]:
         """Return what the rules infer from calibrated inputs, and the conformity of samples."""
-        degrees, conformity = self._calibrated(evidence)
+        degrees, conformity = self._calibrated(evidence, weights)
         program = self.rules.compile(outputs)
         if program.inputs != self.rules.inputs:
             columns = column_slices(self.rules.inputs)

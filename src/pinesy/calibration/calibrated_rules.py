@@ -27,6 +27,7 @@ from pinesy.rules.propositions import Proposition
 
 Outputs = Iterable[str | Attribute] | None
 Possibilities = Mapping[str, Possibility]
+Weights = npt.ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,15 +47,19 @@ class CalibratedRules:
     _of_inputs: ClassVar[bool] = False
 
     @abstractmethod
-    def conformed(self, evidence: Evidence, outputs: Outputs = None) -> tuple[Possibilities, Any]:
+    def conformed(
+        self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
+    ) -> tuple[Possibilities, Any]:
         """Return the calibrated distributions of the outputs, and the conformity of samples.
 
         That is the p-value of the best value of the least conforming input, or answer.
         """
 
-    def infer(self, evidence: Evidence, outputs: Outputs = None) -> Possibilities:
-        """Return the calibrated distributions of the outputs."""
-        return self.conformed(evidence, outputs)[0]
+    def infer(
+        self, evidence: Evidence, outputs: Outputs = None, *, weights: Weights = None
+    ) -> Possibilities:
+        """Return the calibrated distributions of the outputs; `weights` as in `predict_set`."""
+        return self.conformed(evidence, outputs, weights)[0]
 
     def conformity(self, evidence: Evidence) -> Any:
         """Return how well the least conforming input or answer of each sample fits at best."""
@@ -85,16 +90,26 @@ class CalibratedRules:
         return self.transform.doubt_.p_values(worst_doubt(self.scores(evidence)))
 
     def predict_set(
-        self, evidence: Evidence, level: float = 0.95, outputs: Outputs = None
+        self,
+        evidence: Evidence,
+        level: float = 0.95,
+        outputs: Outputs = None,
+        *,
+        weights: Weights = None,
     ) -> PredictionSets:
         """Return for each output the values that are not excluded at a level.
 
         The true values of all outputs are in their sets together in at least a share `level` of
         the samples (see `guarantee`), for every level. Raises `DataError` if there were too few
         calibration samples for the level.
+
+        Parameters
+        ----------
+        weights : of the samples, on the scale of those of a calibration that was weighted for a
+            shift of the inputs: one for each; by default 1
         """
         self.transform.check_level(level)
-        return PredictionSets(level, *self.conformed(evidence, outputs))
+        return PredictionSets(level, *self.conformed(evidence, outputs, weights))
 
     @abstractmethod
     def _reasoned(self, evidence: Evidence) -> Any:

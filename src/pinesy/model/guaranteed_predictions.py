@@ -129,14 +129,17 @@ class GuaranteedPredictions:
         samples: Any,
         level: float = 0.95,
         outputs: Iterable[str | Attribute] | None = None,
+        *,
+        weights: npt.ArrayLike | None = None,
     ) -> PredictionSets:
         """Return for each output the values that are not excluded at a level, for each sample.
 
         ``calibration_.guarantee`` says what is guaranteed; ``.abstentions`` of the result, why
-        there is not one value alone.
+        there is not one value alone. `weights` are as `CalibratedRules.predict_set` takes them.
         """
         calibration = self._calibration
-        return calibration.predict_set(self.probabilities(samples), level, outputs)
+        given = self.probabilities(samples)
+        return calibration.predict_set(given, level, outputs, weights=weights)
 
     def probabilities(self, samples: Any) -> FloatArray:
         """Return the probabilities of all inputs side by side, in the order of `Cascade.inputs`.
