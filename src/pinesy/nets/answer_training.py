@@ -205,11 +205,9 @@ class _AnswerRun:
             self.optimizer.load_state_dict(content["optimizer"])
             self.losses, self.scores, self.best = content["numbers"]
             self.kept = content["kept"]
-        except (OSError, RuntimeError, KeyError, TypeError, ValueError, EOFError) as error:
-            raise DataError(f"{path}: no checkpoint of a training; delete it ({error})") from error
+        except PinesyError:
+            raise
         except Exception as error:  # what a damaged pickle raises is not foreseeable
-            if isinstance(error, PinesyError):
-                raise
             raise DataError(f"{path}: no checkpoint of a training; delete it ({error})") from error
         return len(self.losses)
 
