@@ -1,7 +1,6 @@
 """Training from answers for any data, networks, rules and semantics; see docs/own-task.md."""
 
 import copy
-import io
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,10 +12,15 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from pinesy._common.files import writing_bytes
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError, placed
 from pinesy.nets.answer_losses import answer_positions, belief_loss, named_answers
+from pinesy.nets.checkpoints import (
+    optimizer_tensors,
+    read_tensors,
+    restore_optimizer,
+    write_tensors,
+)
 from pinesy.nets.input_reader import Batch, InputReader, collate
 from pinesy.nets.network_training import epoch_seed
 from pinesy.nets.networks import device_of
@@ -183,32 +187,37 @@ class _AnswerRun:
 
     def write(self, path: Path) -> None:
         """Keep all that is needed to go on."""
-        content = {
-            "identity": self.identity,
+        parts = {
             "reader": self.reader.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": optimizer_tensors(self.optimizer),
             "kept": self.kept,
-            "numbers": [self.losses, self.scores, self.best],
+            "numbers": {
+                "losses": torch.tensor(self.losses, dtype=torch.float64),
+                "scores": torch.tensor(self.scores, dtype=torch.float64),
+            },
         }
-        buffer = io.BytesIO()
-        torch.save(content, buffer)
-        with writing_bytes(path) as stream:
-            stream.write(buffer.getvalue())
+        tensors = {f"{part}.{n}": x for part, named in parts.items() for n, x in named.items()}
+        write_tensors(path, tensors, {"identity": self.identity, "best": str(self.best)})
 
     def resume(self, path: Path) -> int:
         """Take up what was written; return how many epochs are done."""
+        parts: dict[str, dict[str, Tensor]] = {
+            part: {} for part in ("reader", "optimizer", "kept", "numbers")
+        }
         try:
-            content = torch.load(path, weights_only=True)
-            if content["identity"] != self.identity:
-                raise DataError(f"{path} is the checkpoint of another training; delete it")
-            self.reader.load_state_dict(content["reader"])
-            self.optimizer.load_state_dict(content["optimizer"])
-            self.losses, self.scores, self.best = content["numbers"]
-            self.kept = content["kept"]
-        except PinesyError:
-            raise
-        except Exception as error:  # what a damaged pickle raises is not foreseeable
+            metadata, tensors = read_tensors(path, "checkpoint")
+            for name, tensor in tensors.items():
+                part, _, inner = name.partition(".")
+                parts[part][inner] = tensor
+            identity, best = metadata["identity"], int(metadata["best"])
+            losses, scores = (parts["numbers"][key].tolist() for key in ("losses", "scores"))
+        except (DataError, KeyError, ValueError) as error:
             raise DataError(f"{path}: no checkpoint of a training; delete it ({error})") from error
+        if identity != self.identity:
+            raise DataError(f"{path} is the checkpoint of another training; delete it")
+        self.reader.load_state_dict(parts["reader"])
+        restore_optimizer(self.optimizer, self.reader, parts["optimizer"])
+        self.losses, self.scores, self.best, self.kept = losses, scores, best, parts["kept"]
         return len(self.losses)
 
 

@@ -109,16 +109,24 @@ class Checkpoint:
         network.load_state_dict(self.network)
         if average is not None and self.average:
             average.load_state_dict(self.average)
-        # A parameter that got no gradient has no state.
-        parts = [name.partition(".") for name in self.optimizer]
-        numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
-        parameters = {str(i): p for i, p in enumerate(network.parameters())}
-        state = {
-            int(n): {key: _like(parameters[n], self.optimizer[f"{n}.{key}"]) for key in keys}
-            for n in numbers
-        }
-        groups = optimizer.state_dict()["param_groups"]
-        optimizer.load_state_dict({"state": state, "param_groups": groups})
+        restore_optimizer(optimizer, network, self.optimizer)
+
+
+def restore_optimizer(
+    optimizer: torch.optim.Optimizer, network: nn.Module, saved: Mapping[str, Tensor]
+) -> None:
+    """Put what `optimizer_tensors` gave in its place; parameters without a gradient have none."""
+    parts = [name.partition(".") for name in saved]
+    numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
+    parameters = {str(i): p for i, p in enumerate(network.parameters())}
+    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in numbers}
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the state of an optimizer by ``"<number of the parameter>.<name>"``."""
+    states = optimizer.state_dict()["state"].items()
+    return {f"{number}.{key}": value for number, state in states for key, value in state.items()}
 
 
 def _difference(there: str, here: str) -> str:
@@ -149,8 +157,7 @@ def write_checkpoint(
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{key}": value for key, value in state.items()}
+    tensors |= {f"optimizer.{key}": value for key, value in optimizer_tensors(optimizer).items()}
     for name, values in history.items():
         tensors[f"history.{name}"] = torch.tensor(values, dtype=torch.float64)
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
