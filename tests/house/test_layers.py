@@ -31,6 +31,7 @@ ROWS = [
     ["model"],
     ["problems"],
     ["estimators"],
+    ["exchange"],
     ["__init__"],
     ["cli"],
     ["__main__"],

@@ -16,6 +16,7 @@ from pinesy.cli.calibrate_command import calibrate
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
 from pinesy.cli.explain_command import explain
+from pinesy.cli.export_command import export
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
@@ -74,6 +75,7 @@ for command in (
     demo,
 ):
     app.command()(command)
+app.add_typer(export, name="export")
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""Rules in forms that other programs read."""
