@@ -4,6 +4,7 @@ import os
 
 from hypothesis import settings
 
+from browser import chromium, tab  # noqa: F401  # fixtures, for all tests
 from pinesy._common import console
 
 # Before PyTorch is loaded: the tests are on all cores already, and threads of several processes
