@@ -1,6 +1,7 @@
 """Reads rules of a ``.rules`` text: propositions, formulas of them, and rules."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from pinesy._common.validation import check_degree, suggestion
@@ -102,30 +103,35 @@ class RuleReader:
 
         What is not given makes an implication after ``if``, an equivalence after ``iff``.
         """
+        reader = self.reader
+        pairs = reader.plain_parameters()
+        if pairs is None:
+            pairs = reader.listing("]", self._parameter) if reader.accept("[") else []
         given: dict[str, float] = {}
-
-        def parameter() -> None:
-            token = self.reader.take()
-            name = token.text
-            if name not in ("s", "r", "certainty") or name in given:
-                expected = "s=, r= or certainty="
-                self.reader.fail(f"expected {expected}, once each, found {name!r:.60}", token)
-            self.reader.expect("=")
-            value = read_value(self.reader)
+        for token, value in pairs:
+            self._check_parameter(token, given)
             try:
-                given[name] = check_degree(value, name)
+                given[token.text] = check_degree(value, token.text)
             except DegreeError as error:
-                self.reader.fail(str(error), token)
+                reader.fail(str(error), token)
             if "certainty" in given and "r" in given:
-                self.reader.fail("a certainty c is r = 1 - c: give one of them", token)
-
-        if self.reader.accept("["):
-            self.reader.listing("]", parameter)
+                reader.fail("a certainty c is r = 1 - c: give one of them", token)
         if "certainty" in given:
             given["r"] = from_certainty(given["certainty"])
         # Version 1 knew equivalences: what is not given is 0.
         s = 1.0 if word == "if" and self.version > 1 else 0.0
         return given.get("s", s), given.get("r", 0.0)
+
+    def _parameter(self) -> tuple[Token, Any]:
+        token = self.reader.take()
+        self._check_parameter(token, {})
+        self.reader.expect("=")
+        return token, read_value(self.reader)
+
+    def _check_parameter(self, token: Token, given: Mapping[str, float]) -> None:
+        if token.text not in ("s", "r", "certainty") or token.text in given:
+            expected = "s=, r= or certainty="
+            self.reader.fail(f"expected {expected}, once each, found {token.text!r:.60}", token)
 
     # --- formulas ---
 
@@ -234,7 +240,9 @@ class RuleReader:
     def attribute(self) -> Attribute:
         """Read the name of an attribute that is declared."""
         token = self.reader.token
-        name = read_name(self.reader, "an attribute")
+        return self._declared(token, read_name(self.reader, "an attribute"))
+
+    def _declared(self, token: Token, name: str) -> Attribute:
         if name not in self.attributes:
             hint = suggestion(name[:60], self.attributes)
             self.reader.fail(f"attribute {name!r:.60} is not declared{hint}", token)
@@ -258,7 +266,11 @@ class RuleReader:
 
         The name of an attribute whose values are false and true says that it is true.
         """
-        token = self.reader.token
+        token, start = self.reader.token, self.reader.position
+        plain = self.reader.plain_membership()
+        if plain is not None:
+            attribute = self._declared(token, plain[0])
+            return self.at(self.reader.tokens[start + 2], partial(attribute.isin, plain[1]))
         if self._is_number(token):
             return self._between()
         attribute = self.attribute()

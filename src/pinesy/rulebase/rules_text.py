@@ -187,10 +187,12 @@ class _Statements(RuleReader):
 
     def _plain(self) -> None:
         token = self.reader.token
-        names = read_names(self.reader, "a name")
+        plain = self.reader.plain_membership()
+        names = read_names(self.reader, "a name") if plain is None else [plain[0]]
         self.check_new(token, names)
-        self.reader.expect("in")
-        values = read_subset(self.reader)
+        if plain is None:
+            self.reader.expect("in")
+        values = read_subset(self.reader) if plain is None else plain[1]
         if len(names) > 1:
             self.reader.step(len(names) * len(values) // 10)
         for name in names:

@@ -257,6 +257,37 @@ class Reader:
         self.seek(place + 1)
         return values
 
+    def plain_membership(self) -> tuple[str, list[Hashable]] | None:
+        """Read ``glucose in {low, 3}`` if no word of it can be more; else None, and stay."""
+        start, (kind, name, _start) = self.position, self.token
+        if self.scope or self.constants or kind not in ("word", "name") or name in KEYWORDS:
+            return None
+        if self.ahead() != "in":
+            return None
+        self.seek(start + 2)
+        values = self.literals()
+        if values is None:
+            self.seek(start)
+            return None
+        return name[1:-1] if kind == "name" else name, values
+
+    def plain_parameters(self) -> list[tuple[Token, float]] | None:
+        """Read ``[s=1, r=0]`` if all are numbers, which their names come with; else stay."""
+        found: list[tuple[Token, float]] = []
+        place = self.position
+        while self.tokens[place].text == ("," if found else "["):
+            if place + 4 >= len(self.tokens):
+                return None
+            name, equals, number = self.tokens[place + 1 : place + 4]
+            if equals.text != "=" or number.kind != "number":
+                return None
+            found.append((name, self.number(number)))
+            place += 4
+        if not found or self.tokens[place].text != "]":
+            return None
+        self.seek(place + 1)
+        return found
+
     def _is_plain(self, token: Token) -> bool:
         if self.scope or self.constants:  # a word may be a variable, a hyphen a minus
             return token.kind == "number"
