@@ -20,6 +20,7 @@ from pinesy.rulebase.rule_pairs import RulePairs
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
+from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
 
@@ -214,9 +215,9 @@ def _range_of(rule: Rule, inside: int) -> tuple[float, float]:
 def _unconcluded(rule_set: RuleSet) -> Iterator[Remark]:
     """Values in no conclusion: they are possible only so far as every premise may fail."""
     concluded = reduce(or_, (rule.conclusion.mask for rule in rule_set.rules))
-    left = rule_set.output.subset(rule_set.output.full & ~concluded)
-    if left:
-        yield "note", "unconcluded", f"the values {format_subset(left)} are in no conclusion"
+    left = Proposition(rule_set.output, rule_set.output.full & ~concluded)
+    if left.mask:
+        yield "note", "unconcluded", f"the values {format_subset(left.values)} are in no conclusion"
 
 
 def _trivial(rule_set: RuleSet) -> Iterator[Remark]:

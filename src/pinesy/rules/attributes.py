@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pinesy._common.masks import positions
 from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
 from pinesy.rules.numbers import Scale, is_number
@@ -252,10 +251,6 @@ class Attribute:
                 kinds = (type(alike[0]).__name__, type(value).__name__)
                 hint = f"; it has {alike[0]!r} ({kinds[0]}), not {value!r:.60} ({kinds[1]})"
             raise DomainError(f"attribute {self.name!r} has no value {value!r:.60}{hint}") from None
-
-    def subset(self, mask: int) -> tuple[Hashable, ...]:
-        """Return the values of a mask, in domain order."""
-        return tuple(self.domain[i] for i in positions(mask))
 
     @cached_property
     def full(self) -> int:

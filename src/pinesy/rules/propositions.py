@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, Union, overload
 
+from pinesy._common.masks import positions
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.syntax.lexer import MAX_DEPTH
@@ -75,7 +76,7 @@ class Proposition(Conjoinable):
     @cached_property
     def values(self) -> tuple[Hashable, ...]:
         """The subset `P`, in domain order."""
-        return self.attribute.subset(self.mask)
+        return tuple(self.attribute.domain[i] for i in positions(self.mask))
 
     @property
     def complement(self) -> "Proposition":
