@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pinesy as library
-from pinesy.cli.induce_command import read_table
+from pinesy.samples import read_table
 
 Run = Callable[..., Any]
 

@@ -9,6 +9,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pinesy._common.watching import current_watch
 from pinesy.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Bar:
         self._lock = threading.Lock()
         self._closed = False
         self._drawn: tuple[Progress, TaskID] | None = None
+        self._watch = current_watch()
 
     def advance(self, n: float = 1, label: str = "") -> None:
         """Count `n` more as done, and change the label if one is given."""
@@ -41,6 +43,8 @@ class Bar:
             if self._drawn:
                 drawn, task = self._drawn
                 drawn.update(task, completed=self._done, description=self._label)
+        if self._watch is not None:
+            self._watch.see(self._label, self._done, self._total)
 
     def show(self) -> None:
         """Draw the bar, unless the work is over or another bar is on the screen."""
@@ -74,6 +78,7 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     """Give a `Bar` to advance; it is shown if the block takes longer than `BAR_AFTER`.
 
     It is drawn on stderr, and only if that is a terminal. Of nested ones the first is shown.
+    Who watches the work (`Watch`) is told in its place.
 
     Parameters
     ----------
@@ -81,7 +86,8 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     total : how much there is to do, or None where that is not known
     """
     bar = Bar(label, total)
-    drawn = label and sys.stderr is not None and sys.stderr.isatty()
+    seen = sys.stderr is not None and sys.stderr.isatty() and current_watch() is None
+    drawn = label and seen
     with _after(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
         yield bar
 

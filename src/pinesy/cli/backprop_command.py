@@ -18,7 +18,6 @@ from pinesy.cli.output import (
     TableWriter,
     Writer,
     degree_text,
-    degrees_by_name,
     shortened,
     write_json_lines,
     write_rows,
@@ -30,7 +29,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.samples import Batch
+from pinesy.samples import Batch, degrees_by_name
 
 #: What a table shows unless all is wanted: inputs of a sample, degrees of an input, conflicts of a
 #: sample, characters of a rule.

@@ -1,42 +1,26 @@
 """The command ``pinesy explain``: what it says of a sample, as text, as data or as a picture."""
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from pinesy import explanations
-from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
 from pinesy.cli import options
 from pinesy.cli.calibrated_files import Level, calibrated_rules, level_text
-from pinesy.cli.output import degrees_by_name, open_output
+from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
 from pinesy.explanations.explain import only_output
-from pinesy.explanations.json_form import json_text, plain_value
-from pinesy.explanations.labels import listed, number_text
+from pinesy.explanations.explanation_report import ExplanationFormat, ExplanationReport
 from pinesy.explanations.picture import LIMIT
-from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.model.storage import load_rules
-from pinesy.rulebase.cascade import Cascade
-from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import Possibility
-from pinesy.samples import Batch, value_texts
-
-ExplanationFormat = Literal["text", "json", "svg"]
+from pinesy.samples import Batch, evidence_of
 
 #: Values, triplets and propositions that are shown of each by default.
 LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": LIMIT}
-#: Values of an explanation as data, in all.
-NODES = 500
-#: Inputs that are named as the most delicate.
-DELICATE = 3
 SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg": "svg"}
 Row = Annotated[
     int | None,
@@ -163,7 +147,7 @@ def explain(
     few = 1 if sample is None else 1000
     batches = options.read_data(data, cascade, inputs, transform, few, how=how)
     batch, place = _find_sample(batches, sample, data)
-    evidence = _evidence(batch, place, inputs)
+    evidence = evidence_of(batch, place, inputs)
     shown = None if everything else limit or LIMITS[chosen]
     if sure is not None and level is not None:
         found = sure.explain(evidence, proposition, level=level, eta=eta, depth=depth)
@@ -185,26 +169,6 @@ def explain(
         stream.write(f"{report.write(chosen)}\n")
 
 
-def _evidence(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[str, Any]:
-    """Return a sample as plain values where the file gives numbers, single values or nothing."""
-    evidence: dict[str, Any] = {}
-    slices = column_slices(inputs)
-    for a in inputs:
-        number = batch.numbers[a.name][place] if a.name in batch.numbers else math.nan
-        known = batch.evidence[place, slices[a.name]]
-        evidence[a.name] = float(number) if number == number else _content(a, known)
-    return evidence
-
-
-def _content(attribute: Attribute, degrees: FloatArray) -> Any:
-    """Return what degrees say: a value, None if all are possible, else a distribution."""
-    certain = np.flatnonzero(degrees)
-    if len(certain) == 1:
-        return attribute.domain[certain[0]]
-    unknown = bool((degrees == 1.0).all()) and None not in attribute
-    return None if unknown else Possibility(attribute, degrees)
-
-
 def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:
     """Return a sample of a file, by default the first: its batch, and its place there."""
     last, instead = 0, ""
@@ -220,131 +184,3 @@ def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tu
         last = lines[-1]
     instead = instead or f"the last one is in {last}"
     raise DataError(f"{data}: there is no sample in line (or row) {wanted}; {instead}")
-
-
-@dataclass(frozen=True)
-class ExplanationReport:
-    """The explanation, margins and counterfactual of one sample.
-
-    Attributes
-    ----------
-    line, evidence : where the sample stands, and its degrees
-    why_not : what holds another value down, if ``--why-not`` asks
-    limit : how much of each is shown; None for everything
-    """
-
-    cascade: Cascade
-    line: int
-    evidence: Any
-    explanation: explanations.Explanation
-    why_not: explanations.WhyNot | None
-    limit: int | None
-
-    def write(self, form: ExplanationFormat) -> str:
-        """Return all of it in a format."""
-        if form == "text":
-            return self.text()
-        if form == "json":
-            return json_text(self.to_dict(), indent=1)
-        nodes = self.limit and PICTURED
-        return explanations.picture(self.explanation, limit=self.limit, nodes=nodes)
-
-    def text(self) -> str:
-        """Return the answers in plain English."""
-        # Without a limit, as deep as the rules go.
-        depth = len(self.cascade.rule_sets) if self.limit is None else None
-        depth = self.explanation.depth or depth
-        parts = [self.explanation.text(depth=depth, limit=self.limit), self._margin_text()]
-        if self.why_not:
-            attribute = self.why_not.attribute
-            value = value_texts(attribute)[attribute.position(self.why_not.value)]
-            parts.append(f"Why not {value}?\n{self.why_not}")
-        return "\n\n".join(parts)
-
-    def _margin_text(self) -> str:
-        attribute = self.explanation.attribute
-        name = attribute.name
-        if not self.explanation.normalised:
-            return "Margin: none. The rules contradict each other: nothing is decided."
-        distance = float(explanations.margin(self.cascade, self.evidence, attribute))
-        if distance == 0.0:
-            return f"Margin: 0. Several values of {name} are most possible: nothing is decided."
-        if math.isinf(distance):
-            return f"Margin: unlimited. No inputs make another value of {name} most possible."
-        stays = f"While all input degrees move by less, {name} keeps its most possible value"
-        if not explanations.is_coherent(self.cascade, attribute):
-            return f"Margin: at least {number_text(distance)}. {stays}; it may keep it beyond that."
-        moves = "moves of just as much can change it"
-        return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._alone_text()}"
-
-    def _alone_text(self) -> str:
-        """Return how far the most delicate inputs may move alone, where there are several."""
-        attribute = self.explanation.attribute
-        margins = explanations.input_margins(self.cascade, self.evidence, attribute)
-        if len(margins) == 1:
-            return ""
-        bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
-        if not bounded:
-            return " No input alone can change it."
-        left = len(bounded) - DELICATE
-        shown = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
-        return f" Inputs that can change it alone: {listed(shown)}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answers as plain data."""
-        attribute, nodes = self.explanation.attribute, self.limit and NODES
-        margins = explanations.input_margins(self.cascade, self.evidence, attribute)
-        return {
-            "sample": self.line,
-            "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
-            "margin": {
-                "all": _finite(float(explanations.margin(self.cascade, self.evidence, attribute))),
-                "exact": explanations.is_coherent(self.cascade, attribute),
-                "inputs": {name: _finite(far) for name, far in margins.items()},
-            },
-            "why_not": self._why_not_dict(self.why_not) if self.why_not else None,
-        }
-
-    def _why_not_dict(self, answer: explanations.WhyNot) -> dict[str, Any]:
-        restraints, bottlenecks = answer.restraints[: self.limit], answer.bottlenecks[: self.limit]
-        change = answer.change
-        return {
-            "value": plain_value(answer.value),
-            "possibility": answer.degree,
-            "winners": [plain_value(v) for v in answer.winners],
-            "restraints": [
-                _degree(one) | {"rule": one.number, "text": one.rule.line(self.limit), "by": one.by}
-                for one in restraints
-            ],
-            "restraints_omitted": len(answer.restraints) - len(restraints),
-            "bottlenecks": [_degree(one) for one in bottlenecks],
-            "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
-            "cut": answer.cut,
-            "change": change and _change_dict(change),
-            "obstacle": answer.obstacle or None,
-        }
-
-
-def _change_dict(change: explanations.Change) -> dict[str, Any]:
-    found = {
-        "mode": change.mode,
-        "readings": {n: plain_value(v) for n, v in change.readings.items()},
-        "size": change.size,
-        "exact": change.exact,
-        "old": {n: degrees_by_name(change.old[n]) for n in change.readings},
-        "new": {n: degrees_by_name(change.new[n]) for n in change.readings},
-        "text": str(change),
-    }
-    if isinstance(change, explanations.ValueChange):
-        found["inputs"] = {n: one.to_dict() for n, one in change.replacements.items()}
-    return found
-
-
-def _degree(held: explanations.Restraint | explanations.LimitingDegree) -> dict[str, Any]:
-    value = plain_value(held.value)
-    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
-
-
-def _finite(distance: float) -> float | None:
-    """Return a distance as JSON has it: null where it is unlimited."""
-    return None if math.isinf(distance) else distance

@@ -17,8 +17,7 @@ from rich.text import Text
 
 from pinesy._common.console import progress
 from pinesy._common.files import writing
-from pinesy.rules.possibility import Possibility
-from pinesy.samples import Batch, value_texts
+from pinesy.samples import Batch
 
 #: Samples that a table shows unless all are wanted.
 SHOWN = 20
@@ -56,12 +55,6 @@ def printable(text: str) -> str:
 def degree_text(degree: float) -> str:
     """Return a degree for reading, with six digits."""
     return f"{degree:.6g}"
-
-
-def degrees_by_name(pi: Possibility) -> dict[str, float]:
-    """Return the degrees that are not 0, by the names that values have in data files."""
-    texts = value_texts(pi.attribute)
-    return {t: d for t, d in zip(texts, pi.degrees.tolist(), strict=True) if d > 0.0}
 
 
 def counted(count: int, what: str, word: str = "") -> str:

@@ -21,6 +21,7 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
+from pinesy._common.watching import WorkStopped
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
@@ -152,6 +153,8 @@ def why_not(
         found = change_to(decision, place, request)
     except UnreachableError as error:
         obstacle = str(error)
+    except WorkStopped:  # what holds the value down is an answer
+        obstacle = "the search for the smallest change was stopped before it found one"
     inputs = {a.name for a in decision.program.inputs}
     reasons = (reason for restraint in restraints for reason in restraint.reasons)
     return WhyNot(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.validation import FloatArray
+from pinesy._common.watching import check_stop
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import DomainError, UnknownAttributeError
@@ -116,6 +117,7 @@ class Decision:
 
     def infer(self, rows: FloatArray) -> FloatArray:
         """Return the degrees of the output for other inputs: (n, columns) to (n, |D|)."""
+        check_stop()  # all searches for changes come by here
         return self.program.run(rows)[self.program.code.columns[self.output.name]].T
 
     def least(self, rows: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
+from pinesy._common.console import progress
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.learning.learning_arguments import with_fixed
@@ -157,16 +158,18 @@ def refine(
     x = best = start.astype(np.float64)
     first, second = np.zeros_like(x), np.zeros_like(x)
     begin = lowest = np.inf
-    for step in range(1, STEPS + 2):
-        value, gradient = loss(x)
-        begin = value if step == 1 else begin
-        if value < lowest:
-            best, lowest = x, value
-        gradient = np.where(free, gradient, 0.0)
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.99 * second + 0.01 * gradient**2
-        size = RATE * (1.0 - (step - 1) / STEPS)
-        move = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-        x = np.clip(x - size * move, 0.0, 1.0)
+    with progress("gradient steps", STEPS + 1) as bar:
+        for step in range(1, STEPS + 2):
+            value, gradient = loss(x)
+            begin = value if step == 1 else begin
+            if value < lowest:
+                best, lowest = x, value
+            gradient = np.where(free, gradient, 0.0)
+            first = 0.9 * first + 0.1 * gradient
+            second = 0.99 * second + 0.01 * gradient**2
+            size = RATE * (1.0 - (step - 1) / STEPS)
+            move = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+            x = np.clip(x - size * move, 0.0, 1.0)
+            bar.advance()
     best = with_fixed(best.round(DECIMALS), fixed)
     return best, (float(begin), loss(best)[0])

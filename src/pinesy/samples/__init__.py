@@ -1,7 +1,17 @@
 """Samples in data files: JSON Lines, CSV and Parquet."""
 
 from pinesy.samples.conversion import Batch
-from pinesy.samples.file_layout import value_texts
+from pinesy.samples.file_layout import degrees_by_name, value_texts
 from pinesy.samples.sample_file import SampleFile, read_samples
+from pinesy.samples.single_samples import evidence_of
+from pinesy.samples.table_file import read_table
 
-__all__ = ["Batch", "SampleFile", "read_samples", "value_texts"]
+__all__ = [
+    "Batch",
+    "SampleFile",
+    "degrees_by_name",
+    "evidence_of",
+    "read_samples",
+    "read_table",
+    "value_texts",
+]

@@ -12,6 +12,7 @@ from pinesy._common.validation import suggestion
 from pinesy.engine.input_tables import ID
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
 #: What to do about a column of something else.
@@ -40,6 +41,12 @@ def _free(value: object, taken: set[str]) -> str:
         text += f" ({type(value).__name__})"
     taken.add(text)
     return text
+
+
+def degrees_by_name(pi: Possibility) -> dict[str, float]:
+    """Return the degrees that are not 0, by the names that values have in data files."""
+    texts = value_texts(pi.attribute)
+    return {t: d for t, d in zip(texts, pi.degrees.tolist(), strict=True) if d > 0.0}
 
 
 def value_positions(attribute: Attribute) -> dict[str, int]:

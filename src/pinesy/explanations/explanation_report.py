@@ -1,0 +1,161 @@
+"""All that is answered of one sample: why, how far from another answer, and why not another."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pinesy.engine.evidence import Evidence
+from pinesy.explanations.counterfactual import WhyNot, input_margins, margin
+from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
+from pinesy.explanations.explain import Explanation
+from pinesy.explanations.json_form import json_text, plain_value
+from pinesy.explanations.labels import listed, number_text
+from pinesy.explanations.picture import NODES as PICTURED
+from pinesy.explanations.picture import picture
+from pinesy.explanations.smallest_change import Change, ValueChange
+from pinesy.rulebase.cascade import Cascade
+from pinesy.samples import degrees_by_name, value_texts
+
+ExplanationFormat = Literal["text", "json", "svg"]
+
+#: Values of an explanation as data, in all.
+NODES = 500
+#: Inputs that are named as the most delicate.
+DELICATE = 3
+
+
+@dataclass(frozen=True)
+class ExplanationReport:
+    """The explanation, margins and counterfactual of one sample.
+
+    Attributes
+    ----------
+    line, evidence : where the sample stands (None if in no file), and its degrees
+    why_not : what holds another value down, if that was asked
+    limit : how much of each is shown; None for everything
+    """
+
+    cascade: Cascade
+    line: int | None
+    evidence: Evidence
+    explanation: Explanation
+    why_not: WhyNot | None
+    limit: int | None
+
+    def write(self, form: ExplanationFormat, images: Mapping[str, Any] | None = None) -> str:
+        """Return all of it in a format; a picture shows the images that there are of inputs."""
+        if form == "text":
+            return self.text()
+        if form == "json":
+            return json_text(self.to_dict(), indent=1)
+        nodes = self.limit and PICTURED
+        return picture(self.explanation, images, limit=self.limit, nodes=nodes)
+
+    def text(self) -> str:
+        """Return the answers in plain English."""
+        # Without a limit, as deep as the rules go.
+        depth = len(self.cascade.rule_sets) if self.limit is None else None
+        depth = self.explanation.depth or depth
+        parts = [self.explanation.text(depth=depth, limit=self.limit), self.margin_text()]
+        if self.why_not:
+            attribute = self.why_not.attribute
+            value = value_texts(attribute)[attribute.position(self.why_not.value)]
+            parts.append(f"Why not {value}?\n{self.why_not}")
+        return "\n\n".join(parts)
+
+    def margin_text(self) -> str:
+        """Return how far the inputs may move before the answer can change, in words."""
+        attribute = self.explanation.attribute
+        name = attribute.name
+        if not self.explanation.normalised:
+            return "Margin: none. The rules contradict each other: nothing is decided."
+        distance = float(margin(self.cascade, self.evidence, attribute))
+        if distance == 0.0:
+            return f"Margin: 0. Several values of {name} are most possible: nothing is decided."
+        if math.isinf(distance):
+            return f"Margin: unlimited. No inputs make another value of {name} most possible."
+        stays = f"While all input degrees move by less, {name} keeps its most possible value"
+        if not is_coherent(self.cascade, attribute):
+            return f"Margin: at least {number_text(distance)}. {stays}; it may keep it beyond that."
+        moves = "moves of just as much can change it"
+        return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._alone_text()}"
+
+    def _alone_text(self) -> str:
+        """Return how far the most delicate inputs may move alone, where there are several."""
+        attribute = self.explanation.attribute
+        margins = input_margins(self.cascade, self.evidence, attribute)
+        if len(margins) == 1:
+            return ""
+        bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
+        if not bounded:
+            return " No input alone can change it."
+        left = len(bounded) - DELICATE
+        shown = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
+        return f" Inputs that can change it alone: {listed(shown)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answers as plain data."""
+        nodes = self.limit and NODES
+        return {
+            "sample": self.line,
+            "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
+            "margin": self.margin_dict(),
+            "why_not": why_not_dict(self.why_not, self.limit) if self.why_not else None,
+        }
+
+    def margin_dict(self) -> dict[str, Any]:
+        """Return the margins as plain data."""
+        rules, attribute = self.cascade, self.explanation.attribute
+        margins = input_margins(rules, self.evidence, attribute)
+        return {
+            "all": _finite(float(margin(rules, self.evidence, attribute))),
+            "exact": is_coherent(rules, attribute),
+            "inputs": {name: _finite(far) for name, far in margins.items()},
+        }
+
+
+def why_not_dict(answer: WhyNot, limit: int | None) -> dict[str, Any]:
+    """Return what holds a value down as plain data; what is left out is counted."""
+    restraints, bottlenecks = answer.restraints[:limit], answer.bottlenecks[:limit]
+    change = answer.change
+    return {
+        "value": plain_value(answer.value),
+        "possibility": answer.degree,
+        "winners": [plain_value(v) for v in answer.winners],
+        "restraints": [
+            _degree(one) | {"rule": one.number, "text": one.rule.line(limit), "by": one.by}
+            for one in restraints
+        ],
+        "restraints_omitted": len(answer.restraints) - len(restraints),
+        "bottlenecks": [_degree(one) for one in bottlenecks],
+        "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
+        "cut": answer.cut,
+        "change": change and _change_dict(change),
+        "obstacle": answer.obstacle or None,
+    }
+
+
+def _change_dict(change: Change) -> dict[str, Any]:
+    found = {
+        "mode": change.mode,
+        "readings": {n: plain_value(v) for n, v in change.readings.items()},
+        "size": change.size,
+        "exact": change.exact,
+        "old": {n: degrees_by_name(change.old[n]) for n in change.readings},
+        "new": {n: degrees_by_name(change.new[n]) for n in change.readings},
+        "text": str(change),
+    }
+    if isinstance(change, ValueChange):
+        found["inputs"] = {n: one.to_dict() for n, one in change.replacements.items()}
+    return found
+
+
+def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(held.value)
+    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
+
+
+def _finite(distance: float) -> float | None:
+    """Return a distance as JSON has it: null where it is unlimited."""
+    return None if math.isinf(distance) else distance
