@@ -2,12 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint kernels bench reproduce setup clean
+.PHONY: demo studio test lint kernels browser bench reproduce setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn,data]'
+	@touch $@
+
+.venv/.studio: .venv/.demo
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn,data,studio]'
 	@touch $@
 
 .venv/.dev: .venv/.demo
@@ -17,6 +21,9 @@ setup: .venv/.dev
 demo: .venv/.demo  ## a network learns to read digits, rules add them and judge Sudokus
 	$(BIN)/python -m pinesy demo
 
+studio: .venv/.studio  ## the same in the browser: draw digits, see the sum, ask why
+	$(BIN)/python -m pinesy studio $(ARGS)
+
 lint: .venv/.dev  ## ruff and mypy --strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -25,8 +32,11 @@ lint: .venv/.dev  ## ruff and mypy --strict
 kernels: .venv/.dev  # compiled before the tests, whose processes would all do so at the same time
 	PYTHONPATH=src:benchmarks $(BIN)/python tests/warm_kernels.py
 
+browser: .venv/.dev  # finds one for the tests of pages, or gets it, or says what to do
+	$(BIN)/python tests/get_browser.py
+
 test: .venv/.dev  ## lint, then every test (README, docs and examples included), on all cores
-	$(MAKE) --jobs=2 lint kernels
+	$(MAKE) --jobs=3 lint kernels browser
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run

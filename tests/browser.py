@@ -5,36 +5,35 @@ test that uses it fails if the page in it logs an error or throws one.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-#: What browsers that Playwright can drive are called.
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-CURE = (
-    "the tests of pages need Chromium or Chrome: install it with the system's package manager, or "
-    "run: playwright install chromium"
-)
+from get_browser import ADVICE, find_browser
+
+#: Where the pictures of the docs are, and whether to make them anew (``PINESY_PICTURES=1``).
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+DRAWS = os.environ.get("PINESY_PICTURES", "0") not in ("", "0")
+#: Milliseconds that a page may take, on a machine that does other things too.
+PATIENCE = 20_000
 
 
-def launched(playwright: Playwright) -> Browser:
-    """Start the system's browser; where there is none, the one that Playwright has fetched."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser for the tests of a module; without any they are skipped, and it is said why.
+
+    Not one for all tests of a process: while Playwright runs its event loop does too, and tests of
+    other things (Dask's) must not find that in their thread.
+    """
+    path = find_browser()
+    if path is None:
+        pytest.skip(ADVICE)
     # A sandbox is refused to root, which tests in containers often are.
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    try:
-        return playwright.chromium.launch(executable_path=found, args=arguments)
-    except Error as error:
-        pytest.fail(f"{CURE}\n{error}", pytrace=False)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser for all tests of a process."""
     with sync_playwright() as playwright:
-        browser = launched(playwright)
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 
@@ -43,15 +42,22 @@ def chromium() -> Iterator[Browser]:
 def tab(chromium: Browser) -> Iterator[Page]:
     """A tab that shares nothing with others; errors of the page in it are errors of the test."""
     context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     problems: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
         if message.type == "error":
-            problems.append(message.text)
+            problems.append(f"{message.text} ({message.location.get('url')})")
 
     page.on("console", note)
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page
     context.close()
     assert problems == []
+
+
+def picture(page: Page, name: str) -> None:
+    """Write a picture for the docs, if pictures are wanted."""
+    if DRAWS:
+        page.screenshot(path=PICTURES / f"{name}.png")

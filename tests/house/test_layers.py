@@ -33,6 +33,7 @@ ROWS = [
     ["estimators"],
     ["exchange"],
     ["__init__"],
+    ["studio"],
     ["cli"],
     ["__main__"],
 ]

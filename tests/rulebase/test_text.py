@@ -444,3 +444,11 @@ def test_a_word_that_text_reads_as_a_constant_is_told_from_a_text() -> None:
     rules = parse(declared + "if job in {none} then b in {1}")
     with pytest.raises(DomainError, match=r"it has None \(NoneType\), not 'none' \(str\)"):
         rules.infer({"job": "none"})
+
+
+def test_a_text_that_ends_anywhere_is_read_or_refused() -> None:
+    """As an editor sees it while someone types."""
+    text = 'attribute a, b in {low, 3, "x y"}\nif a in {low, 3} and not b in {3} then c in {low}'
+    for end in range(len(text)):
+        with pytest.raises(PinesyError):
+            parse(text[:end])

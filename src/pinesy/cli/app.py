@@ -23,6 +23,7 @@ from pinesy.cli.learn_command import learn
 from pinesy.cli.output import printable
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
+from pinesy.cli.studio_command import studio
 from pinesy.exceptions import PinesyError
 
 
@@ -73,6 +74,7 @@ for command in (
     shortcuts,
     backprop,
     demo,
+    studio,
 ):
     app.command()(command)
 app.add_typer(export, name="export")

@@ -249,8 +249,11 @@ class Reader:
         place = self.position + 1
         values: list[Hashable] = []
         while self.tokens[place].text != "}":
-            token, after = self.tokens[place], self.tokens[place + 1].text
-            if after not in (",", "}") or not self._is_plain(token):
+            token = self.tokens[place]
+            if not self._is_plain(token):  # such as the end of the text, after which is nothing
+                return None
+            after = self.tokens[place + 1].text
+            if after not in (",", "}"):
                 return None
             values.append(self.number(token) if token.kind == "number" else token.text)
             place += 2 if after == "," else 1

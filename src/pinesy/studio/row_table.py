@@ -1,0 +1,116 @@
+"""The rows of a data file, read in the background and given out by pages."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Event, Lock, Thread
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.rules.attributes import Attribute
+from pinesy.samples import Batch, evidence_of
+
+Images = Mapping[str, npt.NDArray[np.uint8]]
+
+
+class RowTable:
+    """Samples by their number from 0, of which the first can be used while others are read.
+
+    Parameters
+    ----------
+    batches : begins to read
+    inputs : the attributes, in the order of the columns of the evidence
+    images : for inputs, by name, the image (h, w) of each sample, where there are some
+
+    Attributes
+    ----------
+    problem : what is wrong with the data, from the row on that cannot be used; None if nothing is
+
+    Memory: the degrees of all samples.
+    """
+
+    def __init__(
+        self,
+        batches: Callable[[], Iterable[Batch]],
+        inputs: Sequence[Attribute],
+        images: Images | None = None,
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.images = images
+        self.problem: str | None = None
+        self._batches = batches
+        self._parts: list[Batch] = []
+        self._ends: list[int] = []
+        self._lock, self._stopped, self._finished = Lock(), Event(), Event()
+        self._whole: Batch | None = None
+        Thread(target=self._read, daemon=True, name="pinesy-rows").start()
+
+    def _read(self) -> None:
+        try:
+            for batch in self._batches():
+                if self._stopped.is_set():
+                    return
+                with self._lock:
+                    self._parts.append(batch)
+                    self._ends.append(len(self) + len(batch))
+        except PinesyError as error:
+            self.problem = str(error)
+        except Exception as error:  # a thread has nobody else to tell
+            self.problem = f"the data cannot be read: {type(error).__name__}: {error}"
+        finally:
+            self._finished.set()
+
+    def stop(self) -> None:
+        """Read no further: nobody looks at these rows any more."""
+        self._stopped.set()
+
+    @property
+    def finished(self) -> bool:
+        """Whether all rows that can be read are there."""
+        return self._finished.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until all rows are there; tell whether they are."""
+        return self._finished.wait(seconds)
+
+    def __len__(self) -> int:
+        """Return how many rows there are so far."""
+        return self._ends[-1] if self._ends else 0
+
+    def batch(self) -> Batch:
+        """Return all samples as one batch, once they are read."""
+        self.wait()
+        if self.problem is not None:
+            raise DataError(self.problem)
+        with self._lock:
+            if self._whole is None:
+                self._whole = Batch.joined(self._parts)
+                self._parts, self._ends = [self._whole], [len(self._whole)]  # hold it once
+            return self._whole
+
+    def line(self, row: int) -> int:
+        """Return the line of the file that a sample stands in."""
+        part, place = self._find(row)
+        return int(part.lines[place])
+
+    def sample(self, row: int) -> dict[str, Any]:
+        """Return what is given for each input of a sample, as evidence takes it."""
+        part, place = self._find(row)
+        return evidence_of(part, place, self.inputs)
+
+    def targets(self, row: int) -> dict[str, int | list[float]]:
+        """Return what should be inferred: positions in domains, or degrees of their values."""
+        part, place = self._find(row)
+        return {name: target.array[place].tolist() for name, target in part.targets.items()}
+
+    def _find(self, row: int) -> tuple[Batch, int]:
+        """Return the batch that holds a sample, and the sample's place in it."""
+        with self._lock:
+            if not 0 <= row < len(self):
+                more = "" if self.finished else " so far"
+                raise DataError(f"there is no row {row + 1:,}; the data has {len(self):,}{more}")
+            number = bisect_right(self._ends, row)
+            part = self._parts[number]
+            return part, row - (self._ends[number] - len(part))

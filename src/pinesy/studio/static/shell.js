@@ -1,0 +1,107 @@
+// The page around the rooms: tabs, the header, notices of files that changed.
+import { fill, make } from "./elements.js";
+import { Studio } from "./studio.js";
+
+/** Milliseconds between looks at the state of the work. */
+const PULSE = 2000;
+
+const studio = new Studio(document.getElementById("notices"));
+const tabs = document.getElementById("tabs");
+const main = document.getElementById("room");
+const undo = document.getElementById("undo");
+const opened = new Map();
+let changed = null;
+
+// The token is in a cookie now: it need not stand in the address, or in the history.
+history.replaceState(null, "", `/${location.hash}`);
+
+function tab(room) {
+  return make(
+    "button",
+    { type: "button", role: "tab", id: `tab-${room.name}`, "aria-controls": `panel-${room.name}`,
+      onclick: () => choose(room.name) },
+    room.title,
+  );
+}
+
+async function choose(name) {
+  for (const each of tabs.children) {
+    const chosen = each.id === `tab-${name}`;
+    each.setAttribute("aria-selected", chosen);
+    each.tabIndex = chosen ? 0 : -1;
+  }
+  if (location.hash !== `#${name}`) history.replaceState(null, "", `#${name}`);
+  for (const panel of main.children) panel.hidden = panel.id !== `panel-${name}`;
+  if (!opened.has(name)) opened.set(name, enter(name));
+  await opened.get(name);
+  studio.dispatchEvent(new CustomEvent("room", { detail: name }));
+}
+
+async function enter(name) {
+  const panel = make("section", {
+    id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `room ${name}`,
+  });
+  main.append(panel);
+  await studio.attempt(async () => {
+    const room = await import(`./rooms/${name}.js`);
+    await room.open(panel, studio);
+  });
+  panel.dataset.ready = "true";
+}
+
+tabs.addEventListener("keydown", (event) => {
+  const all = [...tabs.children];
+  const at = all.indexOf(document.activeElement);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (to === undefined || at < 0) return;
+  event.preventDefault();
+  const next = all[(to + all.length) % all.length];
+  next.focus();
+  next.click();
+});
+
+function show() {
+  const { source, data, rows, reading, problem, canUndo } = studio.state;
+  const read = data && `${data}: ${rows.toLocaleString("en")} rows${reading ? " so far" : ""}`;
+  fill(document.getElementById("source"), [source, read].filter(Boolean).join(" · "));
+  undo.hidden = !canUndo;
+  if (problem && problem !== show.problem) studio.tell(problem, "error");
+  show.problem = problem;
+  showChanged(studio.state.changed);
+}
+
+function showChanged(files) {
+  const names = files.join(", ");
+  if (names === (changed?.dataset.names ?? "")) return;
+  changed?.remove();
+  changed = null;
+  if (!names) return;
+  changed = studio.tell(`${names} changed on disk.`, "warning", {
+    "Load again": () => act("reload"),
+    "Keep what is here": () => act("keep"),
+  });
+  changed.dataset.names = names;
+}
+
+function act(name) {
+  return studio.attempt(async () => studio.receive(await studio.ask(`shell/${name}`)));
+}
+
+async function pulse() {
+  if (!document.hidden) await studio.refresh().catch(() => {});
+  setTimeout(pulse, PULSE);
+}
+
+studio.addEventListener("state", show);
+studio.addEventListener("go", (event) => choose(event.detail));
+undo.addEventListener("click", () => act("undo"));
+window.addEventListener("focus", () => studio.refresh().catch(() => {}));
+
+const [rooms] = await Promise.all([
+  fetch("/api/rooms").then((response) => response.json()),
+  studio.refresh(),
+]);
+fill(tabs, ...rooms.map(tab));
+const wanted = location.hash.slice(1);
+await choose(rooms.some((room) => room.name === wanted) ? wanted : rooms[0].name);
+setTimeout(pulse, PULSE);

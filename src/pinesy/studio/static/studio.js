@@ -1,0 +1,101 @@
+// What rooms are given: how to ask the server, the sample that all rooms look at, and events.
+
+/** An answer of the server that says what went wrong: message, and line and column if it has them. */
+export class Refusal extends Error {
+  constructor(content, status) {
+    super(content.error || `the studio answered ${status}`);
+    Object.assign(this, { kind: content.kind, line: content.line, column: content.column, status });
+  }
+}
+
+/**
+ * Events: "state" when the state of the work is new (`state`; `state.version` counts changes of
+ * rules and data), "sample" when the sample is another (`sample`), "room" when a tab is chosen.
+ */
+export class Studio extends EventTarget {
+  constructor(notices) {
+    super();
+    this.notices = notices;
+    this.state = { version: -1 };
+    // As given_sample.py describes it: a row of the data or none, and what was set since.
+    this.sample = { row: null, inputs: {} };
+    this.lost = null;
+  }
+
+  /** Ask an endpoint, "room/name", and return what it answers; throws a Refusal. */
+  async ask(path, content = {}, options = {}) {
+    const response = await this.send(path, content, options);
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Refusal(answer, response.status);
+    return answer;
+  }
+
+  async send(path, content, options) {
+    try {
+      const response = await fetch(`/api/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(content),
+        ...options,
+      });
+      this.lost?.remove();
+      this.lost = null;
+      return response;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      this.lost ??= this.tell("The studio does not answer. Was it ended in the terminal?", "error");
+      throw new Refusal({ error: "the studio does not answer" }, 0);
+    }
+  }
+
+  /** Show a line above the rooms, with buttons {text: action}; return it, to be removed. */
+  tell(text, kind = "note", actions = {}) {
+    const line = document.createElement("p");
+    line.className = `notice ${kind}`;
+    line.append(text);
+    for (const [name, action] of Object.entries({ ...actions, Close: () => {} })) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(name);
+      button.addEventListener("click", () => {
+        line.remove();
+        action();
+      });
+      line.append(" ", button);
+    }
+    this.notices.append(line);
+    return line;
+  }
+
+  /** Run something that may be refused, and show why it was. */
+  async attempt(action) {
+    try {
+      return await action();
+    } catch (error) {
+      if (error.name !== "AbortError" && error.status !== 0) this.tell(error.message, "error");
+      return undefined;
+    }
+  }
+
+  /** Look at another sample, in all rooms. */
+  setSample(sample) {
+    this.sample = sample;
+    this.dispatchEvent(new Event("sample"));
+  }
+
+  /** Ask how things are; rooms are told if something is new. */
+  async refresh() {
+    this.receive(await this.ask("shell/state"));
+  }
+
+  receive(state) {
+    const old = JSON.stringify(this.state);
+    this.state = state;
+    if (old !== JSON.stringify(state)) this.dispatchEvent(new Event("state"));
+  }
+
+  /** Choose a room, as its tab does. */
+  go(room) {
+    this.dispatchEvent(new CustomEvent("go", { detail: room }));
+  }
+}

@@ -1,0 +1,111 @@
+"""The studio as a web application: the page, its files, and the endpoints of the rooms."""
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from pinesy.exceptions import PinesyError, RulesTextError
+from pinesy.studio.guard import Guard
+from pinesy.studio.rooms import ROOMS, endpoint
+from pinesy.studio.session import Session
+
+STATIC = Path(__file__).parent / "static"
+#: What the exported page uses too.
+SHARED = Path(__file__).parents[1] / "exchange" / "web"
+#: Bytes that a request may hold: a text of rules, or images.
+MOST_BYTES = 32 * 1024 * 1024
+
+log = logging.getLogger("pinesy.studio")
+
+
+class TooLargeError(Exception):
+    """A request with more than `MOST_BYTES`."""
+
+
+def application(session: Session, token: str) -> Starlette:
+    """Return the application; every request needs the token (see `pinesy.studio.guard`)."""
+    routes: list[Route | Mount] = [
+        Route("/", _page),
+        Route("/api/rooms", _rooms),
+        Route("/api/{room}/{name}", _answer, methods=["POST"]),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    if SHARED.is_dir():
+        routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
+    app.state.session = session
+    return app
+
+
+async def _page(_request: Request) -> Response:
+    return FileResponse(STATIC / "index.html")
+
+
+async def _rooms(_request: Request) -> Response:
+    return as_json([{"name": room.name, "title": room.title} for room in ROOMS])
+
+
+async def _answer(request: Request) -> Response:
+    """Run an endpoint beside the server's loop, and make JSON of what it returns or raises."""
+    found = endpoint(request.path_params["room"], request.path_params["name"])
+    if found is None:
+        return as_json({"error": "there is no such endpoint"}, 404)
+    try:
+        asked = _object(await _body(request))
+    except TooLargeError:
+        return as_json({"error": f"a request holds at most {MOST_BYTES:,} bytes"}, 413)
+    except ValueError as error:
+        return as_json({"error": f"the request is not a JSON object: {error}"}, 400)
+    except ClientDisconnect:
+        return Response(status_code=499)
+    try:
+        return as_json(await run_in_threadpool(found, request.app.state.session, asked))
+    except PinesyError as error:
+        return as_json(described(error), 422)
+    except Exception as error:
+        log.exception("%s failed", request.url.path)
+        what = f"{type(error).__name__}: {error}"
+        return as_json({"error": f"the studio failed; the terminal tells more: {what}"}, 500)
+
+
+async def _body(request: Request) -> bytes:
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise TooLargeError
+    return bytes(content)
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    try:
+        asked = json.loads(body or b"{}")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(asked, dict):
+        raise ValueError(f"it is a {type(asked).__name__}")
+    return asked
+
+
+def described(error: PinesyError) -> dict[str, Any]:
+    """Return an error as the page shows it, with its place in the text of rules if it has one."""
+    found = {"error": str(error), "kind": type(error).__name__}
+    if isinstance(error, RulesTextError):
+        return found | {"line": error.line, "column": error.column}
+    return found
+
+
+def as_json(content: object, status: int = 200) -> Response:
+    """Return an answer; numbers are those of Python, to the last bit."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return Response(text, status, media_type="application/json")

@@ -1,0 +1,98 @@
+"""What the tests of the studio share: rules, sessions, a client and a server."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from pinesy.studio import Session
+from pinesy.studio.guard import TOKEN_HEADER
+from pinesy.studio.server import HOST, listening
+from pinesy.studio.web_application import application
+
+RULES = """
+attribute sky in {clear, cloudy, dark}
+number wind cuts {10, 30} [blur=4]
+attribute street in {dry, wet}
+attribute sailing in {no, yes}
+
+iff sky in {dark} then street in {wet} [s=0.1, r=0.2]
+if wind >= 30 or street in {wet} then sailing in {no}
+if wind < 30 and street in {dry} then sailing in {yes} [r=0.25]
+"""
+DATA = """\
+{"sky": "dark", "wind": 12, "street": "wet"}
+{"sky": {"clear": 1, "cloudy": 0.5}, "wind": 31.5, "street": "dry"}
+{"sky": "clear", "wind": null, "street": "dry"}
+"""
+TOKEN = "the-token-of-the-tests"
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Return a file of rules."""
+    path = tmp_path / "sail.rules"
+    path.write_text(RULES)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a file of three samples."""
+    path = tmp_path / "days.jsonl"
+    path.write_text(DATA)
+    return path
+
+
+@pytest.fixture
+def session(rules: Path, data: Path) -> Session:
+    """Return a session on the rules and the samples, all of them read."""
+    opened = Session.open(rules, data)
+    assert opened.rows is not None
+    opened.rows.wait()
+    return opened
+
+
+@pytest.fixture
+def client(session: Session) -> TestClient:
+    """Return a client that has the token."""
+    return client_of(session)
+
+
+def client_of(session: Session) -> TestClient:
+    """Return a client of a session's application."""
+    app = application(session, TOKEN)
+    return TestClient(app, base_url=f"http://{HOST}:8765", headers={TOKEN_HEADER: TOKEN})
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[[Session], str]]:
+    """Return a function that serves a session and gives its address."""
+    servers: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def start(session: Session) -> str:
+        bound = listening(0)
+        config = uvicorn.Config(
+            application(session, TOKEN), log_level="warning", lifespan="off", ws="none",
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        return f"http://{HOST}:{bound.getsockname()[1]}/?token={TOKEN}"
+
+    yield start
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(10)
