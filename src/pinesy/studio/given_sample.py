@@ -27,7 +27,7 @@ Image = npt.NDArray[np.uint8]
 MOST_PIXELS = 1024
 
 
-def evidence_of(session: Session, given: object) -> dict[str, Any]:
+def sample_evidence(session: Session, given: object) -> dict[str, Any]:
     """Return the evidence on every input that a sample of the page gives."""
     inputs = {a.name: a for a in session.work.rules.inputs}
     row, contents = _parts(given, inputs)
@@ -46,7 +46,7 @@ def evidence_of(session: Session, given: object) -> dict[str, Any]:
     return evidence | perceived(session.work.model, images, inputs)
 
 
-def images_of(session: Session, given: object) -> dict[str, Image]:
+def sample_images(session: Session, given: object) -> dict[str, Image]:
     """Return the images of inputs that were drawn, or that the row of the data has."""
     row, contents = _parts(given, {a.name: a for a in session.work.rules.inputs})
     stored = session.rows.images if session.rows is not None and row is not None else None

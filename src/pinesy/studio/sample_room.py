@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pinesy.studio.given_sample import evidence_of
+from pinesy.studio.given_sample import sample_evidence
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]
@@ -11,7 +11,7 @@ Asked = Mapping[str, Any]
 
 def infer(session: Session, asked: Asked) -> dict[str, Any]:
     """Return the degrees of the outputs for a sample."""
-    evidence = evidence_of(session, asked.get("sample"))
+    evidence = sample_evidence(session, asked.get("sample"))
     found = session.work.rules.infer(evidence)
     return {"degrees": {name: pi.degrees.tolist() for name, pi in found.items()}}
 
