@@ -1,0 +1,53 @@
+/**
+ * Elements are made from names, attributes and texts. Markup is never parsed, so no text of a file
+ * can become part of a page.
+ */
+
+/** Return an element: make("button", { type: "button", class: "x", onclick: f }, "text", child). */
+export function make(name, attributes = {}, ...content) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value != null) element.setAttribute(key, value);
+  }
+  element.append(...content.flat(Infinity).filter((part) => part != null));
+  return element;
+}
+
+/** Put other content into an element. */
+export function fill(element, ...content) {
+  element.replaceChildren(...content.flat(Infinity).filter((part) => part != null));
+  return element;
+}
+
+/** Return a degree as text, short, but never as 0 or 1 if it is not: 0.3, 0.0625, 1. */
+export function degreeText(degree) {
+  const short = Number(degree.toPrecision(4));
+  return String((short === 1 || short === 0) && short !== degree ? degree : short);
+}
+
+/** Return "a", "a and b" or "a, b and c"; of more than `most` texts the number of the others. */
+export function listed(texts, joint = "and", most = 5) {
+  const shown = texts.length > most ? [...texts.slice(0, most), `${texts.length - most} more`] : texts;
+  if (shown.length < 2) return shown.join("");
+  return `${shown.slice(0, -1).join(", ")} ${joint} ${shown.at(-1)}`;
+}
+
+/** Return a list of which `most` entries are shown, with a button for the others. */
+export function shortList(entries, render, most = 5) {
+  const list = make("ul", {}, entries.slice(0, most).map((entry) => make("li", {}, render(entry))));
+  const left = entries.slice(most);
+  if (left.length) {
+    const more = make("button", { type: "button", class: "link" }, `${left.length} more`);
+    const line = make("li", {}, more);
+    more.addEventListener("click", () => {
+      const added = left.map((entry) => make("li", {}, render(entry)));
+      line.replaceWith(...added);
+      added[0].tabIndex = -1;
+      added[0].focus();
+    });
+    list.append(line);
+  }
+  return list;
+}

@@ -1,0 +1,212 @@
+/**
+ * Rules as data, and inference by their definitions.
+ *
+ * Everything here is a min or a max of float64 numbers, which copies one of them: the degrees are,
+ * bit for bit, those of Python's engine. The data are what `page_data.py` makes of rules.
+ */
+
+/** Return the memberships of a subset, given as hexadecimal digits, the first for four values. */
+function membershipsOf(digits, size) {
+  const inside = new Uint8Array(size);
+  for (let i = 0; i < size; i++) {
+    const digit = i >> 2 < digits.length ? parseInt(digits[i >> 2], 16) : 0;
+    inside[i] = (digit >> (i & 3)) & 1;
+  }
+  return inside;
+}
+
+/**
+ * Return a shape as arrays.
+ *
+ * `cells` are the distinct rows of signs (is the value in the conclusion of rule i?), one after the
+ * other; `cellOf` has the cell of each value.
+ */
+function readShape({ conclusions, propositions, premises, sizes }) {
+  const size = sizes.at(-1);
+  const masks = conclusions.map((digits) => membershipsOf(digits, size));
+  const rows = new Map();
+  const cellOf = new Uint32Array(size);
+  const cells = [];
+  for (let value = 0; value < size; value++) {
+    const signs = masks.map((inside) => inside[value]);
+    const key = signs.join("");
+    if (!rows.has(key)) {
+      rows.set(key, rows.size);
+      cells.push(Uint8Array.from(signs));
+    }
+    cellOf[value] = rows.get(key);
+  }
+  return {
+    propositions: propositions.map(([input, digits]) => ({
+      input,
+      inside: membershipsOf(digits, sizes[input]),
+    })),
+    premises,
+    cells,
+    cellOf,
+  };
+}
+
+const spread = (numbers, n) =>
+  Float64Array.from(typeof numbers === "number" ? new Array(n).fill(numbers) : numbers);
+
+/** Return the rules of the data: `attributes`, `sets` (in an order of inference) and `outputs`. */
+export function readRules(data) {
+  const attributes = data.attributes.map((a, number) => ({
+    number,
+    name: a.name,
+    formula: a.formula ?? null,
+    scale: a.scale ?? null,
+    values: data.domains[a.domain],
+    set: null,
+  }));
+  const shapes = data.shapes.map(readShape);
+  const sets = data.sets.map((set) => {
+    const n = shapes[set.shape].premises.length;
+    const read = {
+      ...shapes[set.shape],
+      output: attributes[set.output],
+      inputs: set.inputs.map((number) => attributes[number]),
+      s: spread(set.s, n),
+      r: spread(set.r, n),
+      coherent: set.coherent,
+      texts: set.texts ?? [],
+      conclusions: set.conclusions ?? [],
+    };
+    read.output.set = read;
+    return read;
+  });
+  return {
+    attributes,
+    sets,
+    inputs: attributes.filter((a) => a.set === null),
+    outputs: data.outputs.map((number) => attributes[number]),
+  };
+}
+
+/** Return the rule sets that attributes depend on, in an order of inference. */
+export function setsBehind(rules, attributes) {
+  const wanted = new Set(attributes);
+  const found = [];
+  for (const set of [...rules.sets].reverse()) {
+    if (wanted.has(set.output)) {
+      found.push(set);
+      set.inputs.forEach((a) => wanted.add(a));
+    }
+  }
+  return found.reverse();
+}
+
+/** Return Pi(P) and Pi(not P) of each proposition: two arrays. */
+function measuresOf(set, degrees) {
+  const n = set.propositions.length;
+  const possible = new Float64Array(n);
+  const negated = new Float64Array(n);
+  set.propositions.forEach(({ input, inside }, j) => {
+    const pi = degrees[set.inputs[input].number];
+    let yes = 0;
+    let no = 0;
+    for (let i = 0; i < pi.length; i++) {
+      if (inside[i]) {
+        if (pi[i] > yes) yes = pi[i];
+      } else if (pi[i] > no) no = pi[i];
+    }
+    possible[j] = yes;
+    negated[j] = no;
+  });
+  return [possible, negated];
+}
+
+/** Return lambda_i = min_j Pi(P_j) and rho_i = max_j Pi(not P_j) of each rule: two arrays. */
+function premisesOf(set, [possible, negated]) {
+  const lambdas = new Float64Array(set.premises.length);
+  const rhos = new Float64Array(set.premises.length);
+  set.premises.forEach((own, i) => {
+    let low = 1;
+    let high = 0;
+    for (const j of own) {
+      if (possible[j] < low) low = possible[j];
+      if (negated[j] > high) high = negated[j];
+    }
+    lambdas[i] = low;
+    rhos[i] = high;
+  });
+  return [lambdas, rhos];
+}
+
+/** Return pi*(u) = min_i (max(s_i, lambda_i) if u in Q_i else max(r_i, rho_i)) of each value. */
+function concludedBy(set, [lambdas, rhos], hard) {
+  const parameter = hard ? Math.floor : (number) => number;
+  const alphas = lambdas.map((degree, i) => Math.max(parameter(set.s[i]), degree));
+  const betas = rhos.map((degree, i) => Math.max(parameter(set.r[i]), degree));
+  const ofCells = Float64Array.from(set.cells, (signs) => {
+    let least = 1;
+    for (let i = 0; i < signs.length; i++) {
+      const bound = signs[i] ? alphas[i] : betas[i];
+      if (bound < least) least = bound;
+    }
+    return least;
+  });
+  return Float64Array.from(set.cellOf, (cell) => ofCells[cell]);
+}
+
+const heightOf = (degrees) => degrees.reduce((most, degree) => Math.max(most, degree), 0);
+
+/**
+ * Infer. `inputs` has the degrees of each input, in order; `only` the rule sets to go through.
+ *
+ * Returns `degrees`, `measures`, `premises` and `heights` (the lowest height of an attribute and of
+ * all behind it: below 1 the rules contradict each other), each by the numbers of attributes. With
+ * `hard`, parameters below 1 count as 0.
+ */
+export function infer(rules, inputs, { only = rules.sets, hard = false } = {}) {
+  const state = { rules, degrees: [], measures: [], premises: [], heights: [] };
+  rules.inputs.forEach((a, i) => {
+    state.degrees[a.number] = Float64Array.from(inputs[i]);
+    state.heights[a.number] = 1;
+  });
+  for (const set of only) {
+    const at = set.output.number;
+    state.measures[at] = measuresOf(set, state.degrees);
+    state.premises[at] = premisesOf(set, state.measures[at]);
+    state.degrees[at] = concludedBy(set, state.premises[at], hard);
+    state.heights[at] = set.inputs
+      .map((a) => state.heights[a.number])
+      .reduce((least, height) => Math.min(least, height), heightOf(state.degrees[at]));
+  }
+  return state;
+}
+
+/** Return N({u}) = 1 - max {pi(w) : w not u} of each value. */
+export function necessitiesOf(degrees) {
+  let first = 0;
+  let second = 0;
+  let at = -1;
+  degrees.forEach((degree, i) => {
+    if (degree > first || at < 0) [second, first, at] = [at < 0 ? 0 : first, degree, i];
+    else if (degree > second) second = degree;
+  });
+  return Array.from(degrees, (_, i) => 1 - (i === at ? second : first));
+}
+
+/** Return the places of the values of highest degree. */
+export function winnersOf(degrees) {
+  const most = heightOf(degrees);
+  return [...degrees.keys()].filter((i) => degrees[i] === most);
+}
+
+/**
+ * Return how possible it is that a number lies in each interval of a scale.
+ *
+ * That is max(0, 1 - d / blur) at distance d outside; without blur 1 inside and 0 outside.
+ */
+export function degreesOfNumber({ cuts, limits, blur }, number) {
+  const place = cuts.filter((cut) => cut <= number).length;
+  const edges = [-Infinity, ...limits, Infinity];
+  return Float64Array.from({ length: cuts.length + 1 }, (_, i) => {
+    if (i === place) return 1;
+    if (!blur) return 0;
+    const distance = Math.max(edges[i] - number, number - edges[i + 1]);
+    return Math.min(Math.max(1 - distance / blur, 0), 1);
+  });
+}

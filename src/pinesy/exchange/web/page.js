@@ -1,0 +1,128 @@
+/** The page: samples and inputs on one side, what follows and why on the other. */
+
+import { answersOn } from "./answers.js";
+import { DistributionBars } from "./bars.js";
+import { fill, make } from "./elements.js";
+import { infer, readRules, winnersOf } from "./engine.js";
+import { InputControl } from "./inputs.js";
+import { readAs } from "./why.js";
+
+const at = (id) => document.getElementById(id);
+
+/** Return what a sample says of an input, as a control takes it. */
+function settingOf(entry) {
+  if (entry === null) return {};
+  if (typeof entry === "number") return { value: entry };
+  return Array.isArray(entry) ? { degrees: entry } : { number: entry.number };
+}
+
+/** What is shown, and the sample that it is of. */
+class WhatIf {
+  constructor(data) {
+    this.samples = data.samples;
+    this.rules = readRules(data.rules);
+    this.asked = null;
+    this.controls = this.rules.inputs.map((a, i) => {
+      const numbers = this.samples.map((sample) => sample.inputs[i]?.number ?? NaN);
+      return new InputControl(a, () => this.update(), numbers.filter(Number.isFinite));
+    });
+    const pick = (attribute, place) => this.ask(attribute, place);
+    this.bars = this.rules.sets.map(({ output }) => new DistributionBars(output, pick));
+    this.write(data);
+    this.open(0);
+  }
+
+  write(data) {
+    fill(at("about"), data.about);
+    fill(at("inputs"), this.controls.map((control) => control.element));
+    const isOutput = (one) => this.rules.outputs.includes(one.attribute);
+    fill(at("outputs"), this.bars.filter(isOutput).map((one) => one.element));
+    const inner = this.bars.filter((one) => !isOutput(one));
+    at("between").hidden = !inner.length;
+    fill(at("inner"), inner.map((one) => one.element));
+    at("between").addEventListener("toggle", () => this.showBars());
+    if (this.samples.length) this.writeSamples();
+  }
+
+  writeSamples() {
+    at("samples").hidden = false;
+    const options = this.samples.map(({ title }, i) => make("option", { value: i }, title));
+    fill(at("sample"), options);
+    at("sample").addEventListener("change", () => this.open(Number(at("sample").value)));
+    const step = (by) => () => this.open(Number(at("sample").value) + by);
+    at("before").addEventListener("click", step(-1));
+    at("after").addEventListener("click", step(1));
+    at("again").addEventListener("click", step(0));
+  }
+
+  /** Look at a sample; without samples nothing is known of the inputs. */
+  open(number) {
+    const sample = this.samples[number] ?? null;
+    if (sample) at("sample").value = number;
+    at("before").disabled = number <= 0;
+    at("after").disabled = number >= this.samples.length - 1;
+    this.controls.forEach((control, i) => {
+      const entry = sample ? sample.inputs[i] : null;
+      control.set(settingOf(entry), sample?.images?.[i] ?? "");
+    });
+    this.update();
+  }
+
+  /** Infer, and show what follows; nothing where an input is not normalised. */
+  update() {
+    const degrees = this.controls.map((control) => control.degrees);
+    const valid = degrees.every((pi) => pi.includes(1));
+    at("results").classList.toggle("stale", !valid);
+    if (!valid) return;
+    this.state = infer(this.rules, degrees);
+    this.showBars();
+    this.showAnswers();
+  }
+
+  showBars() {
+    for (const bars of this.bars) {
+      const isInner = !this.rules.outputs.includes(bars.attribute);
+      const { number } = bars.attribute;
+      if (!isInner || at("between").open) {
+        bars.show(this.state.degrees[number], this.state.heights[number]);
+      }
+    }
+    this.mark();
+  }
+
+  /** Ask about a value; by default about the winner of the first output. */
+  ask(attribute, place) {
+    this.asked = { attribute, place };
+    this.showAnswers();
+    at("answers").scrollIntoView({ block: "nearest" });
+  }
+
+  showAnswers() {
+    const [first] = this.rules.outputs;
+    const { attribute, place } = this.asked ?? { attribute: first, place: null };
+    const shown = place ?? winnersOf(this.state.degrees[attribute.number])[0];
+    const plain = this.controls.every(({ setting }) => !setting.degrees);
+    const attempt = (change) => this.attempt(change, plain);
+    fill(at("answers"), answersOn(this.state, attribute, shown, plain, attempt));
+    this.mark();
+  }
+
+  /** Mark the value that is asked about. */
+  mark() {
+    for (const row of document.querySelectorAll(".row")) {
+      const { attribute, place } = this.asked ?? {};
+      const same = attribute?.name === row.dataset.attribute && String(place) === row.dataset.place;
+      row.setAttribute("aria-pressed", String(same));
+    }
+  }
+
+  /** Set the input of a change. */
+  attempt({ input, place }, plain) {
+    const control = this.controls.find(({ attribute }) => attribute === input);
+    const degrees = Array.from(readAs(control.degrees, place, plain));
+    const crisp = plain && !input.scale;
+    control.change(crisp ? { value: place } : { degrees });
+  }
+}
+
+globalThis.whatIf = new WhatIf(JSON.parse(at("data").textContent));

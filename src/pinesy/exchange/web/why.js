@@ -1,0 +1,237 @@
+/**
+ * Why a value has its degree, what holds it down, and how far a decision is from changing.
+ *
+ * The definitions are those of pinesy.explanations; rules are counted from 1 in their sets.
+ */
+
+import { infer, setsBehind, winnersOf } from "./engine.js";
+
+/** Degrees below it count as nothing. */
+export const ETA = 0.1;
+/** Certainties are differences: this much rounding must not carry one across eta. */
+const ROUNDING = 1e-15;
+/** The most rules that are followed down a cascade. */
+const MAX_RESTRAINTS = 1000;
+
+/** Return what attains the degree of a value: premises ("P", "C") or parameters ("s", "r"). */
+export function attaining(state, attribute, place) {
+  const { set, number } = attribute;
+  const degree = state.degrees[number][place];
+  const [lambdas, rhos] = state.premises[number];
+  const signs = set.cells[set.cellOf[place]];
+  const found = [];
+  signs.forEach((inside, i) => {
+    const premise = inside ? lambdas[i] : rhos[i];
+    const parameter = inside ? set.s[i] : set.r[i];
+    if (Math.max(premise, parameter) !== degree) return;
+    const by = premise === degree ? (inside ? "P" : "C") : inside ? "s" : "r";
+    found.push({ attribute, rule: i + 1, by, degree });
+  });
+  return found;
+}
+
+/**
+ * Return why a value has its possibility: triplets, possible premises before certain ones, or,
+ * where no premise attains it, the parameters of rules.
+ */
+export function justification(state, attribute, place, eta = ETA) {
+  const found = attaining(state, attribute, place);
+  const triplets = [...found.filter((f) => f.by === "P"), ...found.filter((f) => f.by === "C")];
+  return {
+    triplets: triplets.map((triplet) => tripletOf(state, triplet, eta)),
+    parameters: triplets.length ? [] : found,
+  };
+}
+
+/** Return a triplet with the propositions of its premise, those that decide first. */
+function tripletOf(state, triplet, eta) {
+  const { attribute, rule, by, degree } = triplet;
+  const measures = state.measures[attribute.number][by === "P" ? 0 : 1];
+  const own = attribute.set.premises[rule - 1];
+  const below = (measure) => (by === "P" ? measure < eta : measure - (1 - eta) > ROUNDING);
+  const distance = (place) => Math.abs(measures[own[place]] - degree);
+  const nearest = [...own.keys()].sort((i, j) => distance(i) - distance(j));
+  const holds = !below(degree);
+  const isLow = (place) => below(measures[own[place]]);
+  const shown = holds ? nearest : nearest.filter(isLow);
+  const unexpected = holds ? [] : nearest.filter((place) => !isLow(place)).reverse();
+  const part = (place) => partOf(state, triplet, place, below);
+  return { ...triplet, holds, reduced: shown.map(part), unexpected: unexpected.map(part) };
+}
+
+/** Return a proposition of a triplet: its degree, and the values that attain it. */
+function partOf(state, { attribute, rule, by, degree }, place, below) {
+  const { set, number } = attribute;
+  const proposition = set.premises[rule - 1][place];
+  const { input, inside } = set.propositions[proposition];
+  const pi = state.degrees[set.inputs[input].number];
+  const measure = state.measures[number][by === "P" ? 0 : 1][proposition];
+  const side = by === "P" ? 1 : 0;
+  const places = [...pi.keys()];
+  const values = places.filter((i) => inside[i] === side && pi[i] === measure);
+  const widened = (i) => inside[i] || pi[i] < measure;
+  const members = places.filter((i) => inside[i]);
+  const reduced = by === "P" ? values : places.filter(widened);
+  return {
+    number: place + 1,
+    proposition,
+    attribute: set.inputs[input],
+    degree: by === "P" ? measure : 1 - measure,
+    decides: measure === degree,
+    values,
+    reduced: below(measure) ? members : reduced,
+  };
+}
+
+/** Return the rules that hold a value below 1, and for each the values that its bound is from. */
+function restraintsOf(state, attribute, place) {
+  const degree = state.degrees[attribute.number][place];
+  if (degree === 1 || attribute.set === null) return [];
+  return attaining(state, attribute, place).map(({ rule, by }) => ({
+    attribute,
+    place,
+    degree,
+    rule,
+    by: by === "P" || by === "C" ? "premise" : by,
+    reasons: by === "s" || by === "r" ? [] : reasonsOf(state, attribute, rule, by, degree),
+  }));
+}
+
+function reasonsOf(state, attribute, rule, by, degree) {
+  const { set } = attribute;
+  const found = [];
+  set.premises[rule - 1].forEach((_, place) => {
+    const part = partOf(state, { attribute, rule, by, degree }, place, () => true);
+    if (!part.decides) return;
+    found.push(...part.values.map((value) => ({ attribute: part.attribute, place: value, degree })));
+  });
+  return found;
+}
+
+const keyOf = ({ attribute, place }) => `${attribute.number} ${place}`;
+
+/**
+ * Return why a value is not the only winner: the rules that hold it down, those on the attribute
+ * itself first, then down the cascade; and the degrees of inputs behind them (`bottlenecks`).
+ */
+export function whyNot(state, attribute, place) {
+  const waiting = [{ attribute, place }];
+  const seen = new Set(waiting.map(keyOf));
+  const found = [];
+  for (const one of waiting) {
+    const own = restraintsOf(state, one.attribute, one.place);
+    found.push(...own);
+    if (found.length > MAX_RESTRAINTS) break;
+    for (const reason of own.flatMap((restraint) => restraint.reasons)) {
+      if (seen.has(keyOf(reason))) continue;
+      seen.add(keyOf(reason));
+      waiting.push(reason);
+    }
+  }
+  const restraints = found.slice(0, MAX_RESTRAINTS);
+  const inputs = restraints.flatMap((r) => r.reasons).filter((r) => r.attribute.set === null);
+  return {
+    restraints,
+    bottlenecks: [...new Map(inputs.map((r) => [`${keyOf(r)} ${r.degree}`, r])).values()],
+    cut: found.length > MAX_RESTRAINTS,
+    winners: winnersOf(state.degrees[attribute.number]),
+  };
+}
+
+/** Tell whether some value is known to reach 1 always, here and in everything behind. */
+export function isCoherent(rules, attribute) {
+  return setsBehind(rules, [attribute]).every((set) => set.coherent);
+}
+
+/** Return the inputs that an attribute depends on. */
+export function inputsBehind(rules, attribute) {
+  const used = new Set(setsBehind(rules, [attribute]).flatMap((set) => set.inputs));
+  return rules.inputs.filter((a) => used.has(a));
+}
+
+/** Return how far the nearest other value is from 1: 0 in a tie, infinite if none can reach it. */
+function distanceToOne(reached, most, degrees) {
+  const winner = winnersOf(degrees)[0];
+  const far = Array.from(reached, (degree, i) =>
+    i === winner || most[i] !== 1 ? Infinity : 1 - degree,
+  );
+  return Math.min(...far);
+}
+
+function halfTheGap(degrees) {
+  if (degrees.length === 1) return Infinity;
+  const [first, second] = Array.from(degrees).sort((a, b) => b - a);
+  return (first - second) / 2;
+}
+
+/** Return the degrees of an attribute if parameters below 1 were 0, for other inputs. */
+function hardened(state, attribute, change) {
+  const inputs = state.rules.inputs.map((a) => change(a, state.degrees[a.number]));
+  const only = setsBehind(state.rules, [attribute]);
+  return infer(state.rules, inputs, { only, hard: true }).degrees[attribute.number];
+}
+
+/**
+ * Return how far all input degrees may move before the decision on an attribute can change.
+ *
+ * `exact` tells whether moves of just as much can change it; else they may be larger.
+ */
+export function margin(state, attribute) {
+  const degrees = state.degrees[attribute.number];
+  if (!isCoherent(state.rules, attribute)) return { distance: halfTheGap(degrees), exact: false };
+  const reached = hardened(state, attribute, (_, pi) => pi);
+  const most = hardened(state, attribute, (_, pi) => pi.map(() => 1));
+  return { distance: distanceToOne(reached, most, degrees), exact: true };
+}
+
+/** Return the same for each input alone, while the others stay: the most delicate input first. */
+export function inputMargins(state, attribute) {
+  const degrees = state.degrees[attribute.number];
+  const coherent = isCoherent(state.rules, attribute);
+  const found = inputsBehind(state.rules, attribute).map((input) => {
+    if (!coherent) return { input, distance: halfTheGap(degrees) };
+    const certain = (pi) => pi.map((degree) => (degree === 1 ? 1 : 0));
+    const reached = hardened(state, attribute, (a, pi) => (a === input ? pi : certain(pi)));
+    const most = hardened(state, attribute, (a, pi) => (a === input ? pi.map(() => 1) : certain(pi)));
+    return { input, distance: distanceToOne(reached, most, degrees) };
+  });
+  return found.sort((a, b) => (a.distance === b.distance ? 0 : a.distance - b.distance));
+}
+
+/** How clearly a changed input is read: its other values are left at 0.9 at most. */
+const CLEARANCE = 0.1;
+/** Inferences that a search for changes may take. */
+const MAX_TRIES = 3000;
+
+/** Return an input's degrees if it were read as a value; if it had that value, where `plain`. */
+export function readAs(degrees, place, plain) {
+  return degrees.map((degree, i) => {
+    if (i === place) return 1;
+    return plain ? 0 : Math.min(degree, 1 - CLEARANCE);
+  });
+}
+
+/**
+ * Return the changes of one input that make a value the only winner, the smallest first.
+ *
+ * The size is the largest change of a degree. `complete` tells whether all were tried.
+ */
+export function singleChanges(state, attribute, place, plain) {
+  const { rules } = state;
+  const only = setsBehind(rules, [attribute]);
+  const tries = inputsBehind(rules, attribute).flatMap((input) =>
+    input.values.map((_, value) => ({ input, place: value })),
+  );
+  const changes = [];
+  for (const { input, place: value } of tries.slice(0, MAX_TRIES)) {
+    const old = state.degrees[input.number];
+    const changed = readAs(old, value, plain);
+    const inputs = rules.inputs.map((a) => (a === input ? changed : state.degrees[a.number]));
+    const winners = winnersOf(infer(rules, inputs, { only }).degrees[attribute.number]);
+    if (winners.length > 1 || winners[0] !== place) continue;
+    const size = changed.reduce((most, degree, i) => Math.max(most, Math.abs(degree - old[i])), 0);
+    changes.push({ input, place: value, size });
+  }
+  changes.sort((a, b) => a.size - b.size);
+  return { changes, complete: tries.length <= MAX_TRIES };
+}

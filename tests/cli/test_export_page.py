@@ -1,0 +1,90 @@
+"""The command ``pinesy export page``: what it takes and what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a file of three samples."""
+    path = tmp_path / "digits.jsonl"
+    path.write_text('{"left": 1, "right": 2}\n{"left": {"3": 1, "0": 0.5}, "right": 2}\n' * 2)
+    return path
+
+
+def content(path: Path) -> Any:
+    """Return the data in a page."""
+    text = path.read_text(encoding="utf-8")
+    start = text.index('id="data">') + len('id="data">')
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def test_a_page_is_written(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "sum.html"
+    output.write_text("an older page")
+    told = pinesy("export", "page", rules, "--data", data, "--samples", 3, "-o", output)
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout == f"{output}: {output.stat().st_size:,} bytes, 3 samples\n"
+    found = content(output)
+    assert [sample["inputs"] for sample in found["samples"]] == [
+        [1, 2],
+        [[0.5, 0, 0, 1], 2],
+        [1, 2],
+    ]
+    assert "<title>sum</title>" in output.read_text()
+    assert "network" not in found["about"]
+
+
+def test_images(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    images, output = tmp_path / "seen.npz", tmp_path / "sum.html"
+    np.savez(images, left=np.zeros((4, 2, 2), np.uint8))
+    given = ("export", "page", rules, "--data", data, "--images", images, "-o", output)
+    assert pinesy(*given).exit_code == 0
+    assert content(output)["samples"][3]["images"]["0"].startswith("data:image/png;base64,")
+    images.write_text("no arrays")
+    told = pinesy(*given)
+    assert told.exit_code == 3
+    assert "not a .npz file of plain arrays; numpy.savez writes one" in told.stderr
+    told = pinesy("export", "page", rules, "--images", images, "-o", output)
+    assert told.exit_code == 2
+    assert "images are of samples: give --data" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"left": 1, "rihgt": 2}', "'rihgt'"),
+        ('{"left": 7, "right": 2}', "has no value 7"),
+        ('{"left": {"1": 0.5}, "right": 2}', "left"),
+        ("", "no samples in it"),
+    ],
+)
+def test_bad_data(pinesy: Run, rules: Path, tmp_path: Path, line: str, said: str) -> None:
+    data, output = tmp_path / "bad.jsonl", tmp_path / "sum.html"
+    data.write_text(line)
+    told = pinesy("export", "page", rules, "--data", data, "-o", output)
+    assert told.exit_code == 3
+    assert said in told.stderr
+    assert not output.exists()
+
+
+def test_outputs_that_cannot_be(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    told = pinesy("export", "page", rules, "-o", tmp_path / "page.txt")
+    assert told.exit_code == 2
+    assert "does not end in .html" in told.stderr
+    told = pinesy("export", "page", rules, "-o", tmp_path / "nowhere" / "page.html")
+    assert told.exit_code == 3
+    assert "cannot be written: there is no directory" in told.stderr
+    own = tmp_path / "rules.html"
+    own.symlink_to(rules)
+    told = pinesy("export", "page", rules, "-o", own)
+    assert told.exit_code == 2
+    assert "is read from too" in told.stderr
+    assert pinesy("export", "page", rules).exit_code == 2

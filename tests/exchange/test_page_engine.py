@@ -1,0 +1,197 @@
+"""The page's JavaScript gives what Python gives, bit for bit, in a real browser."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Page
+
+from explanations.test_smallest_change import functions, questions
+from inverse.conditioning_problems import trees
+from pinesy import Attribute, Cascade, If, RuleSet, explain
+from pinesy.exceptions import DomainError
+from pinesy.exchange.page_data import rules_data
+from pinesy.exchange.web_modules import bundle
+from pinesy.explanations import input_margins, is_coherent, margin, smallest_change
+from pinesy.explanations.decision import Decision, restraints_on
+from pinesy.explanations.explain import Explanation
+from pinesy.explanations.justification import ExplanationNode, Triplet, TripletProposition
+from pinesy.problems import addition
+from pinesy.rules.numbers import Scale
+from strategies import cascades, random_batch, shaped_cascades
+
+#: What a test asks of the page, as plain data.
+ANSWERS = """
+const named = (list) => list.map((one) => ({ ...one, attribute: one.attribute.name }));
+const plainTriplet = ({ attribute, reduced, unexpected, ...rest }) =>
+  ({ ...rest, reduced: named(reduced), unexpected: named(unexpected) });
+const plainParameter = ({ rule, by, degree }) => ({ rule, by, degree });
+const ofValue = (state, attribute, place) => {
+  const { triplets, parameters } = justification(state, attribute, place);
+  const held = whyNot(state, attribute, place);
+  return {
+    triplets: triplets.map(plainTriplet),
+    parameters: parameters.map(plainParameter),
+    restraints: named(held.restraints).map((r) => ({ ...r, reasons: named(r.reasons) })),
+    bottlenecks: named(held.bottlenecks),
+    cut: held.cut,
+  };
+};
+globalThis.answers = (data, inputs) => {
+  const rules = readRules(data);
+  const state = infer(rules, inputs);
+  return rules.sets.map(({ output }) => ({
+    name: output.name,
+    degrees: Array.from(state.degrees[output.number]),
+    necessities: necessitiesOf(state.degrees[output.number]),
+    height: state.heights[output.number],
+    margin: margin(state, output),
+    alone: inputMargins(state, output).map(({ input, distance }) => [input.name, distance]),
+    values: output.values.map((_, place) => ofValue(state, output, place)),
+  }));
+};
+globalThis.sizes = (data, inputs, name, value) => {
+  const state = infer(readRules(data), inputs);
+  const attribute = state.rules.attributes.find((a) => a.name === name);
+  return singleChanges(state, attribute, value, false).changes[0]?.size ?? null;
+};
+globalThis.degreesOfNumber = (...given) => Array.from(degreesOfNumber(...given));
+"""
+
+
+@pytest.fixture
+def engine(tab: Page) -> Page:
+    """A page with the page's engine, and nothing else."""
+    tab.set_content("<!doctype html>")
+    tab.add_script_tag(content=bundle(["engine.js", "why.js"]) + ANSWERS, type="module")
+    return tab
+
+
+def part_data(part: TripletProposition, triplet: Triplet) -> dict[str, Any]:
+    attribute = part.proposition.attribute
+    places = {p: i for i, p in enumerate(triplet._table.propositions)}
+    return {
+        "number": part.number,
+        "proposition": places[part.proposition],
+        "attribute": attribute.name,
+        "degree": part.degree,
+        "decides": part.decides,
+        "values": [attribute.position(v) for v in part.values],
+        "reduced": [attribute.position(v) for v in part.reduced.values],
+    }
+
+
+def triplet_data(triplet: Triplet) -> dict[str, Any]:
+    return {
+        "rule": triplet.number,
+        "by": triplet.semantics,
+        "degree": triplet.possibility,
+        "holds": triplet.holds,
+        "reduced": [part_data(part, triplet) for part in triplet.reduced],
+        "unexpected": [part_data(part, triplet) for part in triplet.unexpected],
+    }
+
+
+def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[str, Any]:
+    """What Python says of one value, in the form that the page's functions have."""
+    assert node.justification is not None
+    found = {
+        "triplets": [triplet_data(t) for t in node.justification.triplets],
+        "parameters": [
+            {"rule": p.number, "by": p.name, "degree": p.degree}
+            for p in node.justification.parameters
+        ],
+    }
+    restraints, cut = restraints_on(Decision.of(cascade, evidence, node.attribute), node.position)
+    reasons = dict.fromkeys(reason for r in restraints for reason in r.reasons)
+    return found | {
+        "restraints": [
+            place_data(r)
+            | {"rule": r.number, "by": r.by, "reasons": [place_data(x) for x in r.reasons]}
+            for r in restraints
+        ],
+        "bottlenecks": [place_data(r) for r in reasons if r.attribute in cascade.inputs],
+        "cut": cut,
+    }
+
+
+def place_data(held: Any) -> dict[str, Any]:
+    name, place = held.attribute.name, held.attribute.position(held.value)
+    return {"attribute": name, "place": place, "degree": held.degree}
+
+
+def expected(cascade: Cascade, evidence: Any) -> Iterator[dict[str, Any]]:
+    for rule_set in cascade.order:
+        output = rule_set.output
+        found: Explanation = explain(cascade, evidence, output)
+        yield {
+            "name": output.name,
+            "degrees": found.distribution.degrees.tolist(),
+            "necessities": [found.distribution.necessity({v}) for v in output.domain],
+            "height": min(found.distribution.degrees.max(), found.graph.sample.coherence),
+            "margin": {
+                "distance": margin(cascade, evidence, output),
+                "exact": is_coherent(cascade, output),
+            },
+            "alone": [[*pair] for pair in input_margins(cascade, evidence, output).items()],
+            "values": [value_data(cascade, evidence, found.node(output, v)) for v in output.domain],
+        }
+
+
+def assert_same(page: Page, cascade: Cascade, evidence: Any) -> None:
+    inputs = [evidence[a.name] for a in cascade.inputs]
+    answers = page.evaluate(
+        "([data, inputs]) => answers(data, inputs)", [rules_data(cascade), inputs]
+    )
+    for answer, wanted in zip(answers, expected(cascade, evidence), strict=True):
+        assert answer == wanted
+
+
+@given(questions(cascades() | shaped_cascades() | functions() | trees()))
+@settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_random_cascades(engine: Page, question: Any) -> None:
+    cascade, evidence, _ = question
+    assert_same(engine, cascade, evidence)
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=0, max_size=4, unique=True).map(sorted),
+    st.sampled_from([0.0, 0.3, 4.0, 7.7]),
+    st.integers(-600, 600).map(lambda n: n / 10),
+)
+@settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_numbers(engine: Page, cuts: list[int], blur: float, number: float) -> None:
+    texts = [f"<={cut}" if cut % 2 else cut for cut in cuts]
+    scale = Scale.of("a", texts, blur=blur)
+    attribute = Attribute.number("a", texts, blur=blur)
+    output = Attribute("b", [0, 1])
+    rules = Cascade(RuleSet([If(attribute.isin({attribute.domain[0]})).then(output.isin({1}))]))
+    described = rules_data(rules)["attributes"][0]["scale"]
+    for x in (number, *scale.cuts):
+        found = engine.evaluate("([scale, x]) => degreesOfNumber(scale, x)", [described, x])
+        assert found == scale.degrees(np.array([x]))[0].tolist()
+
+
+def test_one_changed_input(engine: Page) -> None:
+    """Of readings of one input the page finds the smallest, as Python does."""
+    cascade, rng = addition(1), np.random.default_rng(3)
+    data = rules_data(cascade)
+    for _ in range(3):
+        sees = {a.name: random_batch(rng, 1, 10)[0].tolist() for a in cascade.inputs}
+        for value in cascade["y_0"].output.domain:
+            found = engine.evaluate(
+                "(given) => sizes(...given)", [data, list(sees.values()), "y_0", value]
+            )
+            try:
+                change = smallest_change(cascade, sees, value, "y_0", mode="fewest")
+                expected = change.size if len(change.readings) == 1 else None
+            except DomainError:  # it wins already
+                continue
+            assert found == expected
