@@ -1,11 +1,14 @@
-"""Progress bars show up for long work on a terminal, and nowhere else."""
+"""Progress bars show up for long work on a terminal and in a notebook, and nowhere else."""
 
 import io
 import sys
 import threading
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
+from common.html_reading import Snippet
 from pinesy._common import console
 from pinesy._common.console import progress
 
@@ -110,3 +113,65 @@ def test_what_is_printed_stays_where_it_was_sent(
         assert terminal.drawn.wait(30.0)
         sys.stdout.write("a result\n")
     assert capsys.readouterr().out == "a result\n"
+
+
+# --- in a notebook -------------------------------------------------------------------------------
+
+
+class Page:
+    """Takes what a notebook displays, as `IPython.display.display` and its handle do."""
+
+    def __init__(self) -> None:
+        self.shown: list[dict[str, str]] = []
+        self.drawn = threading.Event()
+
+    def display(self, content: dict[str, str], *, raw: bool, display_id: bool) -> "Page":
+        assert raw
+        assert display_id
+        self.update(content, raw=raw)
+        return self
+
+    def update(self, content: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.shown.append(content)
+        self.drawn.set()
+
+
+def in_a_notebook(monkeypatch: pytest.MonkeyPatch, **shell: Any) -> Page:
+    page = Page()
+    for name in ("IPython", "IPython.display"):
+        module: Any = ModuleType(name)
+        module.display = page.display
+        module.get_ipython = lambda: SimpleNamespace(**shell)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(sys, "stderr", Terminal(is_terminal=False))
+    monkeypatch.setattr(console, "REDRAW", 0.0)
+    return page
+
+
+def test_a_notebook_shows_a_bar_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = in_a_notebook(monkeypatch, kernel=None)
+    with progress("learning <b>", 10) as bar:
+        assert page.drawn.wait(30.0)
+        bar.advance(5)
+    assert page.shown[-2]["text/plain"] == "learning <b> 50%"
+    assert Snippet(page.shown[-2]["text/html"]).text == " learning <b> 50%"
+    assert '<progress max="10" value="5">' in page.shown[-2]["text/html"]
+    assert page.shown[-1] == {"text/plain": "", "text/html": ""}
+
+
+def test_a_notebook_is_not_flooded(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = in_a_notebook(monkeypatch, kernel=None)
+    monkeypatch.setattr(console, "REDRAW", 60.0)
+    with progress("reading") as bar:
+        assert page.drawn.wait(30.0)
+        for _ in range(1000):
+            bar.advance()
+    assert [content["text/plain"] for content in page.shown] == ["reading", ""]
+
+
+def test_a_shell_in_a_terminal_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = in_a_notebook(monkeypatch)
+    with progress("learning", 10) as bar:
+        bar.show()
+    assert page.shown == []

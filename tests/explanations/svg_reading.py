@@ -4,10 +4,11 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+from pinesy._common.box_pictures import Box
+from pinesy._common.text_widths import text_width
 from pinesy.explanations import Explanation
 from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import BoxMaker
-from pinesy.explanations.svg import Box, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
 from pinesy import Attribute, Cascade, Iff, RuleSet
+from pinesy._common.box_layout import tidy
+from pinesy._common.box_pictures import Box, sketch
+from pinesy._common.markup import escaped
+from pinesy._common.text_widths import shortened, text_width, wrapped
 from pinesy.explanations import explain, picture
-from pinesy.explanations.picture import tidy
-from pinesy.explanations.svg import Box, escaped, shortened, sketch, text_width, wrapped
 
 
 @settings(max_examples=60, deadline=None)
@@ -61,7 +63,7 @@ def test_a_long_chain_is_no_trouble() -> None:
 
 @pytest.mark.parametrize("text", ["a" * 500, "W" * 90, "word " * 100, "日本語" * 60, "long-" * 50])
 def test_long_texts_stay_in_their_boxes(text: str) -> None:
-    drawn = sketch(Box("possible", text, (text,), text), None)
+    drawn = sketch(Box("possible", text, (text,), text))
     assert drawn.width < 260.0
     found = ElementTree.fromstring(f"<svg>{drawn.svg}</svg>")
     for line in found.iter("text"):

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import Any
 
+from pinesy._common.markup import tag
 from pinesy._common.watching import current_watch
 from pinesy.exceptions import DataError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
 #: Seconds of silence before a notice, and before a progress bar.
 NOTICE_AFTER = BAR_AFTER = 2.0
+#: Seconds between two drawings of a bar in a notebook.
+REDRAW = 0.1
 
 
 #: Held by the bar on the screen: two would draw over each other.
@@ -32,7 +33,7 @@ class Bar:
         self._done = 0.0
         self._lock = threading.Lock()
         self._closed = False
-        self._drawn: tuple[Progress, TaskID] | None = None
+        self._drawn: TerminalBar | NotebookBar | None = None
         self._watch = current_watch()
 
     def advance(self, n: float = 1, label: str = "") -> None:
@@ -41,8 +42,7 @@ class Bar:
             self._done += n
             self._label = label or self._label
             if self._drawn:
-                drawn, task = self._drawn
-                drawn.update(task, completed=self._done, description=self._label)
+                self._drawn.update(self._label, self._done)
         if self._watch is not None:
             self._watch.see(self._label, self._done, self._total)
 
@@ -50,35 +50,74 @@ class Bar:
         """Draw the bar, unless the work is over or another bar is on the screen."""
         with self._lock:
             if not self._closed and _screen.acquire(blocking=False):
-                self._drawn = self._start()
-
-    def _start(self) -> "tuple[Progress, TaskID]":
-        # Not at the top: rich is slow to import, and most work is quick.
-        from rich.console import Console
-        from rich.progress import Progress
-
-        console = Console(file=sys.stderr)
-        drawn = Progress(console=console, transient=True, redirect_stdout=False)
-        task = drawn.add_task(self._label, total=self._total)
-        drawn.update(task, completed=self._done)
-        drawn.start()
-        return drawn, task
+                kind = NotebookBar if in_notebook() else TerminalBar
+                self._drawn = kind(self._label, self._done, self._total)
 
     def close(self) -> None:
         """Take the bar off the screen."""
         with self._lock:
             self._closed = True
             if self._drawn:
-                self._drawn[0].stop()
+                self._drawn.stop()
                 _screen.release()
+
+
+class TerminalBar:
+    """A bar on a terminal, by Rich."""
+
+    def __init__(self, label: str, done: float, total: float | None) -> None:
+        # Not at the top: rich is slow to import, and most work is quick.
+        from rich.console import Console
+        from rich.progress import Progress
+
+        console = Console(file=sys.stderr)
+        self._progress = Progress(console=console, transient=True, redirect_stdout=False)
+        self._task = self._progress.add_task(label, total=total)
+        self.update(label, done)
+        self._progress.start()
+
+    def update(self, label: str, done: float) -> None:
+        """Draw what is done."""
+        self._progress.update(self._task, completed=done, description=label)
+
+    def stop(self) -> None:
+        """Take the bar off the screen."""
+        self._progress.stop()
+
+
+class NotebookBar:
+    """A bar of HTML in a notebook, which any page shows without widgets."""
+
+    def __init__(self, label: str, done: float, total: float | None) -> None:
+        self._total = total
+        self._last = monotonic()
+        display = import_module("IPython.display").display
+        self._handle = display(self._content(label, done), raw=True, display_id=True)
+
+    def _content(self, label: str, done: float) -> dict[str, str]:
+        """Return the bar for pages that show HTML, and for those that do not."""
+        size = {"max": f"{self._total:g}", "value": f"{done:g}"} if self._total else {}
+        share = f" {min(1.0, done / self._total):.0%}" if self._total else ""
+        text = f"{label}{share}"
+        return {"text/plain": text, "text/html": tag("div", tag("progress", **size), f" {text}")}
+
+    def update(self, label: str, done: float) -> None:
+        """Draw what is done, if the last time is long enough ago: a page keeps up with so much."""
+        if monotonic() - self._last >= REDRAW:
+            self._last = monotonic()
+            self._handle.update(self._content(label, done), raw=True)
+
+    def stop(self) -> None:
+        """Take the bar off the page."""
+        self._handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
 @contextmanager
 def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     """Give a `Bar` to advance; it is shown if the block takes longer than `BAR_AFTER`.
 
-    It is drawn on stderr, and only if that is a terminal. Of nested ones the first is shown.
-    Who watches the work (`Watch`) is told in its place.
+    It is drawn on stderr if that is a terminal, in a notebook below the cell, and else not at all.
+    Of nested ones the first is shown. Who watches the work (`Watch`) is told in its place.
 
     Parameters
     ----------
@@ -86,8 +125,8 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     total : how much there is to do, or None where that is not known
     """
     bar = Bar(label, total)
-    seen = sys.stderr is not None and sys.stderr.isatty() and current_watch() is None
-    drawn = label and seen
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    drawn = label and (is_terminal or in_notebook()) and current_watch() is None
     with _after(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
         yield bar
 
@@ -121,6 +160,12 @@ def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def in_notebook() -> bool:
+    """Tell whether this runs in a notebook, whose pages show HTML."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")  # a shell in a terminal has none
 
 
 def text_table(lines: Iterable[Sequence[str]]) -> str:

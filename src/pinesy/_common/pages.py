@@ -1,11 +1,13 @@
 """Pages of HTML that stand alone, and plots in them where Matplotlib is installed."""
 
 import io
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
+import sys
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
 
+from pinesy._common.console import in_notebook
+from pinesy._common.markup import Markup, cut, first_lines, joined, table, tag
 from pinesy._version import __version__
 from pinesy.exceptions import DataError
 
@@ -16,8 +18,8 @@ table { border-collapse: collapse; margin: 0 0 1.5rem; }
 th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #ddd; }
 svg { max-width: 100%; height: auto; }
 """
-#: Colours that colour-blind readers tell apart.
-BLUE, ORANGE = "#0072b2", "#d55e00"
+#: How large a plot is.
+SIZE: dict[str, Any] = {"figsize": (6.4, 4.2), "layout": "constrained"}
 #: Draws on the axes of Matplotlib that it is given.
 Drawing = Callable[[Any], None]
 
@@ -26,23 +28,22 @@ def page(title: str, body: str) -> str:
     """Return a page with no script and nothing to load."""
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1>{body}<p>Made by pinesy {__version__}.</p></body></html>\n"
+        f"{tag('title', title)}<style>{STYLE}</style></head><body>"
+        f"{tag('h1', title)}{body}<p>Made by pinesy {__version__}.</p></body></html>\n"
     )
 
 
-def html_tables(tables: dict[str, list[list[str]]]) -> str:
+def html_tables(tables: dict[str, list[list[str]]]) -> Markup:
     """Return tables by their titles, each with its head."""
-    return "".join(f"<h2>{escape(title)}</h2>{_table(rows)}" for title, rows in tables.items())
+    return joined(tag("h2", title) + table(head, lines) for title, (head, *lines) in tables.items())
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *lines = rows
-    cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
+def short_tables(tables: dict[str, list[list[str]]]) -> Markup:
+    """Return the first lines and columns of tables by their titles, for notebooks."""
+    return joined(
+        tag("b", title) + first_lines(head, lines, len(lines), "lines")
+        for title, (head, *lines) in tables.items()
     )
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def html_plots(drawings: Iterable[Drawing]) -> str:
@@ -58,23 +59,37 @@ def html_plots(drawings: Iterable[Drawing]) -> str:
 def _svg(draw: Drawing) -> str:
     """Draw; return the SVG element, the same bytes every time."""
     import matplotlib
+    from matplotlib.figure import Figure
 
     with matplotlib.rc_context({"svg.hashsalt": "pinesy", "svg.fonttype": "none"}):
-        axes = new_axes()
-        draw(axes)
+        figure = Figure(**SIZE)
+        draw(figure.subplots())
         stream = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        axes.figure.savefig(stream, format="svg", metadata=nothing)
+        figure.savefig(stream, format="svg", metadata=nothing)
     text = stream.getvalue()
     return text[text.index("<svg") :]
 
 
 def new_axes() -> Any:
-    """Return axes of a new figure that belongs to no window, or say what to install."""
+    """Return axes to draw on, or say what to install.
+
+    In a notebook, and where ``pyplot`` was imported, they are a figure of its, which is shown at
+    the end of the cell or by ``pyplot.show()``; else the figure belongs to no window.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise DataError(
             "a plot needs Matplotlib; install it with: pip install 'pinesy[plot]'"
         ) from None
-    return Figure(figsize=(6.4, 4.2), layout="constrained").subplots()
+    if in_notebook() or "matplotlib.pyplot" in sys.modules:
+        from matplotlib import pyplot
+
+        return pyplot.figure(**SIZE).subplots()
+    return Figure(**SIZE).subplots()
+
+
+def plot_text(text: str, most: int = 30) -> str:
+    """Return a text that Matplotlib does not read as a formula, and not too long a one."""
+    return cut(text, most).replace("$", r"\$")

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import data_frame, text_table
-from pinesy._common.pages import BLUE, ORANGE, html_plots, html_tables, new_axes
+from pinesy._common.markup import BLUE, ORANGE, tag
+from pinesy._common.pages import html_plots, html_tables, new_axes, short_tables
 
 #: A count with less chance than this, if the guarantee held, is called too low.
 UNLIKELY = 0.01
@@ -165,6 +166,9 @@ class CoverageReport:
         """Return the tables as text."""
         parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
         return "\n\n".join([*parts, self.verdict])
+
+    def _repr_html_(self) -> str:
+        return short_tables(self.tables()) + tag("p", self.verdict)
 
 
 HEAD = [

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.files import read_text, writing
-from pinesy._common.pages import BLUE, ORANGE, new_axes
+from pinesy._common.markup import BLUE, ORANGE
+from pinesy._common.pages import new_axes
 from pinesy._common.validation import FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.markup import text_html
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.explanations import Explanation, WhyNot
 from pinesy.explanations.json_form import json_text, plain_value
@@ -90,6 +91,8 @@ class LevelExplanation:
     def __repr__(self) -> str:
         return f"LevelExplanation({self._set_text()[:-1]})"
 
+    _repr_html_ = text_html
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelWhyNot:
@@ -161,6 +164,8 @@ class LevelWhyNot:
     def __repr__(self) -> str:
         value = f"{self.reason.attribute.name} = {show_value(self.reason.value)}"
         return f"LevelWhyNot({value}: excluded up to {percent(self.excluded_at)})"
+
+    _repr_html_ = text_html
 
 
 def percent(level: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration.score_counts import significance
@@ -104,6 +105,19 @@ class PredictionSets(Mapping[str, Any]):
             return f"PredictionSets({len(first)} samples of {', '.join(self)} at {self.level:g})"
         shown = ", ".join(f"{name} in {_shown(self[name])}" for name in self)
         return f"PredictionSets({shown} at {self.level:g})"
+
+    def _repr_html_(self) -> str:
+        first = next(iter(self.possibilities.values()))
+        members = {name: np.atleast_2d(self.members(name)) for name in self}
+        words = {name: np.atleast_1d(self.abstentions[name]) for name in self}
+        n = len(first) if first.is_batch else 1
+        lines = (
+            [str(row), name, _shown(_values(members[name][row], domain)), str(words[name][row])]
+            for row in range(n)
+            for name, domain in ((a, self.possibilities[a].attribute.domain) for a in self)
+        )
+        head = ["sample", "output", f"set at {self.level:g}", "why not one"]
+        return tag("div", repr(self)) + first_lines(head, lines, n * len(self), "sets")
 
 
 def _values(members: npt.NDArray[np.bool_], domain: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

@@ -29,6 +29,7 @@ from pinesy.engine.number_types import (
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.distribution_views import results_html
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
@@ -106,6 +107,9 @@ class Inference(Mapping[str, Possibility]):
         if self.is_batch:
             return f"{kind}({self._out.shape[1]} samples of {', '.join(self)})"
         return f"{kind}({', '.join(f'{name}{_said(self[name])}' for name in self)})"
+
+    def _repr_html_(self) -> str | None:
+        return results_html(self) if len(self) else None
 
 
 def _said(pi: Possibility) -> str:

@@ -25,6 +25,7 @@ from pinesy._common.watching import WorkStopped
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
+from pinesy.explanations.change_views import why_not_html
 from pinesy.explanations.decision import (
     MAX_RESTRAINTS,
     SHOWN,
@@ -100,6 +101,9 @@ class WhyNot:
     def __repr__(self) -> str:
         number = f"{len(self.restraints)} rules" + ", cut" * self.cut
         return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
+
+    def _repr_html_(self) -> str:
+        return why_not_html(self)
 
 
 def _some(things: Sequence[object]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.markup import folded, lines_of, tag
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import check_degree, check_limit, listed
@@ -265,6 +266,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        words = folded("in words", lines_of(self.text()))
+        return tag("div", self.to_svg(), style="overflow-x:auto") + words
 
     def __repr__(self) -> str:
         what = f"certain at {self.certainty:.4g}"

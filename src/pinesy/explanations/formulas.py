@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pinesy._common.markup import text_html
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_limit
@@ -190,6 +191,8 @@ class Formula:
 
     def __repr__(self) -> str:
         return f"Formula({self.about}: {len(self.clauses)} clauses, {len(self.atoms)} atoms)"
+
+    _repr_html_ = text_html
 
 
 def _evaluate(

@@ -4,11 +4,11 @@ It is drawn from left to right, in columns: a box stands in a column to the righ
 to it, beside the middle of what it leads to, and no two boxes overlap.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from pinesy._common.box_pictures import Box, BoxKind, behind, drawing
+from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
 from pinesy._common.png import data_uri
 from pinesy._common.validation import suggestion
@@ -21,15 +21,18 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
-from pinesy.explanations.svg import GAPS, TOOLTIP, Box, BoxKind, page, sketches
+from pinesy.explanations.svg import TOOLTIP, InputBox, sketches
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
 
 #: What is shown where nothing else is said.
 LIMIT, NODES = 3, 60
-
-K = TypeVar("K", bound=Hashable)
+LEGEND = (
+    "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
+    "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
+    "Dashed: the most possible of the other values; what holds them down makes the result certain.",
+)
 
 
 def picture(
@@ -39,7 +42,7 @@ def picture(
     depth: int | None = None,
     limit: int | None = LIMIT,
     nodes: int | None = NODES,
-) -> str:
+) -> Markup:
     """Return a picture of an explanation as SVG, from the result on the left to the inputs.
 
     Boxes are the result, the values that it rests on, the rules between them with their degrees
@@ -68,15 +71,8 @@ def picture(
     outline = Outline(explanation, depth, limit, nodes)
     title, text = f"Why {explanation.proposition}", explanation.text(limit=outline.limit)
     uris = _image_uris(explanation, images)
-    root = BoxMaker(outline).root()
-    children = {root: root.children}
-    waiting = [root]
-    for box in waiting:  # grows on the way
-        waiting += [child for child in box.children if child not in children]
-        children.update((child, child.children) for child in box.children)
-    drawn = sketches(children, uris)
-    places = tidy(children, {box: drawn[box][:2] for box in children}, GAPS)
-    return page({box: (*places[box], drawn[box]) for box in children}, title, text)
+    boxes = behind(BoxMaker(outline).root())
+    return drawing(sketches(boxes, uris), title, text, LEGEND)
 
 
 def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
@@ -100,7 +96,8 @@ class BoxMaker:
 
     def __init__(self, outline: Outline) -> None:
         self.outline, self.wording, self.limit = outline, outline.wording, outline.limit
-        self.boxes: dict[object, Box] = {}
+        self.boxes: dict[tuple[ExplanationNode, ...], Box] = {}
+        self.inputs: dict[str, InputBox] = {}
         self.waiting: list[tuple[ExplanationNode, Box, int]] = []
 
     def root(self) -> Box:
@@ -142,16 +139,18 @@ class BoxMaker:
     def _input(self, nodes: Sequence[ExplanationNode]) -> Box:
         """Return the box of an input, made once; note which of its values count."""
         attribute = nodes[0].attribute
-        if attribute.name not in self.boxes:
-            self.boxes[attribute.name] = Box(
+        box = self.inputs.get(attribute.name)
+        if box is None:
+            box = InputBox(
                 "input",
                 self.wording.name(attribute),
-                distribution=nodes[0].distribution,
                 name=attribute.name,
                 names=self.wording.domain(attribute),
+                distribution=nodes[0].distribution,
             )
-        self.boxes[attribute.name].values.update(node.position for node in nodes)
-        return self.boxes[attribute.name]
+            self.inputs[attribute.name] = box
+        box.values.update(node.position for node in nodes)
+        return box
 
     def _justify(self, node: ExplanationNode, box: Box, level: int) -> None:
         found = node.justification
@@ -202,7 +201,7 @@ class BoxMaker:
         if not nodes:
             return 0
         if nodes[0].is_perceived:
-            if nodes[0].attribute.name not in self.boxes and self._is_full:
+            if nodes[0].attribute.name not in self.inputs and self._is_full:
                 return 1
             _lead(box, self._input(nodes))
             return 0
@@ -218,7 +217,7 @@ class BoxMaker:
     @property
     def _is_full(self) -> bool:
         most = self.outline.nodes
-        return most is not None and len(self.boxes) >= most
+        return most is not None and len(self.boxes) + len(self.inputs) >= most
 
 
 def _lead(box: Box, child: Box) -> None:
@@ -238,87 +237,3 @@ def _silent(triplets: Sequence[Triplet]) -> Box:
 
 def _more(count: int, tooltip: str) -> Box:
     return Box("more", f"and {count} more", (), tooltip)
-
-
-def tidy(
-    children: Mapping[K, Sequence[K]],
-    sizes: Mapping[K, tuple[float, float]],
-    gaps: tuple[float, float],
-) -> dict[K, tuple[float, float]]:
-    """Return where boxes stand: the upper left corner of each.
-
-    Parameters
-    ----------
-    children : for each box those that it leads to, from top to bottom; the first leads to all
-    sizes : the width and height of each
-    gaps : the space between columns, and between boxes of a column
-
-    Examples
-    --------
-    >>> tidy({"a": "bc", "b": "", "c": ""}, dict.fromkeys("abc", (9, 4)), (5.0, 2.0))
-    {'a': (0.0, 3.0), 'c': (14.0, 6.0), 'b': (14.0, 0.0)}
-    """
-    order = list(TopologicalSorter(children).static_order())[::-1]  # after all that lead to it
-    columns = dict.fromkeys(order, 0)
-    for box in order:
-        for child in children[box]:
-            columns[child] = max(columns[child], columns[box] + 1)
-    widths = [0.0] * (max(columns.values()) + 1)
-    for box, column in columns.items():
-        widths[column] = max(widths[column], sizes[box][0])
-    lefts = list(accumulate((width + gaps[0] for width in widths[:-1]), initial=0.0))
-    tops = _tops(_spanning(children), columns, sizes, gaps[1])
-    least = min(tops.values())
-    return {b: (lefts[columns[b]], tops[b] - least) for b in order}
-
-
-def _spanning(children: Mapping[K, Sequence[K]]) -> dict[K, list[K]]:
-    """Return the tree in which each box belongs to the first that leads to it; children last."""
-    root = next(iter(children))
-    tree: dict[K, list[K]] = {root: []}
-    waiting = [root]
-    while waiting:
-        box = waiting.pop()
-        tree[box] = [c for c in dict.fromkeys(children[box]) if c not in tree]
-        tree.update((c, []) for c in tree[box])
-        waiting.extend(reversed(tree[box]))
-    return tree
-
-
-def _tops(
-    tree: Mapping[K, Sequence[K]],
-    columns: Mapping[K, int],
-    sizes: Mapping[K, tuple[float, float]],
-    gap: float,
-) -> dict[K, float]:
-    """Return the upper edges: children first, then each beside their middle.
-
-    Where a box does not fit there, it moves down with all that hangs on it: these are the boxes
-    placed last, so below them all is free.
-    """
-    tops: dict[K, float] = {}
-    free: dict[int, float] = {}  # of each column, where the next box may begin
-    order = _children_first(tree)
-    hanging: dict[K, int] = {}  # how many boxes, with the box itself
-    for number, box in enumerate(order, 1):
-        own, least = tree[box], free.get(columns[box], 0.0)
-        hanging[box] = 1 + sum(hanging[child] for child in own)
-        ends = [tops[c] + sizes[c][1] / 2 for c in (own[0], own[-1])] if own else []
-        tops[box] = sum(ends) / 2 - sizes[box][1] / 2 if ends else least
-        shift = max(0.0, least - tops[box])
-        for one in order[number - hanging[box] : number] if shift else [box]:
-            tops[one] += shift
-            bottom = tops[one] + sizes[one][1] + gap
-            free[columns[one]] = max(free.get(columns[one], 0.0), bottom)
-    return tops
-
-
-def _children_first(tree: Mapping[K, Sequence[K]]) -> list[K]:
-    """Return the boxes so that each comes right after all that hangs on it."""
-    order: list[K] = []
-    waiting = [next(iter(tree))]
-    while waiting:
-        box = waiting.pop()
-        order.append(box)
-        waiting.extend(tree[box])
-    return order[::-1]

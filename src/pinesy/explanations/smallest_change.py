@@ -11,6 +11,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import Alternatives, ChangeRequest, Measure, Mode
+from pinesy.explanations.change_views import change_html
 from pinesy.explanations.decision import Decision, first_few, obstacle
 from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.labels import number_text, number_texts
@@ -107,6 +108,9 @@ class Change:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size {number_text(self.size)}: {self})"
+
+    def _repr_html_(self) -> str:
+        return change_html(self)
 
 
 def _arrow(old: float, new: float) -> str:

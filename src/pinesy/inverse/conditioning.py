@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
@@ -19,6 +20,7 @@ from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.distribution_views import results_html
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 
@@ -97,6 +99,9 @@ class Posterior(Mapping[str, Possibility]):
         if self.compatibility == 0.0:
             return f"Posterior({names}; compatibility 0: a contradiction, no distribution is left)"
         return f"Posterior({names}; compatibility {self.compatibility:.4g}, {kind})"
+
+    def _repr_html_(self) -> str:
+        return tag("div", repr(self)) + results_html(self)
 
 
 def posterior(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import text_html
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
@@ -134,6 +135,8 @@ class MethodComparison:
             for name, rows in self.scores.items()
         ]
         return "\n\n".join([repr(self), *tables])
+
+    _repr_html_ = text_html
 
 
 def compare_methods(

@@ -1,17 +1,20 @@
 """How good rules are as a classifier: right and wrong, by certainty, by class and by rule."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import text_table
+from pinesy._common.markup import tag
+from pinesy._common.pages import new_axes, short_tables
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
 from pinesy.learning.comparison import DecisionScores, lead
+from pinesy.learning.decision_plots import draw_confusion, draw_coverage
 from pinesy.learning.learning_arguments import Rules, batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -21,6 +24,7 @@ from pinesy.rules.syntax.writer import show_value
 
 #: Rules that the printed table shows.
 SHOWN = 20
+PlotKind = Literal["confusion", "coverage"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,6 +140,18 @@ class DecisionReport:
         """Return the tables as text."""
         parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
         return "\n\n".join([repr(self), *parts])
+
+    def _repr_html_(self) -> str:
+        return tag("div", repr(self)) + short_tables(self.tables())
+
+    def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
+        """Draw the confusion, or the accuracy on the surest samples; return the axes."""
+        drawings = {"confusion": draw_confusion, "coverage": draw_coverage}
+        if kind not in drawings:
+            raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(drawings)}")
+        axes = new_axes() if axes is None else axes
+        drawings[kind](axes, self)
+        return axes
 
 
 #: Shares of the samples, the surest ones, for which the accuracy is told.

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import first_lines, joined, tag
 from pinesy._common.validation import FloatArray
 from pinesy.learning.learning_result import LearnedCascade
 from pinesy.learning.rule_counts import RuleCounts
@@ -97,9 +98,17 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
 
     def __str__(self) -> str:
         """Return a table, a line for each rule (the first ones, if they are very many)."""
-        rows = [row for one in self.sets.values() for row in self._rows(one)]
-        head = ("set", "if", "holds for", "then right", "s", "r")
-        lines = [
+        lines = self._lines()
+        more = len(lines) - SHOWN
+        rest = [f"... and {more} more rules"] if more > 0 else []
+        return "\n".join([repr(self), text_table([HEAD, *lines[:SHOWN]]), *rest, *self._losses()])
+
+    def _repr_html_(self) -> str:
+        lines, losses = self._lines(), joined(tag("div", loss) for loss in self._losses())
+        return tag("div", repr(self)) + first_lines(HEAD, lines, len(lines), "rules") + losses
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        return [
             (
                 str(row["set"]),
                 f"{row['rule']:.60}",
@@ -108,17 +117,18 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
                 f"{row['s']:.3f}",
                 f"{row['r']:.3f}",
             )
-            for row in rows[:SHOWN]
+            for one in self.sets.values()
+            for row in self._rows(one)
         ]
-        losses = [
+
+    def _losses(self) -> list[str]:
+        return [
             f"{one.name}: log loss {one.losses[0]:.4f} -> {one.losses[-1]:.4f}"
             for one in self.sets.values()
             if one.losses
         ]
-        more = len(rows) - SHOWN
-        rest = [f"... and {more} more rules"] if more > 0 else []
-        return "\n".join([repr(self), text_table([head, *lines]), *rest, *losses])
 
 
-#: Rules that the printed table shows.
+#: The head of the printed table, and the rules that it shows.
+HEAD = ("set", "if", "holds for", "then right", "s", "r")
 SHOWN = 40

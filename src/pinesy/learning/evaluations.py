@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import BLUE, first_lines, tag
+from pinesy._common.pages import new_axes, plot_text
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
@@ -117,12 +119,33 @@ class ToleranceSearch:
 
     def __str__(self) -> str:
         """Return a table, a line for each evaluation (the first ones, if they are very many)."""
-        head = ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
-        text = text_table([head, *map(self._line, self.evaluations[:SHOWN])])
+        text = text_table([self._head, *map(self._line, self.evaluations[:SHOWN])])
         more = len(self.evaluations) - SHOWN
         grid = f"\n{self.n_grid} combinations of candidates, {self.n_distinct} different models"
         start = f"{self!r}{grid * (self.n_grid is not None)}\n{text}"
         return start + f"\n... and {more} more" * (more > 0)
+
+    def _repr_html_(self) -> str:
+        lines = map(self._line, self.evaluations)
+        return tag("div", repr(self)) + first_lines(
+            self._head, lines, len(self.evaluations), "trials"
+        )
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the metric of each trial, of one group against its tolerance; return the axes."""
+        axes = new_axes() if axes is None else axes
+        done = [(i, one) for i, one in enumerate(self.evaluations, 1) if one.metric is not None]
+        label, places = "trial", [float(i) for i, _ in done]
+        if len(self.tolerances) == 1:
+            label = f"tolerance {plot_text(self._head[1])}"
+            places = [next(iter(one.tolerances.values())) for _, one in done]
+        axes.plot(places, [one.metric for _, one in done], ".", color=BLUE)
+        axes.set(xlabel=label, ylabel="metric", title="Trials of tolerances")
+        return axes
+
+    @property
+    def _head(self) -> list[str]:
+        return ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
 
     def _line(self, one: Evaluation) -> list[str]:
         mark = "*" if one.tolerances == self.tolerances else ""

@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import first_lines, tag
+from pinesy._common.pages import new_axes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
+from pinesy.learning.parameter_plots import draw_parameters
 from pinesy.minmax import Fronts
 from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.cascade import Cascade
@@ -143,6 +146,12 @@ class LearnedCascade(Generic[OfSet]):
         """How long learning took."""
         return sum(self.timings.values())
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the parameters `s` and `r` of all rules that were learned; return the axes."""
+        axes = new_axes() if axes is None else axes
+        draw_parameters(axes, self.cascade, self.sets)
+        return axes
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningResult(LearnedCascade[SetResult]):
@@ -214,6 +223,11 @@ class LearningResult(LearnedCascade[SetResult]):
 
         The largest ``nabla`` of a sample is shown where the distances of samples were kept.
         """
+        more = len(self.sets) - SHOWN
+        left = f"\n... and {more} more rule sets" if more > 0 else ""
+        return f"{self!r}\n{text_table(self._table())}{left}"
+
+    def _table(self) -> list[tuple[str, ...]]:
         head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")
         shown = list(self.sets.values())[:SHOWN]
         lines = [head, *map(_line, shown)]
@@ -221,9 +235,11 @@ class LearningResult(LearnedCascade[SetResult]):
         if len(largest) == len(shown):
             last = ["largest nabla", *largest]
             lines = [(*line, cell) for line, cell in zip(lines, last, strict=True)]
-        text = text_table(lines)
-        more = len(self.sets) - SHOWN
-        return f"{self!r}\n{text}" + (f"\n... and {more} more rule sets" if more > 0 else "")
+        return lines
+
+    def _repr_html_(self) -> str:
+        head, *lines = self._table()
+        return tag("div", repr(self)) + first_lines(head, lines, len(self.sets), "rule sets")
 
 
 #: Rule sets that the printed table shows.

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
+from pinesy._common.pages import new_axes
 from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_sample, suggestion
 from pinesy.engine.code import Code
@@ -20,6 +22,7 @@ from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.learning.blame import Blame, Flags, SetAudit, short, values_text
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.parameter_plots import draw_suspicion
 from pinesy.learning.stages import CascadeStages
 from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -37,6 +40,7 @@ MIN_CHUNK, MAX_CHUNK = 128, 4096
 SHOWN = 10
 #: The numbers of a row that the printed table shows.
 NUMBERS = ("suspicion", "nabla", "support")
+HEAD = ("sample", *NUMBERS, "set", "label", "repaired", "contradiction")
 #: What a row says of the blame, as that does itself.
 BLAMED = ("rule", "text", "side", "degree", "limit", "limit_text", "reason")
 
@@ -309,8 +313,19 @@ class Audit:
         found = [row for row in self.rows(SHOWN) if row["reason"]]
         if not found:
             return repr(self)
-        head = ("sample", *NUMBERS, "set", "label", "repaired", "contradiction")
-        return f"{self!r}\n{text_table([head, *map(_line, found)])}"
+        return f"{self!r}\n{text_table([HEAD, *map(_line, found)])}"
+
+    def _repr_html_(self) -> str:
+        lines = [_line(row) for row in self.rows(SHOWN) if row["reason"]]
+        suspected = (self.suspicion > 0.0) & (self.method != "given")
+        n = int(np.count_nonzero((self.worst > 0.0) | self.impossible | suspected))
+        return tag("div", repr(self)) + first_lines(HEAD, lines, n, "samples")
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the distances and suspicions of all samples, from the worst on; return the axes."""
+        axes = new_axes() if axes is None else axes
+        draw_suspicion(axes, self.suspicion, self.worst)
+        return axes
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.attribute_graph import add_set, collected, in_order_of_inference
 from pinesy.rulebase.cascade_evidence import evidence_rows
+from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
 from pinesy.rulebase.cascade_worlds import infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.data_check import check_data
@@ -22,6 +23,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.propositions import Proposition
+from pinesy.rules.rule_views import first_names
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semirings import Other, semantics_name
 from pinesy.semantics.world_weights import WorldInference
@@ -317,7 +319,9 @@ class Cascade:
 
     def __repr__(self) -> str:
         size = f"{len(self.stated)} rule sets, {sum(map(len, self.stated))} rules"
-        return f"Cascade({size}: {_names(self.inputs)} -> {_names(self.outputs)})"
+        return f"Cascade({size}: {first_names(self.inputs)} -> {first_names(self.outputs)})"
+
+    to_svg, _repr_html_ = cascade_svg, cascade_html
 
 
 @cached_on_owner
@@ -342,7 +346,3 @@ def as_cascade(rules: Cascade | RuleSet) -> Cascade:
     if not isinstance(rules, Cascade):
         raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
     return rules
-
-
-def _names(attributes: Sequence[Attribute]) -> str:
-    return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
@@ -121,6 +122,8 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
+
+    _repr_html_ = text_html
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.minmax import TOLERANCE, minmax_product
+from pinesy.rulebase.equation_views import equations_html, relation_html
 from pinesy.rules.partition import Partition
 
 
@@ -77,6 +78,9 @@ class MatrixRelation(SignedMatrix):
     def __repr__(self) -> str:
         omega, n = self.partition.signs.shape
         return f"MatrixRelation(M of shape ({omega}, {2 * n}))"
+
+    def _repr_html_(self) -> str:
+        return relation_html(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,6 +167,9 @@ class SignedSystem(SignedMatrix):
     def __repr__(self) -> str:
         (omega, n), kind = self.partition.signs.shape, type(self).__name__
         return f"{kind}({omega} equations, {2 * n} unknowns, distance {self.distance:g})"
+
+    def _repr_html_(self) -> str:
+        return equations_html(self)
 
 
 class EquationSystem(SignedSystem):

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
+from pinesy._common.markup import tag
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
 from pinesy.engine.kinds import RuleUnit
@@ -19,6 +20,7 @@ from pinesy.rules.definitions import Defined
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
+from pinesy.rules.rule_views import first_names, rules_table
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -204,5 +206,7 @@ class RuleSet:
         return "\n".join(map(str, self.rules))
 
     def __repr__(self) -> str:
-        inputs = ", ".join(a.name for a in self.inputs[:4]) + ", ..." * (len(self.inputs) > 4)
-        return f"RuleSet({len(self.rules)} rules: {inputs} -> {self.output.name})"
+        return f"RuleSet({len(self.rules)} rules: {first_names(self.inputs)} -> {self.output.name})"
+
+    def _repr_html_(self) -> str:
+        return tag("div", repr(self)) + rules_table(self.rules)

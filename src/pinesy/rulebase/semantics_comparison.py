@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import data_frame, text_table
+from pinesy._common.markup import text_html
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import PinesyError, placed
@@ -62,6 +63,8 @@ class SemanticsComparison:
             lines.append([row.semantics, *(["-"] * 4 if row.refused else figures)])
         notes = [f"{row.semantics}: {row.refused}" for row in self.rows if row.refused]
         return "\n".join([text_table(lines), *notes])
+
+    _repr_html_ = text_html
 
     def to_frame(self) -> Any:
         """Return the rows as a DataFrame of pandas."""

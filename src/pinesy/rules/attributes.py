@@ -13,6 +13,7 @@ from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
+from pinesy.rules.rule_views import attribute_html
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
@@ -291,6 +292,9 @@ class Attribute:
             return f"Attribute({self.name!r}, {format_subset(self.domain)})"
         shown = format_subset(self.domain[:10]).rstrip("}")
         return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
+
+    def _repr_html_(self) -> str:
+        return attribute_html(self)
 
 
 def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:

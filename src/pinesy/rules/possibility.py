@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import positions
+from pinesy._common.pages import new_axes
 from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.distribution_views import distribution_html, draw_distribution
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
@@ -183,6 +185,15 @@ class Possibility:
             return f"Possibility({self.attribute.name}, {len(self)} samples{note})"
         note = "" if self.normalised else f", contradiction {self.contradiction:.4g}"
         return f"Possibility({self.summary}{note})"
+
+    def _repr_html_(self) -> str:
+        return distribution_html(self)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw bars, possible and certain (shades for a batch); return the axes of Matplotlib."""
+        axes = new_axes() if axes is None else axes
+        draw_distribution(axes, self)
+        return axes
 
     @property
     def summary(self) -> str:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.propositions import Premise, Proposition
+from pinesy.rules.rule_views import rule_html
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,6 +85,9 @@ class Rule:
         return f"{text} [s={_short(self.s)}, r={_short(self.r)}]"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return rule_html(self)
 
 
 def from_certainty(certainty: float) -> float:

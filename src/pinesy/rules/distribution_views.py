@@ -1,0 +1,114 @@
+"""Possibility distributions to look at: bars in a notebook, and plots."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pinesy._common.markup import (
+    BLUE,
+    LINES,
+    ORANGE,
+    BarLine,
+    Markup,
+    bars,
+    cut,
+    first_lines,
+    joined,
+    more,
+    tag,
+)
+from pinesy._common.pages import plot_text
+from pinesy._common.validation import FloatArray
+from pinesy.rules.syntax.writer import show_value
+
+if TYPE_CHECKING:
+    from pinesy.rules.possibility import Possibility
+
+#: Attributes that are shown.
+OUTPUTS = 8
+
+
+def certainties(pi: "Possibility") -> FloatArray:
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value, of one distribution.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Possibility
+    >>> certainties(Possibility(Attribute("a", "xyz"), np.array([1.0, 0.25, 0.5])))
+    array([0.5, 0. , 0. ])
+    """
+    first, second = np.sort(np.append(pi.degrees, 0.0))[:-3:-1]
+    return np.asarray(1.0 - np.where(pi.degrees == first, second, first))
+
+
+def most_possible(pi: "Possibility") -> list[int]:
+    """Return the places of the most possible values, in the order of the domain."""
+    found: list[int] = np.sort(np.argsort(-pi.degrees, kind="stable")[:LINES]).tolist()
+    return found
+
+
+def distribution_html(pi: "Possibility") -> Markup:
+    """Return bars of one distribution, or a table of the samples of a batch."""
+    return results_html({pi.attribute.name: pi}) if pi.is_batch else _bars(pi)
+
+
+def _bars(pi: "Possibility") -> Markup:
+    """Return bars of the most possible values, in the order of the domain."""
+    shown = most_possible(pi)
+    sure = certainties(pi) if pi.normalised else None
+    lines: list[BarLine] = [
+        (
+            cut(show_value(pi.attribute.domain[i]), 60),
+            float(pi.degrees[i]),
+            None if sure is None else float(sure[i]),
+        )
+        for i in shown
+    ]
+    rest = np.delete(pi.degrees, shown)
+    left = f"values, at most {rest.max():.4g}" if len(rest) else ""
+    clash = f"the rules contradict each other: contradiction {pi.contradiction:.4g}"
+    note = Markup("") if pi.normalised else tag("div", clash)
+    return bars(lines, cut(pi.attribute.name, 60)) + more(len(rest), left) + note
+
+
+def results_html(results: "Mapping[str, Possibility]") -> Markup:
+    """Return what was inferred of some attributes: bars, or a table of the samples of a batch."""
+    shown = [results[name] for name in list(results)[:OUTPUTS]]
+    left = more(len(results) - len(shown), "attributes")
+    if not shown or not shown[0].is_batch:
+        return joined(map(_bars, shown)) + left
+    head = ["sample", *(title for pi in shown for title in (cut(pi.attribute.name, 60), "certain"))]
+    lines = ([str(row), *_cells(shown, row)] for row in range(len(shown[0])))
+    return first_lines(head, lines, len(shown[0]), "samples") + left
+
+
+def _cells(results: "list[Possibility]", row: int) -> Iterator[str]:
+    for batch in results:
+        pi = batch.sample(row)
+        yield show_value(pi.best) if pi.decided else "ambiguous" if pi.normalised else "none"
+        yield f"{pi.certainty:.4g}" if pi.normalised else f"contradiction {pi.contradiction:.4g}"
+
+
+def draw_distribution(axes: Any, pi: "Possibility") -> None:
+    """Draw bars of one distribution, or the degrees of all samples of a batch as shades."""
+    if pi.is_batch:
+        image = axes.imshow(pi.degrees, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
+        axes.figure.colorbar(image, ax=axes, label="possibility")
+        axes.set(xlabel=plot_text(pi.attribute.name), ylabel="sample")
+        if len(pi.attribute.domain) <= LINES:
+            axes.set_xticks(range(len(pi.attribute.domain)), _names(pi.attribute.domain))
+        return
+    shown = most_possible(pi)
+    places = range(len(shown))
+    axes.barh(places, pi.degrees[shown], color=BLUE, label="possible")
+    if pi.normalised:
+        axes.barh(places, certainties(pi)[shown], color=ORANGE, label="certain")
+    axes.set_yticks(places, _names([pi.attribute.domain[i] for i in shown]))
+    axes.invert_yaxis()
+    axes.set(xlim=(0.0, 1.0), xlabel="degree", title=plot_text(pi.attribute.name))
+    axes.legend()
+
+
+def _names(values: Iterable[Hashable]) -> list[str]:
+    return [plot_text(show_value(value)) for value in values]
