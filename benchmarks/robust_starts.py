@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from pinesy import Attribute, Cascade, function, sum_of
+from pinesy import Attribute, Cascade, check_concepts, function, sum_of
 from pinesy.nets import (
     AnsweredInputs,
     AnswerPhase,
@@ -28,7 +28,6 @@ from pinesy.nets import (
     augment,
     fit_from_starts,
     preprocess,
-    reading,
 )
 from pinesy.problems import digits
 
@@ -40,15 +39,12 @@ SEEDS = 5
 class AugmentedDigits(AnsweredInputs):
     """Samples whose images are moved, turned and bent at random, a batch at a time."""
 
-    def __getitems__(self, rows: list[int]) -> list[Any]:
-        """Return samples, their images augmented."""
+    def __getitems__(self, rows: list[int]) -> Any:
+        """Return a batch, its images augmented."""
         rng = np.random.default_rng(int(torch.randint(2**31, ())))
-        seen = {
-            name: augment(x[rows], rng, 1.0) if x.ndim == 4 else x[rows]
-            for name, x in self.inputs.items()
-        }
-        answers = [{n: v[row] for n, v in self.answers.items()} for row in rows]
-        return [({n: x[i] for n, x in seen.items()}, a) for i, a in enumerate(answers)]
+        seen, answers = super().__getitems__(rows)
+        images = {n: augment(x, rng, 1.0) if x.ndim == 4 else x for n, x in seen.items()}
+        return images, answers
 
 
 def cnn(classes: int) -> nn.Module:
@@ -167,15 +163,15 @@ def run(task: Task, seed: int, say: Callable[[str], object]) -> dict[str, Any]:
         say=say,
     )
     _, labels = digits()
-    with torch.no_grad():
-        p = chosen.reader(test.inputs)
-    read = reading(
-        torch.cat([p[name] for name in task.names]).double().numpy(), labels[drawn.T.ravel()]
+    p = chosen.reader.predict_proba(test.inputs)
+    digit = Attribute("digit", range(task.classes))
+    read = check_concepts(
+        digit, np.concatenate([p[name] for name in task.names]), labels[drawn.T.ravel()]
     )
     layers = {"probabilistic": probabilistic, "possibilistic": possibilistic}
     return {
         "starts": {str(k): round(v, 4) for k, v in chosen.scores.items()},
-        "reading": str(read),
+        "reading": read.reading,
         "concepts": round(read.accuracy, 4),
         "answers": {k: round(answer_score(chosen.reader, v, test), 4) for k, v in layers.items()},
         "seconds": round(time.process_time() - began, 1),

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from pinesy import transforms
+from pinesy import Attribute, transforms
 from pinesy._common.validation import FloatArray
+from pinesy.concepts.concept_check import ConceptCheck, check_concepts
 from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
 from pinesy.learning.evaluations import answers
 from pinesy.learning.learning_arguments import members
-from pinesy.nets import Reading, reading
 from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import TIMED, Stopwatch, environment, peak_memory
@@ -69,7 +69,7 @@ class Bench:
             "supervision": experiment.supervision,
             "samples": {name: len(getattr(task, name)) for name in PARTS},
             "digit_accuracy": read.accuracy,
-            "reading": str(read),
+            "reading": read.reading,
             **solved,
             "seconds": {part: watch.seconds.get(part, 0.0) for part in TIMED},
             "memory_mb": peak_memory(),
@@ -91,10 +91,12 @@ class Bench:
         found = explained_sums(cascade, evidence, task.test.targets, images)
         return [case.to_dict() for case in found]
 
-    def _reading(self, task: Task, seen: Seen) -> Reading:
+    def _reading(self, task: Task, seen: Seen) -> ConceptCheck:
         """Return how the network reads images for test, whose digits it never learned from."""
         rows = task.seen.searchsorted(task.judged_on)
-        return reading(seen.probabilities[rows], self._images.labels[task.judged_on])
+        digit = Attribute("digit", range(seen.probabilities.shape[1]))
+        labels = self._images.labels[task.judged_on]
+        return check_concepts(digit, seen.probabilities[rows], labels)
 
 
 def candidate_power(setting: str) -> int:

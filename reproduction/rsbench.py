@@ -26,11 +26,14 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.nets import (
     START,
-    Answered,
+    AnsweredInputs,
+    AnswerPhase,
     DeepSoftLogCNN,
     Recipe,
-    best_start,
+    RuleLayer,
+    fit_from_starts,
     predict_proba,
+    preprocess,
     using_threads,
 )
 from pinesy.rulebase.cascade import Cascade
@@ -59,10 +62,13 @@ MEASURES: Final = {
 WAYS: Final = {"one": "one start", "combined": "starts combined", "cautious": "one, cautious"}
 
 
-def answered(rules: Cascade, part: PairsPart, images: Images) -> Answered:
+def answered(part: PairsPart, images: Images) -> AnsweredInputs:
     """Return samples with their sums, and nothing else that is known of them."""
-    answers = {"total": part.digits.sum(axis=1)}
-    return Answered(rules, ["left", "right"], images.pixels[part.images], answers)
+    seen = {
+        name: preprocess(images.pixels[at])
+        for name, at in zip(("left", "right"), part.images.T, strict=True)
+    }
+    return AnsweredInputs(seen, {"total": part.digits.sum(axis=1)})
 
 
 def starts_of(
@@ -78,19 +84,21 @@ def starts_of(
 
     Trainings have checkpoints in the directory, and go on from there.
     """
-    train, valid = (answered(rules, parts[name], images) for name in ("train", "valid"))
+    train, valid = (answered(parts[name], images) for name in ("train", "valid"))
+    classes, phase = len(rules.inputs[0].domain), AnswerPhase(RuleLayer(rules), recipe, "both")
     networks, scores = {}, {}
     for seed in seeds:
-        start = best_start(
-            lambda seed: DeepSoftLogCNN(train.classes, seed=seed),
+        start = fit_from_starts(
+            lambda seed: DeepSoftLogCNN(classes, seed=seed),
+            [phase],
             train,
             valid,
-            recipe,
             seeds=[seed],
+            enough=0.0,
             directory=directory,
             say=say,
         )
-        networks[seed], scores[seed] = start.network, start.score
+        networks[seed], scores[seed] = start.reader.network, start.score
     return networks, scores
 
 

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pinesy.inverse.factor_graph import factor_graph
+from pinesy import Attribute, all_different
 from pinesy.nets import (
     BETTER_EYE,
+    FINISH,
     PAPER,
     PAPER_CODE,
     PAPER_SUDOKU4,
-    Answered,
+    START,
+    AnsweredInputs,
+    AnswerPhase,
     DeepSoftLogCNN,
     History,
     PaperCNN,
     Recipe,
+    RuleLayer,
     learn_from_answers,
     network_fingerprint,
+    preprocess,
 )
-from pinesy.nets.learning_from_answers import FINISH, START
+from pinesy.problems.visual_sudoku import units
 from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
-from reproduction.tasks import Part, Task
+from reproduction.tasks import Indices, Part, Task
 
 if TYPE_CHECKING:  # pinesy.nets says it better if PyTorch is not there
     from torch import nn
@@ -35,6 +40,8 @@ Network = PaperCNN | DeepSoftLogCNN
 LARGE_EPOCHS: Final = 6
 #: A start sees at least as many images, or the same ones often.
 START_IMAGES: Final = 100_000
+#: In a step of a start.
+BATCH_IMAGES: Final = 64
 #: The starts of a run have seeds of their own.
 SEEDS_A_RUN: Final = 100
 
@@ -150,12 +157,70 @@ def _recipe(problem: str, setting: str) -> Recipe:
     return replace(recipe, schedule=PAPER_CODE.schedule) if setting == "authors-code" else recipe
 
 
-def answered(task: Task, part: Part, images: Images) -> Answered:
+def answered(task: Task, part: Part, images: Images) -> AnsweredInputs:
     """Return the samples of a part with what its rules should conclude in the end."""
-    rules = task.rules()
-    inputs = sorted(task.columns, key=task.columns.__getitem__)
-    answers = {a.name: part.targets[a.name] for a in rules.outputs}
-    return Answered(rules, inputs, images.pixels[part.images], answers)
+    seen = {name: preprocess(images.pixels[part.images[:, i]]) for name, i in task.columns.items()}
+    return AnsweredInputs(seen, {a.name: part.targets[a.name] for a in task.rules().outputs})
+
+
+def unit_places(part: Part) -> Indices:
+    """Return the images (units, dim) of the rows, columns and blocks of puzzles that are valid."""
+    dim = round(part.images.shape[1] ** 0.5)
+    valid = part.images[part.targets["c"] == 1]
+    return np.asarray(valid[:, units(dim)].reshape(-1, dim))
+
+
+def answered_units(part: Part, images: Images) -> AnsweredInputs:
+    """Return what the verdict on a valid puzzle says: no row, column or block repeats a digit."""
+    places = unit_places(part)
+    seen = {f"cell_{i}": preprocess(images.pixels[at]) for i, at in enumerate(places.T)}
+    return AnsweredInputs(seen, {"different": [True] * len(places)})
+
+
+@dataclass(frozen=True, eq=False)
+class FirstTraining:
+    """What networks learn from in the beginning: rules, samples, and in what semantics.
+
+    Attributes
+    ----------
+    layer : the rules
+    loss : what is made small
+    train, valid : the samples
+    places : the images of the samples for training, in the order of the rules' inputs
+    recipe : how
+    """
+
+    layer: RuleLayer
+    loss: str
+    train: AnsweredInputs
+    valid: AnsweredInputs
+    places: Indices
+    recipe: Recipe
+
+
+def first_training(task: Task, images: Images, scale: Scale) -> FirstTraining:
+    """Return how networks begin to learn from the answers of a task.
+
+    From sums they learn by gradients and by beliefs, with possibilities. A verdict on a puzzle
+    says next to nothing about a single cell; but if it is valid, so are its rows, columns and
+    blocks, and for these the probability that all digits differ is exact. Puzzles that are not
+    valid are not learned from.
+    """
+    if "c" in task.groups:
+        dim = round(len(task.columns) ** 0.5)
+        rules = all_different("different", [Attribute(f"cell_{i}", range(dim)) for i in range(dim)])
+        layer, loss = RuleLayer(rules, semantics="probabilistic"), "beliefs"
+        samples = [answered_units(part, images) for part in (task.train, task.valid)]
+        places, start = unit_places(task.train), replace(START, learning_rate=2e-3)
+    else:
+        layer, loss, start = RuleLayer(task.rules()), "both", START
+        samples = [answered(task, part, images) for part in (task.train, task.valid)]
+        columns = [task.columns[a.name] for a in layer.rules.inputs]
+        places = task.train.images[:, columns]
+    epochs = max(START.epochs, -(-START_IMAGES // places.size))
+    batch = max(BATCH_IMAGES // places.shape[1], 1)
+    recipe = replace(start, batch=batch).with_epochs(scale.epochs or epochs)
+    return FirstTraining(layer, loss, samples[0], samples[1], places, recipe)
 
 
 def trained_from_answers(
@@ -175,37 +240,34 @@ def trained_from_answers(
 
     Notes
     -----
-    Starts are always of DeepSoftLog's network, which is quick. They learn by gradients and
-    beliefs; by gradients only where the rules have loops, as those of Sudoku, which conditioning
-    is slow and not exact with.
+    Starts are always of DeepSoftLog's network, which is quick.
     """
-    train, valid = (answered(task, part, images) for part in (task.train, task.valid))
-    loss = "both" if factor_graph(train.cascade).is_forest else "answers"
-    epochs = max(START.epochs, -(-START_IMAGES // len(train.flat)))
-    start = START.with_epochs(scale.epochs or epochs)
-    first = SEEDS_A_RUN * training.seed
+    first = first_training(task, images, scale)
+    seed = SEEDS_A_RUN * training.seed
     learned = learn_from_answers(
         lambda seed: training.architecture(training.classes, seed=seed),
-        train,
-        valid,
-        seeds=range(first, first + scale.starts),
-        loss=loss,
-        start=start,
+        [AnswerPhase(first.layer, first.recipe, first.loss)],
+        first.train,
+        first.valid,
+        seeds=range(seed, seed + scale.starts),
         finish=training.recipe_for(scale),
         make_start=lambda seed: DeepSoftLogCNN(training.classes, seed=seed),
         directory=directory,
         say=say,
     )
-    right = learned.labels.argmax(axis=1) == images.labels[task.train.images].ravel()
+    labels = np.stack([learned.labels[a.name] for a in first.layer.rules.inputs], axis=1)
     said = {
         "architecture": DeepSoftLogCNN.__name__,
-        "loss": loss,
-        "epochs": start.epochs,
+        "semantics": first.layer.semantics,
+        "loss": first.loss,
+        "epochs": first.recipe.epochs,
         "scores": {str(seed): score for seed, score in learned.start.scores.items()},
         "chosen": learned.start.seed,
+        "kept": learned.reader is learned.start.reader,
         "corrected": learned.corrected,
-        "labels_right": float(np.mean(right)),
+        "labels_right": float(np.mean(labels.argmax(axis=2) == images.labels[first.places])),
     }
+    (history,) = learned.histories.values()
     return Trained(
-        training, learned.network, learned.history, start=said, others=learned.start.seconds
+        training, learned.reader.network, history, start=said, others=learned.start.seconds
     )

@@ -16,11 +16,11 @@ from pinesy import problems
 from reproduction import Experiment, Store, experiments_of, scheduler
 from reproduction.commands import app
 from reproduction.report import read_report
-from reproduction.tasks import addition_task
+from reproduction.tasks import addition_task, sudoku_task
 from reproduction.tests.synthetic import a_record, keep
 from reproduction.tests.test_report import row, section
 from reproduction.tests.tiny import TINY, few_mnist, timeless
-from reproduction.trainings import answered
+from reproduction.trainings import answered, answered_units, unit_places
 
 SETTINGS = ("answers", "answers-deepsoftlog-cnn")
 EXPERIMENTS = [
@@ -55,8 +55,21 @@ def test_nothing_but_answers_is_taken_from_the_samples() -> None:
     task = addition_task(EXPERIMENTS[0], images, TINY)
     found = answered(task, task.train, images)
     assert sorted(found.answers) == ["y_0", "y_1"]
-    assert found.labels is None
-    assert found.images.shape == (60, 2, 28, 28)
+    assert {name: tuple(x.shape) for name, x in found.inputs.items()} == {
+        "a_1": (60, 1, 28, 28),
+        "a_2": (60, 1, 28, 28),
+    }
+
+
+def test_what_the_verdict_on_a_valid_puzzle_says() -> None:
+    images = TINY.images()
+    task = sudoku_task(EXPERIMENTS[-1], images, TINY)
+    places = unit_places(task.train)
+    n_valid = int((task.train.targets["c"] == 1).sum())
+    assert places.shape == (12 * n_valid, 4)
+    assert all(len(set(row)) == 4 for row in images.labels[places].tolist())
+    found = answered_units(task.train, images)
+    assert found.answers == {"different": [True] * len(places)}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=str)
@@ -65,12 +78,12 @@ def test_a_record_says_what_was_learned_from(place: Path, experiment: Experiment
     alone = {"addition": "sum only", "sudoku": "validity only"}
     assert found["supervision"] == alone[experiment.problem]
     assert (found["thresholds"], found["distance"]) == ({}, None)
-    name = "PaperCNN" if experiment.setting == "answers" else "DeepSoftLogCNN"
-    assert found["network"]["architecture"] == name
     start = found["network"]["start"]
+    is_large = experiment.setting == "answers" and not start["kept"]
+    assert found["network"]["architecture"] == ("PaperCNN" if is_large else "DeepSoftLogCNN")
     assert list(start["scores"]) == ["100", "101"]
     assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
-    assert start["loss"] == {"addition": "both", "sudoku": "answers"}[experiment.problem]
+    assert start["loss"] == {"addition": "both", "sudoku": "beliefs"}[experiment.problem]
     assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
 
 
@@ -79,7 +92,7 @@ def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -
     networks = {(r["problem"], r["size"], r["setting"]): r["network"] for r in records}
     assert len({n["fingerprint"] for n in networks.values()}) == len(EXPERIMENTS) // 2
     for network in networks.values():
-        last = f"last-{network['start']['chosen']}.safetensors"
+        last = f"last-{network['start']['chosen']}-0.safetensors"
         assert (place / "work" / network["file"] / last).exists()
 
 

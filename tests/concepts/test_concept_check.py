@@ -130,3 +130,37 @@ def test_what_is_wrong_is_said() -> None:
         check_concepts(DIGIT, np.eye(5)[:1], [7])
     with raises_saying(DomainError, "bins is 0"):
         check_concepts(DIGIT, np.eye(5)[:1], [0], bins=0)
+
+
+# --- kinds of readings -------------------------------------------------------------------------
+
+LABELS = np.repeat([0, 1, 2, 3], 5)
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "says", "accuracy"),
+    [
+        ([0, 1, 2, 3], "right", "right", 0.95),
+        ([2, 1, 0, 3], "permuted", "permuted: 0 as 2, 2 as 0", 0.45),
+        ([1, 2, 3, 0], "permuted", "permuted: 0 as 1, 1 as 2, 2 as 3, 3 as 0", 0.0),
+        ([0, 1, 1, 3], "merged", "merged: 2 as 1", 0.7),
+    ],
+)
+def test_readings(names: list[int], kind: str, says: str, accuracy: float) -> None:
+    read = np.array(names)[LABELS]
+    read[-1] = 2  # one input is read otherwise than its like
+    found = check_concepts(Attribute("digit", range(4)), np.eye(4)[read], LABELS)
+    assert (found.kind, found.reading) == (kind, says)
+    assert says in str(found)
+    assert found.accuracy == pytest.approx(accuracy)
+
+
+def test_values_without_inputs_are_not_spoken_of() -> None:
+    found = check_concepts(Attribute("digit", range(4)), np.eye(4)[[3, 3]], [3, 3])
+    assert (found.read_as, found.kind) == ({3: 3}, "right")
+
+
+def test_readings_name_values() -> None:
+    bar = Attribute("bar", ["top", "middle", "bottom"])
+    read = check_concepts(bar, np.eye(3)[[1, 1, 0, 2]], ["top", "top", "middle", "bottom"])
+    assert read.reading == "permuted: top as middle, middle as top"

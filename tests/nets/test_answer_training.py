@@ -13,7 +13,7 @@ from pinesy.exceptions import DataError, DomainError, PinesyError, UnknownAttrib
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
-from torch.utils.data import DataLoader  # noqa: E402
+from torch.utils.data import DataLoader, IterableDataset  # noqa: E402
 
 from pinesy.nets import (  # noqa: E402
     AnsweredInputs,
@@ -26,6 +26,7 @@ from pinesy.nets import (  # noqa: E402
     fit_answers,
     fit_from_starts,
 )
+from pinesy.nets.answered_inputs import collate  # noqa: E402
 
 NUMBER, WORD = Attribute("number", range(3)), Attribute("word", ["plus", "times"])
 OTHER = Attribute("other", range(3))
@@ -48,6 +49,16 @@ def samples(n: int = 64, seed: int = 0) -> AnsweredInputs:
     corners = np.array([[0.0, 3.0], [3.0, 0.0], [-3.0, -3.0]], np.float32)
     seen = {"number": corners[a], "other": corners[b], "word": w}
     return AnsweredInputs(seen, {"answer": np.where(w < 2, a + b, a * b)})
+
+
+class Stream(IterableDataset):  # type: ignore[type-arg]
+    """Samples one after the other: nobody knows how many."""
+
+    def __init__(self, data: Any, n: int = 64) -> None:
+        self.data, self.n = data, n
+
+    def __iter__(self) -> Any:
+        return (self.data[i] for i in range(self.n))
 
 
 def state(network: Any) -> list[Any]:
@@ -84,6 +95,23 @@ def test_a_loader_and_a_data_set_of_ones_own() -> None:
     assert len(fit.losses) == 3
 
 
+def test_a_stream_of_samples(tmp_path: Path) -> None:
+    file, one = tmp_path / "run.safetensors", Recipe("adamw", 0.03, "one-cycle", 16, 2, t_max=2)
+    for loader in (Stream(samples()), DataLoader(Stream(samples()), 8, collate_fn=collate)):
+        file.unlink(missing_ok=True)
+        for epochs in (1, 2):
+            recipe = Recipe(**{**vars(one), "epochs": epochs})
+            halves = reader()
+            fit = fit_answers(halves, LAYER, loader, samples(), recipe, seed=0, checkpoint=file)
+        assert fit.resumed == 1
+        whole = reader()
+        expected = fit_answers(whole, LAYER, loader, samples(), one, seed=0)
+        assert fit.losses == expected.losses
+        assert all(torch.equal(x, y) for x, y in zip(state(whole), state(halves), strict=True))
+    with raises_saying(DataError, "another training", "fingerprint"):
+        fit_answers(reader(), LAYER, Stream(samples(), 32), samples(), one, seed=0, checkpoint=file)
+
+
 def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     whole = reader()
     expected = fit_answers(whole, LAYER, samples(), samples(seed=1), RECIPE, seed=3)
@@ -94,7 +122,7 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path: Path) -> Non
         if len(lines) == 2:
             raise KeyboardInterrupt
 
-    file, first = tmp_path / "run.pt", reader()
+    file, first = tmp_path / "run.safetensors", reader()
     with pytest.raises(KeyboardInterrupt):
         fit_answers(
             first, LAYER, samples(), samples(seed=1), RECIPE, seed=3, checkpoint=file, say=stop
@@ -104,10 +132,10 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     assert fit.resumed == 1
     assert (fit.losses, fit.scores, fit.best) == (expected.losses, expected.scores, expected.best)
     assert all(torch.equal(x, y) for x, y in zip(state(whole), state(again), strict=True))
-    with raises_saying(DataError, "another training"):
-        fit_answers(again, LAYER, samples(), samples(), RECIPE, seed=4, checkpoint=file)
+    with raises_saying(DataError, "another training: its seed is '3', not '4'"):
+        fit_answers(again, LAYER, samples(), samples(seed=1), RECIPE, seed=4, checkpoint=file)
     file.write_bytes(b"nothing")
-    with raises_saying(DataError, "no checkpoint of a training"):
+    with raises_saying(DataError, "a damaged checkpoint"):
         fit_answers(again, LAYER, samples(), samples(), RECIPE, seed=3, checkpoint=file)
 
 
@@ -119,7 +147,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state() -> None:
         loss = answer_loss(layer, layer(p), answers)
         return loss * (float("nan") if calls[0] == 6 else 1.0)
 
-    with raises_saying(PinesyError, "the loss of step 2 in epoch 2 is nan: training stops"):
+    with raises_saying(PinesyError, "the loss of step 2 in epoch 2 is nan", "after epoch 1"):
         fit_answers(trained, LAYER, samples(), samples(), RECIPE, seed=0, loss=breaks)
     assert all(bool(torch.isfinite(x).all()) for x in state(trained))
     other = reader()
@@ -146,6 +174,8 @@ def test_data_that_yield_nothing_are_refused() -> None:
         fit_answers(reader(), LAYER, DataLoader(numbers), samples(), RECIPE, seed=0)
     with raises_saying(DataError, "give a Dataset or a DataLoader"):
         fit_answers(reader(), LAYER, 5, samples(), RECIPE, seed=0)
+    with raises_saying(DataError, "data yields nothing"):
+        fit_answers(reader(), LAYER, Stream(samples(), 0), samples(), RECIPE, seed=0)
 
 
 def test_networks_and_answers_that_do_not_fit_are_refused() -> None:
@@ -161,8 +191,23 @@ def test_networks_and_answers_that_do_not_fit_are_refused() -> None:
         answer_score(flat, LAYER, samples())
     with raises_saying(DomainError, "answers"):
         answer_score(reader(), LAYER, AnsweredInputs(samples().inputs, {"answer": [9] * 64}))
-    with raises_saying(DataError, "no output"):
-        answer_score(reader(), LAYER, AnsweredInputs(samples().inputs, {"word": ["plus"] * 64}))
+    with raises_saying(UnknownAttributeError, "'wort', which is no output"):
+        answer_score(reader(), LAYER, AnsweredInputs(samples().inputs, {"wort": ["plus"] * 64}))
+
+
+def test_a_phase_with_rules_and_samples_of_its_own() -> None:
+    one = Recipe("adamw", 0.03, "constant", batch=16, epochs=1)
+    easy = function("even", [NUMBER], lambda a: a % 2 == 0)
+    seen = samples().inputs["number"]
+    parity = AnsweredInputs({"number": seen}, {"even": (seen[:, 1] != 0).tolist()})
+    layer = RuleLayer(easy, semantics="probabilistic")
+    phases = [AnswerPhase(layer, one, data=parity, validation=parity), AnswerPhase(LAYER, one)]
+    chosen = fit_from_starts(reader, phases, samples(), samples(seed=1), seeds=[0])
+    other = reader()
+    fit_answers(other.over(easy), layer, parity, parity, one, seed=0)
+    fit_answers(other, LAYER, samples(), samples(seed=1), one, seed=0)
+    same = zip(state(other), state(chosen.reader), strict=True)
+    assert all(torch.equal(x, y) for x, y in same)
 
 
 def test_several_starts_and_phases() -> None:

@@ -19,13 +19,13 @@ from pinesy.nets import (  # noqa: E402
     PaperCNN,
     load_weights,
     network_fingerprint,
-    network_training,
     preprocess,
     train,
 )
 from pinesy.nets import augmentation as module  # noqa: E402
 from pinesy.nets.augmentation import BLACK, augment  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
+from pinesy.nets.training_loop import TrainingLoop  # noqa: E402
 
 IMAGES, LABELS = bars(24)
 RECIPE = replace(BETTER_EYE, batch=8, epochs=3, t_max=3, average_from=1)
@@ -128,16 +128,16 @@ def test_wrong_pixels() -> None:
 def steps(monkeypatch: pytest.MonkeyPatch, recipe: Any, images: Any = IMAGES) -> list[Any]:
     """Return the images, the learning rate and the weights after it of each step."""
     seen: list[Any] = []
-    step = network_training._TrainingRun._step
+    step = TrainingLoop._step
 
-    def noted(run: Any, pixels: Any, labels: Any) -> Any:
-        done = step(run, pixels, labels)
+    def noted(run: Any, batch: Any, *where: Any) -> Any:
+        done, pixels = step(run, batch, *where), batch[0]
         weights = [p.detach().clone() for p in run.network.parameters()]
         seen.append((pixels.clone(), run.optimizer.param_groups[0]["lr"], weights))
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(network_training._TrainingRun, "_step", noted)
+        patch.setattr(TrainingLoop, "_step", noted)
         train(PaperCNN(4, seed=0), images, LABELS, recipe, seed=0)
     return seen
 

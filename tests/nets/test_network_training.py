@@ -43,6 +43,7 @@ from pinesy.nets import (  # noqa: E402
 )
 from pinesy.nets import network_training as module  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
+from pinesy.nets.training_loop import TrainingLoop  # noqa: E402
 
 IMAGES, LABELS = bars(24)
 SMALL = replace(DEEPSOFTLOG, batch=8, epochs=4)
@@ -135,13 +136,13 @@ def test_each_epoch_has_its_own_order_of_all_images(monkeypatch: pytest.MonkeyPa
 
 def test_each_epoch_has_its_learning_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     rates: list[float] = []
-    step = module._TrainingRun._step
+    step = TrainingLoop._step
 
     def noted(run: Any, *arguments: Any) -> Any:
         rates.extend(group["lr"] for group in run.optimizer.param_groups)
         return step(run, *arguments)
 
-    monkeypatch.setattr(module._TrainingRun, "_step", noted)
+    monkeypatch.setattr(TrainingLoop, "_step", noted)
     trained(recipe=replace(WITH_DROPOUT, epochs=3))
     assert rates == pytest.approx([1.0] * 3 + [0.7] * 3 + [0.49] * 3)
 
@@ -167,7 +168,7 @@ def test_progress_is_shown_only_if_asked_for(
         bars_made.append((label, total))
         return nullcontext(SimpleNamespace(advance=advanced.append))
 
-    monkeypatch.setattr(module, "progress_bar", noted)
+    monkeypatch.setattr("pinesy.nets.training_loop.progress_bar", noted)
     for epochs, progress in ((1, True), (3, True), (4, False)):
         network, recipe = DeepSoftLogCNN(4), replace(SMALL, epochs=epochs)
         path = tmp_path / "c"
@@ -203,7 +204,7 @@ def test_training_that_is_done_is_not_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, history = trained(checkpoint=tmp_path / "c")
-    monkeypatch.setattr(module._TrainingRun, "_step", lambda *_: pytest.fail("a step"))
+    monkeypatch.setattr(TrainingLoop, "_step", lambda *_: pytest.fail("a step"))
     again, found = trained(checkpoint=tmp_path / "c")
     assert again == expected
     assert found == replace(history, resumed=4)
@@ -305,8 +306,8 @@ def go_on(path: Path, **change: Any) -> None:
         ({"recipe": replace(SMALL, learning_rate=0.5)}, ["recipe", "0.001", "not", "0.5"]),
         ({"recipe": replace(SMALL, epochs=1)}, ["after epoch 2", "has only 1"]),
         ({"seed": 7}, ["seed is '0', not '7'"]),
-        ({"images": IMAGES[::-1].copy()}, ["fingerprint of images and labels"]),
-        ({"labels": LABELS[::-1].copy()}, ["fingerprint of images and labels"]),
+        ({"images": IMAGES[::-1].copy()}, ["fingerprint of the data"]),
+        ({"labels": LABELS[::-1].copy()}, ["fingerprint of the data"]),
     ],
 )
 def test_a_checkpoint_of_another_training(
@@ -456,7 +457,7 @@ def test_bad_input(change: dict[str, Any], error: type[PinesyError], said: str) 
 
 def test_training_that_diverges(tmp_path: Path) -> None:
     recipe = Recipe("adamw", 1e30, "constant", batch=8, epochs=3)
-    with raises_saying(PinesyError, "the loss of epoch", "learning rate 1e+30", "smaller"):
+    with raises_saying(PinesyError, "the loss of step", "learning rate 1e+30", "smaller"):
         trained(recipe=recipe, checkpoint=tmp_path / "c")
 
 

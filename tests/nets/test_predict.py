@@ -18,7 +18,7 @@ from messages import raises_saying  # noqa: E402
 from nets.conftest import bars  # noqa: E402
 from pinesy.exceptions import DataError, DomainError  # noqa: E402
 from pinesy.nets import DeepSoftLogCNN, PaperCNN, PredictionCache, predict_proba, preprocess  # noqa: E402
-from pinesy.nets import checkpoints as module  # noqa: E402
+from pinesy.nets import prediction_cache as module  # noqa: E402
 
 IMAGES, _ = bars(7)
 

@@ -117,9 +117,7 @@ def test_losses_take_values_and_are_least_where_answers_are_sure(semantics: str)
 @pytest.mark.parametrize("semantics", SEMANTICS)
 def test_answers_that_nothing_gives_are_refused(semantics: str) -> None:
     layer = RuleLayer(LOOP, semantics=semantics)
-    with raises_saying(
-        DataError, "sample 1: no values of the inputs give its answers (b = 0, d = 0"
-    ):
+    with raises_saying(DataError, "sample 1: no reading gives its answers (b = 0, d = 0"):
         belief_loss(layer, drawn(LOOP, 2), {"b": [1, 0], "d": [0, 0]})
     with raises_saying(DomainError, "answers"):
         belief_loss(layer, drawn(LOOP, 2), {"d": [0, 7]})

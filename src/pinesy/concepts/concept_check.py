@@ -69,6 +69,24 @@ class ConceptCheck:
         domain = self.attribute.domain
         return {domain[i]: domain[most[i]] for i in rows}
 
+    @property
+    def kind(self) -> str:
+        """``"right"``; ``"permuted"`` if values are taken for one another; else ``"merged"``.
+
+        It is about what most inputs of each value are read as. Permuted values may give right
+        answers all the same, where rules do not care what the values are called; merged ones lie
+        behind some of the errors.
+        """
+        if all(value == read for value, read in self.read_as.items()):
+            return "right"
+        return "permuted" if len(set(self.read_as.values())) == len(self.read_as) else "merged"
+
+    @property
+    def reading(self) -> str:
+        """The kind in words, such as ``"permuted: 0 as 5, 5 as 0"``."""
+        wrong = [f"{value} as {read}" for value, read in self.read_as.items() if value != read]
+        return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
+
     def __str__(self) -> str:
         """Return the measures, a line each, and the confusion."""
         domain = [show_value(value) for value in self.attribute.domain]
@@ -76,6 +94,7 @@ class ConceptCheck:
         width = max(5, *map(len, domain), len(str(self.confusion.max())))
         lines = [
             f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them rightly",
+            self.reading,
             f"collapse {self.collapse:.2f}: {used} of {present} values are read",
             f"calibration error {self.calibration_error:.3f}",
             " ".join(["true".rjust(width), *(f"as {d}".rjust(width) for d in domain)]),
@@ -104,6 +123,7 @@ def check_concepts(
     >>> seen = [[0.9, 0.1, 0], [0, 1, 0], [0, 0.8, 0.2]]
     >>> print(check_concepts(digit, seen, [0, 1, 2]))
     digit: 3 read, 66.7 % of them rightly
+    merged: 2 as 1
     collapse 0.33: 2 of 3 values are read
     calibration error 0.300
      true  as 0  as 1  as 2

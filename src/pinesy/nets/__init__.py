@@ -16,21 +16,18 @@ from pinesy.nets import differentiable_transforms
 from pinesy.nets.answer_losses import answer_loss, belief_loss, soft_label_loss
 from pinesy.nets.answer_starts import AnswerPhase, ChosenStart, fit_from_starts
 from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
-from pinesy.nets.answered_samples import Answered, soft_labels
+from pinesy.nets.answered_inputs import AnsweredInputs
 from pinesy.nets.augmentation import augment, perturb
 from pinesy.nets.checkpoints import (
-    PredictionCache,
     data_fingerprint,
     load_weights,
     network_fingerprint,
 )
-from pinesy.nets.input_reader import AnsweredInputs, InputReader
+from pinesy.nets.input_reader import InputReader
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
     LearnedFromAnswers,
-    Start,
-    best_start,
     learn_from_answers,
 )
 from pinesy.nets.network_perception import NetworkPerception
@@ -38,16 +35,15 @@ from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import (
     DeepSoftLogCNN,
     PaperCNN,
-    Reading,
     predict_proba,
     preprocess,
-    reading,
     using_threads,
 )
 from pinesy.nets.possibilistic_layer import PossibilisticLayer
+from pinesy.nets.prediction_cache import PredictionCache
 from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
 from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.training_from_answers import train_from_answers
+from pinesy.nets.soft_labels import soft_labels
 
 __all__ = [
     "BETTER_EYE",
@@ -59,7 +55,6 @@ __all__ = [
     "START",
     "AnswerFit",
     "AnswerPhase",
-    "Answered",
     "AnsweredInputs",
     "ChosenStart",
     "DeepSoftLogCNN",
@@ -70,15 +65,12 @@ __all__ = [
     "PaperCNN",
     "PossibilisticLayer",
     "PredictionCache",
-    "Reading",
     "Recipe",
     "RuleLayer",
-    "Start",
     "answer_loss",
     "answer_score",
     "augment",
     "belief_loss",
-    "best_start",
     "data_fingerprint",
     "differentiable_transforms",
     "fit_answers",
@@ -89,11 +81,9 @@ __all__ = [
     "perturb",
     "predict_proba",
     "preprocess",
-    "reading",
     "soft_label_loss",
     "soft_labels",
     "train",
-    "train_from_answers",
     "using_threads",
 ]
 

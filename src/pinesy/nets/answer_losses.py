@@ -1,39 +1,34 @@
 """Losses of answers: for any networks, data, optimiser and loop. Answers are values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import log
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pinesy._common.names import by_name
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError, UnknownAttributeError, placed
-from pinesy.inverse import posterior
+from pinesy.exceptions import DataError, DomainError
+from pinesy.nets.answer_values import (
+    UNKNOWN,
+    Positions,
+    answer_positions,
+    known_labels,
+    named_answers,
+    one_hot,
+)
 from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse
 from pinesy.nets.rule_layer import RuleLayer
+from pinesy.nets.soft_labels import DOUBT, conditioned, refuse_impossible, specificity
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
-from pinesy.rules.attributes import Attribute
+from pinesy.transforms import antipignistic_inverse as as_probabilities
 
 #: So that the logarithm of an impossible answer is finite; below it the loss has this slope.
 LEAST, SLOPE = 1e-30, 100.0
-#: The share of the uniform distribution that is mixed into what a network sees: however sure it is
-#: of a wrong reading, no answer may be impossible.
-DOUBT = 1e-9
-
-
-def named_answers(answers: object) -> dict[str, Any]:
-    """Return answers by the names of attributes, or raise `DataError` if there are none."""
-    if not isinstance(answers, Mapping) or not answers:
-        raise DataError(
-            "there are no answers to learn from; give a mapping from at least one attribute to the "
-            "right values"
-        )
-    return by_name(answers, "answer")
+#: From a layer, the probabilities of inputs and the answers to what is made small.
+AnswerLoss = Callable[[RuleLayer, Mapping[str, Tensor], Mapping[str, Any]], Tensor]
 
 
 def answer_loss(
@@ -52,8 +47,8 @@ def answer_loss(
     rules : those that inferred the outputs, or the layer; rules alone stand for the possibilistic
         semantics
     outputs : by name, possibilities or weights (n, values), as the layer gives them
-    answers : for attributes or their names, the right value of each sample: a sequence, an array
-        or a tensor (n,)
+    answers : for attributes or their names, the right value of each sample, or None where nobody
+        knows it: a sequence, an array or a tensor (n,)
 
     Examples
     --------
@@ -70,54 +65,29 @@ def answer_loss(
     if not isinstance(outputs, Mapping):
         raise DataError(f"outputs is {outputs!r:.60}; give a mapping from names to tensors")
     layer = rules if isinstance(rules, RuleLayer) else None
-    attributes = (layer.rules if layer is not None else _cascade(rules)).attributes
-    positions = {}
-    for name, target in _targets(answers, attributes, outputs).items():
-        positions[name] = answer_positions(target).to(outputs[name].device)
-    if layer is None or layer.possibilistic is not None:
-        return positions_loss(outputs, positions)
-    shares = layer.as_probabilities(outputs)
-    chosen = [shares[name].gather(1, at[:, None]) for name, at in positions.items()]
-    return -_log(torch.cat(chosen, dim=1)).sum(dim=1).mean()
-
-
-def _cascade(rules: Any) -> Cascade:
-    return as_cascade(rules)
-
-
-def _targets(
-    answers: object, attributes: Mapping[str, Attribute], outputs: Mapping[str, Tensor]
-) -> dict[str, Target]:
-    """Return the answers, checked, for outputs of as many samples."""
-    targets = {}
-    for name, values in named_answers(answers).items():
-        if name not in outputs or name not in attributes:
-            raise UnknownAttributeError(
-                f"there is an answer for {name!r}, which is no output{suggestion(name, outputs)}"
-            )
-        given = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
-        with placed("answers"):
-            targets[name] = Target.of_values(given, attributes[name], len(outputs[name]))
-    return targets
-
-
-def answer_positions(target: Target) -> Tensor:
-    """Return the position of each answer in its domain."""
-    return torch.from_numpy(target.labels.astype(np.int64))
-
-
-def positions_loss(outputs: Mapping[str, Tensor], positions: Mapping[str, Tensor]) -> Tensor:
-    """Return the loss of answers, given by their positions in the domain."""
-    total = torch.zeros((), device=next(iter(outputs.values())).device)
+    attributes = (layer.rules if layer is not None else as_cascade(rules)).attributes  # type: ignore[arg-type]
+    n = len(next(iter(outputs.values()), ()))
+    positions = answer_positions(answers, attributes, outputs, n)
+    if layer is not None and layer.possibilistic is None:
+        shares: Mapping[str, Tensor] = layer.as_probabilities(outputs)
+        return torch.stack(
+            [_of_answers(shares[name][None], at[None]) for name, at in positions.items()]
+        ).sum()
     by_size: dict[int, list[str]] = {}  # domains of one size are worked on together
     for name in positions:
         by_size.setdefault(outputs[name].shape[1], []).append(name)
+    losses = []
     for names in by_size.values():
         q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))
-        wanted = torch.stack([positions[name] for name in names])
-        chosen = q.gather(2, wanted[..., None]).squeeze(2)
-        total = total - _log(chosen).sum(dim=0).mean()
-    return total
+        losses.append(_of_answers(q, np.stack([positions[name] for name in names])))
+    return torch.stack(losses).sum()
+
+
+def _of_answers(q: Tensor, positions: Positions) -> Tensor:
+    """Return the loss of answers (answers, n), given the probabilities (answers, n, values)."""
+    at = torch.from_numpy(positions).to(q.device)
+    logs = _log(q.gather(2, at.clamp(min=0)[..., None]).squeeze(2))
+    return -torch.where(at != UNKNOWN, logs, 0.0).sum(dim=0).mean()
 
 
 def _log(q: Tensor) -> Tensor:
@@ -141,7 +111,7 @@ def belief_loss(
     ----------
     layer : the rules, in a semantics
     probabilities : by name, tensors (n, values), such as a softmax gives
-    answers : as `answer_loss` takes them
+    answers : as `answer_loss` takes them; those of inputs are labels, whose cross-entropy is added
 
     Raises
     ------
@@ -160,55 +130,104 @@ def belief_loss(
     >>> belief_loss(layer, {"sky": torch.tensor([[0.5, 0.5]])}, {"rain": ["yes"]})
     tensor(0.6931)
     """
-    needed = {a.name: a for a in layer.rules.inputs}
-    every = {name: next(iter(probabilities.values())) for name in layer.rules.sets}
-    targets = _targets(answers, layer.rules.attributes, every)
+    rules = layer.rules
     seen = {
-        name: (1 - DOUBT) * p + DOUBT / p.shape[1]
-        for name, p in probabilities.items()
-        if name in needed
+        a.name: (1 - DOUBT) * probabilities[a.name] + DOUBT / len(a.domain)
+        for a in rules.inputs
+        if a.name in probabilities
     }
+    n = len(next(iter(probabilities.values())))
+    known = answer_positions(answers, rules.attributes, rules.attributes, n)
+    loss = next(iter(seen.values())).new_zeros(())
+    given = dict(seen)
+    for name in [name for name in seen if name in known]:
+        given[name], is_known, at = known_labels(seen[name], known[name])
+        logs = seen[name].gather(1, at[:, None]).squeeze(1).log()
+        loss = loss - torch.where(is_known, logs, 0.0).mean()
     if layer.possibilistic is not None:
-        return _possibilistic_beliefs(layer.rules, seen, targets)
-    like = next(iter(seen.values()))
+        return loss + _possibilistic_beliefs(rules, seen, given, known)
+    wanted = {name: at for name, at in known.items() if name in rules.sets}
+    return loss - _log_weights(layer, given, wanted, known).mean() if wanted else loss
+
+
+def _log_weights(
+    layer: RuleLayer,
+    given: Mapping[str, Tensor],
+    wanted: Mapping[str, Positions],
+    known: Mapping[str, Positions],
+) -> Tensor:
+    """Return the logarithms (n,) of the weight of all worlds that agree with the answers."""
+    like, attributes = next(iter(given.values())), layer.rules.attributes
     weights = {
-        name: torch.nn.functional.one_hot(answer_positions(t), len(t.attribute.domain)).to(like)
-        for name, t in targets.items()
+        name: torch.from_numpy(one_hot(at, len(attributes[name].domain))).to(like)
+        for name, at in wanted.items()
     }
-    logs = layer.log_weight(seen, weights)
-    _refuse_impossible(torch.isneginf(logs.detach()).cpu().numpy(), targets)
-    return -logs.mean()
+    logs = layer.log_weight(given, weights)
+    bad = torch.isneginf(logs.detach()).cpu().numpy()
+    refuse_impossible(layer.rules, bad, known, np.arange(len(bad)))
+    return logs
 
 
 def _possibilistic_beliefs(
-    rules: Cascade, seen: Mapping[str, Tensor], targets: Mapping[str, Target]
+    rules: Cascade,
+    seen: Mapping[str, Tensor],
+    given: Mapping[str, Tensor],
+    known: Mapping[str, Positions],
 ) -> Tensor:
     """Return the loss of soft labels; each counts as much as it is specific."""
-    pi = {name: antipignistic(p.detach().double().cpu()).numpy() for name, p in seen.items()}
-    beliefs = posterior(rules, pi, dict(targets), list(seen))
-    _refuse_impossible(np.asarray(beliefs.compatibility) == 0.0, targets)
-    labels = beliefs.probabilities()
+    pi = {name: antipignistic(p.detach().double().cpu()).numpy() for name, p in given.items()}
+    n = len(next(iter(pi.values())))
+    degrees, _ = conditioned(rules, pi, known, np.arange(n))
     total = next(iter(seen.values())).new_zeros(())
     for name, p in seen.items():
-        degrees = beliefs[name].degrees
-        specificity = 1.0 - (degrees.sum(axis=1) - 1.0) / max(p.shape[1] - 1, 1)
-        weighed = torch.from_numpy(labels[name] * specificity[:, None]).to(p)
-        total = total - (weighed * p.log()).sum(dim=1).mean()
+        weights = specificity(degrees[name])
+        if name in known:
+            weights = np.where(known[name] == UNKNOWN, weights, 0.0)  # labels have counted
+        labels = as_probabilities(degrees[name]) * weights[:, None]
+        total = total - (torch.from_numpy(labels).to(p) * p.log()).sum(dim=1).mean()
     return total
 
 
-def _refuse_impossible(bad: Any, targets: Mapping[str, Target]) -> None:
-    """Raise `DataError` for the first sample whose answers nothing gives."""
-    if bad.any():
-        row = int(bad.argmax())
-        said = ", ".join(
-            f"{name} = {target.attribute.domain[target.labels[row]]!r}"
-            for name, target in targets.items()
-        )
-        raise DataError(
-            f"sample {row}: no values of the inputs give its answers ({said:.80}); correct them, "
-            "or leave it out"
-        )
+def output_loss(
+    layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> Tensor:
+    """Return `answer_loss` of what the layer infers, and the cross-entropy of labelled inputs."""
+    named = named_answers(answers)
+    inputs = {a.name: a for a in layer.rules.inputs}
+    wanted = {name: values for name, values in named.items() if name not in inputs}
+    loss = next(iter(probabilities.values())).new_zeros(())
+    if labels := {name: values for name, values in named.items() if name in inputs}:
+        n = len(next(iter(probabilities.values())))
+        for name, at in answer_positions(labels, inputs, inputs, n).items():
+            loss = loss + _of_answers(probabilities[name][None], at[None])
+    return loss + answer_loss(layer, layer(probabilities), wanted) if wanted else loss
+
+
+def both_losses(
+    layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> Tensor:
+    """Return `belief_loss` and `answer_loss` of what the layer infers, added."""
+    inputs = {a.name for a in layer.rules.inputs}
+    wanted = {name: v for name, v in named_answers(answers).items() if name not in inputs}
+    beliefs = belief_loss(layer, probabilities, answers)
+    return beliefs + answer_loss(layer, layer(probabilities), wanted) if wanted else beliefs
+
+
+#: What can be made small, by name.
+LOSSES: Final[dict[str, AnswerLoss]] = {
+    "beliefs": belief_loss,
+    "answers": output_loss,
+    "both": both_losses,
+}
+
+
+def loss_called(loss: str | AnswerLoss) -> AnswerLoss:
+    """Return a loss by its name, or as it is."""
+    if callable(loss):
+        return loss
+    if loss not in LOSSES:
+        raise DomainError(f"no loss {loss!r:.60}{suggestion(loss, LOSSES)}")
+    return LOSSES[loss]
 
 
 def soft_label_loss(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

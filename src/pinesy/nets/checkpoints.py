@@ -1,10 +1,7 @@
-"""What networks leave in files: checkpoints of trainings, and predictions."""
+"""What trainings leave in files: checkpoints."""
 
 import hashlib
 import os
-import time
-import warnings
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,15 +15,15 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from pinesy._common.files import writing_bytes
-from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError, placed
-from pinesy.nets.networks import check_images, predict_proba
 from pinesy.nets.recipes import Recipe
 
 FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
+#: Where something judges: one score more than there are epochs, the first that of the start.
+SCORES = "scores"
 #: What parts of an `Identity` are called.
-CALLED = {"architecture": "network", "data": "fingerprint of images and labels"}
+CALLED = {"architecture": "network", "data": "fingerprint of the data"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Identity:
     architecture : the layers of the network
     recipe : how it is trained
     seed : of the order of images, and of dropout
-    data : the fingerprint of images and labels
+    data : the fingerprint of the data, and of what is made small
     """
 
     architecture: str
@@ -64,11 +61,13 @@ class Checkpoint:
     Attributes
     ----------
     identity : which training it is
-    history : the loss, accuracy and seconds of each epoch that is done
+    history : the loss, accuracy and seconds of each epoch that is done, and the scores if there
+        are some
     network : the weights
     optimizer : its state, ``"<number of the parameter>.<name>"``
     average : the mean of the weights, if the recipe wants one and the training is so far; else
         empty
+    kept : the weights with the best score, if there are scores; else empty
     """
 
     identity: Identity
@@ -76,6 +75,12 @@ class Checkpoint:
     network: dict[str, Tensor]
     optimizer: dict[str, Tensor]
     average: dict[str, Tensor]
+    kept: dict[str, Tensor]
+
+    @property
+    def good(self) -> dict[str, Tensor]:
+        """The weights that the training would end with now."""
+        return self.kept or self.average or self.network
 
     def check(self, identity: Identity) -> None:
         """Raise `DataError` unless this is a beginning of the training `identity`.
@@ -152,11 +157,13 @@ def write_checkpoint(
     optimizer: torch.optim.Optimizer,
     history: Mapping[str, list[float]],
     average: nn.Module | None = None,
+    kept: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint; the file before it stays until this one is whole."""
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    tensors |= {f"kept.{name}": tensor for name, tensor in (kept or {}).items()}
     tensors |= {f"optimizer.{key}": value for key, value in optimizer_tensors(optimizer).items()}
     for name, values in history.items():
         tensors[f"history.{name}"] = torch.tensor(values, dtype=torch.float64)
@@ -200,8 +207,8 @@ def resume(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
     average: nn.Module | None = None,
-) -> dict[str, list[float]]:
-    """Put a training where a checkpoint was; return its history, or raise `DataError`."""
+) -> Checkpoint:
+    """Put a training where a checkpoint was, and return it, or raise `DataError`."""
     checkpoint = read_checkpoint(path)
     try:
         with placed(str(path)):
@@ -209,7 +216,7 @@ def resume(
         checkpoint.restore(network, optimizer, average)
     except (KeyError, ValueError, RuntimeError) as error:
         raise damaged(path, CHECKPOINT, error) from None
-    return checkpoint.history
+    return checkpoint
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -219,14 +226,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise DataError(f"{path}: not a checkpoint of pinesy ({FORMAT}); give another file")
     try:
         parts: dict[str, dict[str, Any]] = {
-            part: {} for part in ("network", "optimizer", "history", "average")
+            part: {} for part in ("network", "optimizer", "history", "average", "kept")
         }
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
             parts[part][rest] = tensor
+        scores = {SCORES: parts["history"].pop(SCORES).tolist()} if parts["kept"] else {}
         parts["history"] = {name: parts["history"][name].tolist() for name in HISTORY}
-        if any(len(values) != int(metadata["epoch"]) for values in parts["history"].values()):
+        sizes = [len(v) for v in parts["history"].values()] + [len(v) - 1 for v in scores.values()]
+        if any(size != int(metadata["epoch"]) for size in sizes):
             raise ValueError("its history is not that of its epochs")
+        parts["history"] |= scores
         return Checkpoint(Identity.of_metadata(metadata), **parts)
     except (DomainError, KeyError, TypeError, ValueError) as error:
         raise damaged(path, CHECKPOINT, error) from None
@@ -240,7 +250,7 @@ def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.M
     path = Path(checkpoint)
     try:
         read = read_checkpoint(path)
-        network.load_state_dict(read.average or read.network)
+        network.load_state_dict(read.good)
     except RuntimeError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"{path}: the weights of another network: {detail:.200}") from None
@@ -268,82 +278,3 @@ def network_fingerprint(network: nn.Module) -> str:
     for name, tensor in network.state_dict().items():
         digest.update(f"{name} {data_fingerprint(tensor.detach().cpu().numpy())};".encode())
     return digest.hexdigest()
-
-
-class PredictionCache:
-    """Predictions stored in a directory, so that a network reads the same images once.
-
-    Parameters
-    ----------
-    directory : is made if it is not there
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pinesy.nets import PaperCNN
-    >>> images = np.zeros((3, 28, 28), np.uint8)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     network, cache = PaperCNN(4, seed=0), PredictionCache(place)
-    ...     first, second = (cache.predict_proba(network, images) for _ in range(2))
-    >>> bool((first == second).all())
-    True
-    """
-
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self.directory = Path(directory)
-
-    def predict_proba(
-        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
-    ) -> FloatArray:
-        """Return what `predict_proba` returns, from the directory if it is there.
-
-        The file's name is made of the layers, the weights, the images and `batch`. A file that
-        cannot be used is reported and made anew.
-        """
-        return self.timed(network, images, batch)[0]
-
-    def timed(
-        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
-    ) -> tuple[FloatArray, float]:
-        """Return what `predict_proba` returns, and the seconds that it took when it was made."""
-        check_images(images)
-        path = self.path(network, images, batch)
-        stored = _read(path, len(images)) if path.exists() else None
-        if stored is not None:
-            return stored
-        start = time.perf_counter()
-        predictions = predict_proba(network, images, batch)
-        seconds = time.perf_counter() - start
-        _write(path, predictions, seconds)
-        return predictions, seconds
-
-    def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
-        """Return the file where predictions are stored."""
-        key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
-        name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
-        return self.directory / f"{name}.npz"
-
-
-def _read(path: Path, n: int) -> tuple[FloatArray, float] | None:
-    """Return what is in a file, or None (and say so) if it holds no predictions for `n` images."""
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            stored, seconds = file["probabilities"], float(file["seconds"])
-        fits = stored.dtype == np.float64 and stored.ndim == 2 and len(stored) == n
-        if fits and np.allclose(stored.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
-            return np.asarray(stored), seconds
-        reason = "not the probabilities of these images"
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        reason = str(error)
-    warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=3)
-    return None
-
-
-def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
-    """Keep predictions; where that fails, they are used all the same."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with writing_bytes(path) as stream:
-            np.savez(stream, probabilities=predictions, seconds=np.array(seconds))
-    except (DataError, OSError) as error:
-        warnings.warn(f"predictions are not stored: {error}", stacklevel=3)

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.data import Dataset
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import listed, suggestion
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy._common.validation import FloatArray, listed, suggestion
+from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
+from pinesy.nets.networks import device_of, predicting
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -85,10 +86,9 @@ class InputReader(nn.Module):
                     raise DataError(f"the samples have no tensor for the input {name!r}")
             if names:
                 scores = self._scores(kind, network, [seen[name] for name in names])
-                parts = scores.chunk(len(names)) if len(scores) else [scores] * len(names)
-                found |= {
-                    n: torch.softmax(part, dim=1) for n, part in zip(names, parts, strict=True)
-                }
+                p = torch.softmax(scores, dim=1)
+                parts = p.chunk(len(names)) if len(p) else [p] * len(names)
+                found |= dict(zip(names, parts, strict=True))
         self._check_fit(found)
         return found
 
@@ -117,44 +117,47 @@ class InputReader(nn.Module):
                     f"{len(a.domain)} values"
                 )
 
+    @property
+    def network(self) -> nn.Module:
+        """The network, if there is only one."""
+        if len(self.networks) > 1:
+            several = listed(self._names)
+            raise DomainError(f"there are networks of several kinds, {several}; see by_kind()")
+        return self.networks[0]
 
-class AnsweredInputs(Dataset[Any]):
-    """Samples of inputs of any shape and type, with answers: a data set of PyTorch.
-
-    A sample is a pair of dicts: what is seen of each input, and the answers. Any data set that
-    gives such pairs will do in its place, or a `DataLoader` that gives batches of them.
-
-    Parameters
-    ----------
-    inputs : by the names of inputs, tensors or arrays ``(n, ...)``
-    answers : by the names of attributes, the right value of each sample
-    """
-
-    def __init__(self, inputs: Mapping[Any, Any], answers: Mapping[Any, Any]) -> None:
-        named = by_name(inputs, "input")
-        self.inputs = {name: torch.as_tensor(x) for name, x in named.items()}
-        self.answers = {
-            name: values.tolist() if hasattr(values, "tolist") else list(values)
-            for name, values in by_name(answers, "answer").items()
+    def by_kind(self) -> dict[str, tuple[nn.Module, list[str]]]:
+        """Return by kind the network and the names of the inputs that it reads."""
+        return {
+            kind: (network, [name for name, of in self.kinds.items() if of == kind])
+            for kind, network in zip(self._names, self.networks, strict=True)
         }
-        sizes = {name: len(x) for name, x in [*self.inputs.items(), *self.answers.items()]}
-        if not self.inputs or not self.answers or len(set(sizes.values())) != 1:
-            raise DataError(
-                f"inputs and answers must be of as many samples, and there must be some: {sizes}"
-            )
 
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(next(iter(self.inputs.values())))
+    def over(self, rules: Cascade | RuleSet) -> "InputReader":
+        """Return a reader for other rules, with the same networks: what one learns, both have.
 
-    def __getitem__(self, row: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Return what is seen of one sample, and its answers."""
-        seen = {name: x[row] for name, x in self.inputs.items()}
-        return seen, {name: values[row] for name, values in self.answers.items()}
+        An input of the other rules is of the kind that it has here, or else of its own name; one
+        network alone reads all.
+        """
+        inputs = as_cascade(rules).inputs
+        if inputs == self.inputs:
+            return self
+        if self._names == [""]:
+            return InputReader(rules, self.networks[0])
+        kinds = {a.name: self.kinds.get(a.name, a.name) for a in inputs}
+        return InputReader(rules, dict(zip(self._names, self.networks, strict=True)), kinds)
 
+    def predict_proba(self, seen: Mapping[str, Tensor], batch: int = 1000) -> dict[str, FloatArray]:
+        """Return the probabilities of each input, by name, as arrays (n, values) of float64.
 
-def collate(samples: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Batch:
-    """Return samples as a batch: tensors of what is seen, and lists of answers."""
-    seen, answers = zip(*samples, strict=True)
-    inputs = {name: torch.stack([torch.as_tensor(s[name]) for s in seen]) for name in seen[0]}
-    return inputs, {name: [a[name] for a in answers] for name in answers[0]}
+        Networks are used without dropout, `batch` samples at a time; their mode is not changed.
+        """
+        device, n = device_of(self), len(next(iter(seen.values())))
+        with predicting(self):
+            parts = [
+                self({name: x[i : i + batch].to(device) for name, x in seen.items()})
+                for i in range(0, n, batch)
+            ]
+        return {
+            a.name: np.concatenate([part[a.name].double().cpu().numpy() for part in parts])
+            for a in self.inputs
+        }

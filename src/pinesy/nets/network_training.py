@@ -1,13 +1,8 @@
-"""Training of networks: the same seed gives the same bits, interrupted or not."""
+"""Training of networks from labels."""
 
-import copy
-import math
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,19 +10,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.console import Bar
-from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import check_integer
-from pinesy.exceptions import DataError, DomainError, PinesyError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.augmentation import augment
-from pinesy.nets.checkpoints import HISTORY, Identity, data_fingerprint, resume, write_checkpoint
+from pinesy.nets.checkpoints import HISTORY, Identity, data_fingerprint
 from pinesy.nets.differentiable_transforms import check_probabilities
 from pinesy.nets.networks import count_classes, device_of, preprocess
 from pinesy.nets.recipes import Recipe
+from pinesy.nets.training_loop import TrainingLoop
 
-#: For a network, the images of a batch and the places of its samples: the mean loss of a sample,
-#: and how many are right.
-Objective = Callable[[nn.Module, Tensor, Tensor], tuple[Tensor, float]]
 #: So many images are enough for the statistics of batch normalisation of averaged weights.
 N_STATISTICS = 10_000
 
@@ -38,9 +29,8 @@ class History:
 
     Attributes
     ----------
-    losses : mean loss: of `train`, the cross-entropy of an image; of a training from answers, the
-        loss of a sample
-    accuracies : share of the images or samples that were right (with dropout, before the step)
+    losses : mean cross-entropy of an image
+    accuracies : share of the images that were read as labelled (with dropout, before the step)
     seconds : time that it took
     resumed : how many of the epochs a checkpoint had already
     """
@@ -53,7 +43,7 @@ class History:
 
 def train(
     network: nn.Module,
-    images: npt.NDArray[Any],
+    images: npt.NDArray[Any] | Tensor,
     labels: npt.NDArray[Any],
     recipe: Recipe,
     *,
@@ -70,7 +60,7 @@ def train(
     Parameters
     ----------
     network : such as ``PaperCNN(10, seed=0)``
-    images : uint8 array (n, 28, 28)
+    images : uint8 array (n, 28, 28); or a tensor (n, ...) of whatever the network reads
     labels : integer array (n,) of classes, from 0; or float array (n, classes) of probabilities
     recipe : such as `PAPER`
     seed : of the order of images, of augmentation and of dropout
@@ -89,145 +79,53 @@ def train(
     3
     """
     seed = check_integer(seed, "seed")
-    pixels = preprocess(images)
-    classes = check_labels(labels, network, pixels)
+    inputs = images if isinstance(images, Tensor) else preprocess(images)
+    classes = check_labels(labels, network, inputs)
     if recipe.batch == 1 and _normalisations(network):
         raise DomainError("batch is 1, and the network's batch normalisation needs at least 2")
-    identity = Identity(repr(network), recipe, seed, data_fingerprint(images, labels))
-    objective = partial(_classification, classes)
-    return run_training(network, pixels, objective, identity, checkpoint, progress)
-
-
-def _classification(
-    classes: Tensor, network: nn.Module, pixels: Tensor, places: Tensor
-) -> tuple[Tensor, float]:
-    """Return the mean cross-entropy of a batch, and how many images of it are classified right."""
-    wanted = classes[places].to(pixels.device)
-    scores = network(pixels)
-    likely = wanted.argmax(dim=1) if wanted.ndim > 1 else wanted
-    right = (scores.detach().argmax(dim=1) == likely).sum().item()
-    return nn.functional.cross_entropy(scores, wanted), right
-
-
-def run_training(
-    network: nn.Module,
-    pixels: Tensor,
-    objective: Objective,
-    identity: Identity,
-    checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-) -> History:
-    """Train a network for any objective; see `train`.
-
-    Parameters
-    ----------
-    pixels : float32 tensor (n, 1, 28, 28), or (n, m, 1, 28, 28) for samples of `m` images
-    objective : what is made small
-    identity : what distinguishes this training, its objective included, from others
-    """
-    recipe = identity.recipe
-    run = _TrainingRun(network, pixels, objective, identity)
-    path = None if checkpoint is None else Path(checkpoint)
-    if path is not None and path.exists():
-        run.history = resume(path, identity, network, run.optimizer, run.average)
-    resumed = len(run.history["losses"])
-    steps = (recipe.epochs - resumed) * len(pixels)
+    given = images.cpu().numpy() if isinstance(images, Tensor) else images
+    identity = Identity(repr(network), recipe, seed, data_fingerprint(given, labels))
+    loop = _LabelTraining(network, identity, inputs, classes)
     label = f"training {type(network).__name__}" if progress else ""
-    with progress_bar(label, steps) as bar:
-        for epoch in range(resumed, recipe.epochs):
-            run.epoch(epoch, bar)
-            if path is not None:
-                average = run.average_after(epoch + 1)
-                write_checkpoint(path, identity, network, run.optimizer, run.history, average)
-    if (average := run.average_after(len(run.history["losses"]))) is not None:
-        network.load_state_dict(average.state_dict())
-    network.eval()
-    losses, accuracies, seconds = (tuple(run.history[name]) for name in HISTORY)
+    resumed = loop.run(checkpoint, label, len(inputs))
+    losses, accuracies, seconds = (tuple(loop.history[name]) for name in HISTORY)
     return History(losses, accuracies, seconds, resumed)
 
 
-class _TrainingRun:
-    """A training that is under way.
-
-    Attributes
-    ----------
-    each : the number of images of a sample
-    average : a network for the mean of the weights, if the recipe wants it
-    """
+class _LabelTraining(TrainingLoop):
+    """Training from labels: the cross-entropy of inputs, which may be augmented images."""
 
     def __init__(
-        self, network: nn.Module, pixels: Tensor, objective: Objective, identity: Identity
+        self, network: nn.Module, identity: Identity, inputs: Tensor, classes: Tensor
     ) -> None:
-        self.network, self.identity = network, identity
-        self.pixels, self.objective = pixels, objective
-        self.each = pixels.shape[1] if pixels.ndim > 4 else 1
-        self.optimizer = identity.recipe.make_optimizer(network)
-        self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
-        wanted = identity.recipe.average_from is not None
-        self.average = copy.deepcopy(network) if wanted else None
+        super().__init__(network, identity)
+        self.inputs, self.classes = inputs, classes
+        self.order = torch.arange(len(inputs))
 
-    def average_after(self, epochs: int) -> nn.Module | None:
-        """Return the average if there is one after so many epochs."""
-        start = self.identity.recipe.average_from
-        return self.average if start is not None and epochs > start else None
-
-    def epoch(self, epoch: int, bar: Bar) -> None:
-        """See every image once."""
-        began = time.perf_counter()
-        recipe = self.identity.recipe
-        average, strength = self.average_after(epoch + 1), recipe.strength(epoch)
+    def batches(self, epoch: int) -> tuple[int, Iterable[tuple[Tensor, Tensor]]]:
+        """Return inputs with their labels, in an order that the seed and the epoch decide."""
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
-        self.network.train()
+        self.order = torch.randperm(len(self.inputs))
+        places = _batches(self.order, self.recipe.batch)
+        strength = self.recipe.strength(epoch)
+
+        def seen(batch: Tensor) -> tuple[Tensor, Tensor]:
+            inputs = self.inputs[batch]
+            return augment(inputs, rng, strength) if strength else inputs, self.classes[batch]
+
+        return len(places), map(seen, places)
+
+    def loss(self, batch: Any) -> tuple[Tensor, int, float]:
+        """Return the mean cross-entropy, and how many inputs are classified right."""
         device = device_of(self.network)
-        loss = right = 0.0
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            # Dropout draws from PyTorch's own generator.
-            order = torch.manual_seed(epoch_seed(self.identity.seed, epoch))
-            seen = torch.randperm(len(self.pixels), generator=order)
-            batches = _batches(seen, max(recipe.batch // self.each, 1))
-            averaged = (epoch - (recipe.average_from or 0)) * len(batches)
-            for number, batch in enumerate(batches):
-                for group in self.optimizer.param_groups:
-                    group["lr"] = recipe.rate(epoch, number / len(batches))
-                pixels = augment(self._images(batch), rng, strength)
-                batch_loss, batch_right = self._step(pixels.to(device), batch)
-                loss, right = loss + batch_loss, right + batch_right
-                if average is not None:
-                    _include(average, self.network, averaged + number)
-                bar.advance(len(batch))
-        if average is not None:
-            some = seen[: max(N_STATISTICS // self.each, 1)]
-            _set_statistics(average, self._images(some), recipe.batch)
-        self._close(epoch, loss, right, time.perf_counter() - began)
+        wanted, scores = batch[1].to(device), self.network(batch[0].to(device))
+        likely = wanted.argmax(dim=1) if wanted.ndim > 1 else wanted
+        right = (scores.detach().argmax(dim=1) == likely).sum().item()
+        return nn.functional.cross_entropy(scores, wanted), len(wanted), right
 
-    def _images(self, places: Tensor) -> Tensor:
-        """Return the images of samples one after the other."""
-        return self.pixels[places].flatten(0, -4)
-
-    def _step(self, pixels: Tensor, places: Tensor) -> tuple[float, float]:
-        """Learn from a batch; return its total loss, and how many samples were right."""
-        loss, right = self.objective(self.network, pixels, places)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        return loss.item() * len(places), right
-
-    def _close(self, epoch: int, loss: float, right: float, seconds: float) -> None:
-        if not math.isfinite(loss):
-            raise PinesyError(
-                f"the loss of epoch {epoch + 1} is {loss}: training diverges with the learning "
-                f"rate {self.identity.recipe.rate(epoch):g}; take a smaller one"
-            )
-        n = len(self.pixels)
-        for name, value in zip(HISTORY, (loss / n, right / n, seconds), strict=True):
-            self.history[name].append(value)
-
-
-@torch.no_grad()
-def _include(average: nn.Module, network: nn.Module, before: int) -> None:
-    """Take the weights of a network into the equal average of those of `before` steps."""
-    for mean, parameter in zip(average.parameters(), network.parameters(), strict=True):
-        mean.lerp_(parameter, 1 / (before + 1))
+    def settle(self, average: nn.Module) -> None:
+        """Set the statistics of batch normalisation, which cannot be averaged."""
+        _set_statistics(average, self.inputs[self.order[:N_STATISTICS]], self.recipe.batch)
 
 
 def _normalisations(network: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
@@ -252,11 +150,6 @@ def _set_statistics(network: nn.Module, pixels: Tensor, size: int) -> None:
     network.eval()
 
 
-def epoch_seed(seed: int, epoch: int) -> int:
-    """Return a seed for an epoch: others for any two pairs (seed, epoch), seeds below 2**32."""
-    return int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
-
-
 def _batches(order: Tensor, size: int) -> list[Tensor]:
     """Cut an order into batches; a last one of one image joins the batch before it.
 
@@ -279,7 +172,7 @@ def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
         raise DataError(f"labels has shape {labels.shape}, and there are {len(pixels)} images")
     if len(labels) < 2:
         raise DataError(f"training needs at least 2 images; there are {len(labels)}")
-    classes = count_classes(network)
+    classes = count_classes(network, pixels[:1])
     if is_soft:
         if labels.shape[1] != classes:
             raise DataError(

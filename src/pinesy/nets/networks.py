@@ -1,8 +1,7 @@
 """The networks of the paper, what networks make of images, and with how many threads."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from torch import Tensor, nn
 
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError
-from pinesy.rulebase.targets import Target
-from pinesy.rules.attributes import Attribute
 
 #: Mean and standard deviation of the pixels of MNIST's training images, black 0 and white 1.
 MEAN, DEVIATION = 0.1307, 0.3081
@@ -175,10 +172,11 @@ def predicting(network: nn.Module) -> Iterator[None]:
         network.train(was_training)
 
 
-def count_classes(network: nn.Module) -> int:
-    """Return the number of classes of a network; its mode is not changed."""
+def count_classes(network: nn.Module, inputs: Tensor | None = None) -> int:
+    """Return the number of classes of a network, for images or other inputs; its mode stays."""
     with predicting(network):
-        return scores_of(network, torch.zeros(1, 1, SIDE, SIDE)).shape[1]
+        given = torch.zeros(1, 1, SIDE, SIDE) if inputs is None else inputs
+        return scores_of(network, given).shape[1]
 
 
 def check_images(images: object) -> None:
@@ -227,66 +225,6 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
             for start in range(0, len(images), batch)
         ]
     return torch.cat(parts).cpu().numpy()
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a network reads labelled images, when it has learned from answers.
-
-    Attributes
-    ----------
-    accuracy : the share of the images that are read rightly
-    read_as : for each value of which there are images, the value that most of them are read as
-    """
-
-    accuracy: float
-    read_as: dict[Hashable, Hashable]
-
-    @property
-    def kind(self) -> str:
-        """``"right"``; ``"permuted"`` if values are taken for one another; else ``"merged"``.
-
-        Permuted values may give right answers all the same, where rules do not care what the
-        values are called; merged ones lie behind some of the errors.
-        """
-        if all(label == read for label, read in self.read_as.items()):
-            return "right"
-        return "permuted" if len(set(self.read_as.values())) == len(self.read_as) else "merged"
-
-    def __str__(self) -> str:
-        """Say it in words, such as ``"permuted: 0 as 5, 5 as 0"``."""
-        wrong = [f"{label} as {read}" for label, read in self.read_as.items() if label != read]
-        return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
-
-
-def reading(
-    probabilities: FloatArray,
-    labels: npt.ArrayLike,
-    attribute: Attribute | None = None,
-) -> Reading:
-    """Return how labelled images are read, given what a network makes of them.
-
-    Parameters
-    ----------
-    probabilities : array (n, classes)
-    labels : (n,), the right values
-    attribute : what is read; by default its values are 0, 1 and so on
-
-    Examples
-    --------
-    >>> print(reading(np.eye(3)[[1, 1, 0, 2]], [0, 0, 1, 2]))
-    permuted: 0 as 1, 1 as 0
-    """
-    attribute = attribute or Attribute("image", range(probabilities.shape[1]))
-    target = Target.of(np.asarray(labels), attribute)
-    if len(probabilities) != len(target) or not len(target):
-        raise DataError(f"there are {len(probabilities)} images and {len(target)} labels")
-    read, right = probabilities.argmax(axis=1), target.labels
-    read_as = {
-        attribute.domain[k]: attribute.domain[np.bincount(read[right == k]).argmax()]
-        for k in np.unique(right)
-    }
-    return Reading(float((read == right).mean()), read_as)
 
 
 @contextmanager

@@ -75,9 +75,13 @@ def constraints(dim: int) -> list[tuple[Cell, Cell]]:
     if side < 2 or side * side != dim:
         raise DomainError(f"a Sudoku has dim 4, 9, 16, ...; got {dim!r}")
     cells = [(i, j) for i in range(1, dim + 1) for j in range(1, dim + 1)]
-    groups = [np.flatnonzero(kind == group) for kind in _groups(dim) for group in range(dim)]
-    pairs = (pair for group in groups for pair in combinations(group.tolist(), 2))
+    pairs = (pair for unit in units(dim).tolist() for pair in combinations(unit, 2))
     return [(cells[one], cells[two]) for one, two in dict.fromkeys(pairs)]
+
+
+def units(dim: int) -> Indices:
+    """Return the cells of all rows, columns and blocks (3 dim, dim), cells counted row by row."""
+    return np.stack([np.flatnonzero(kind == unit) for kind in _groups(dim) for unit in range(dim)])
 
 
 def sudoku_labels(grids: npt.ArrayLike) -> dict[str, Indices]:
