@@ -68,9 +68,9 @@ class AnsweredInputs(Dataset[Any]):
         said = np.frombuffer(text.encode(), np.uint8)
         return data_fingerprint(said, *(x.cpu().numpy() for x in self.inputs.values()))
 
-    def check(self, rules: Cascade) -> None:
+    def check(self, cascade: Cascade) -> None:
         """Raise an error unless there is something for each input, and the answers are values."""
-        names = [a.name for a in rules.inputs]
+        names = [a.name for a in cascade.inputs]
         for name in self.inputs:
             if name not in names:
                 raise UnknownAttributeError(
@@ -79,7 +79,7 @@ class AnsweredInputs(Dataset[Any]):
         for name in names:
             if name not in self.inputs:
                 raise DataError(f"the samples have no tensor for the input {name!r}")
-        answer_positions(self.answers, rules.attributes, rules.attributes, len(self))
+        answer_positions(self.answers, cascade.attributes, cascade.attributes, len(self))
 
 
 def _values(values: Any) -> list[Any]:

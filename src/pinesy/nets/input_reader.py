@@ -132,19 +132,19 @@ class InputReader(nn.Module):
             for kind, network in zip(self._names, self.networks, strict=True)
         }
 
-    def over(self, rules: Cascade | RuleSet) -> "InputReader":
+    def over(self, other: Cascade | RuleSet) -> "InputReader":
         """Return a reader for other rules, with the same networks: what one learns, both have.
 
         An input of the other rules is of the kind that it has here, or else of its own name; one
         network alone reads all.
         """
-        inputs = as_cascade(rules).inputs
+        inputs = as_cascade(other).inputs
         if inputs == self.inputs:
             return self
         if self._names == [""]:
-            return InputReader(rules, self.networks[0])
+            return InputReader(other, self.networks[0])
         kinds = {a.name: self.kinds.get(a.name, a.name) for a in inputs}
-        return InputReader(rules, dict(zip(self._names, self.networks, strict=True)), kinds)
+        return InputReader(other, dict(zip(self._names, self.networks, strict=True)), kinds)
 
     def predict_proba(self, seen: Mapping[str, Tensor], batch: int = 1000) -> dict[str, FloatArray]:
         """Return the probabilities of each input, by name, as arrays (n, values) of float64.
