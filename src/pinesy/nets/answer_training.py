@@ -16,6 +16,7 @@ from pinesy.nets.answer_losses import AnswerLoss, loss_called
 from pinesy.nets.answer_values import UNKNOWN, answer_positions
 from pinesy.nets.answered_inputs import (
     AnsweredInputs,
+    check_samples,
     checked_batches,
     fingerprint_of,
     loader,
@@ -98,8 +99,7 @@ def fit_answers(
     if recipe.augment or recipe.average_from is not None:
         raise DomainError("fit_answers neither augments nor averages; let the data set augment")
     for samples in (data, validation):
-        if isinstance(samples, AnsweredInputs):
-            samples.check(layer.rules)
+        check_samples(layer.rules, samples)
     made = loss_called(loss)
     known = "" if checkpoint is None else _data_identity(layer, made, data, validation)
     identity = Identity(repr(reader), recipe, check_integer(seed, "seed"), known)

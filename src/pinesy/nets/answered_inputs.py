@@ -68,18 +68,21 @@ class AnsweredInputs(Dataset[Any]):
         said = np.frombuffer(text.encode(), np.uint8)
         return data_fingerprint(said, *(x.cpu().numpy() for x in self.inputs.values()))
 
-    def check(self, cascade: Cascade) -> None:
-        """Raise an error unless there is something for each input, and the answers are values."""
-        names = [a.name for a in cascade.inputs]
-        for name in self.inputs:
-            if name not in names:
-                raise UnknownAttributeError(
-                    f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
-                )
-        for name in names:
-            if name not in self.inputs:
-                raise DataError(f"the samples have no tensor for the input {name!r}")
-        answer_positions(self.answers, cascade.attributes, cascade.attributes, len(self))
+
+def check_samples(rules: Cascade, data: Any) -> None:
+    """Raise an error for samples in memory that lack an input, or whose answers are no values."""
+    if not isinstance(data, AnsweredInputs):
+        return
+    names = [a.name for a in rules.inputs]
+    for name in data.inputs:
+        if name not in names:
+            raise UnknownAttributeError(
+                f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
+            )
+    for name in names:
+        if name not in data.inputs:
+            raise DataError(f"the samples have no tensor for the input {name!r}")
+    answer_positions(data.answers, rules.attributes, rules.attributes, len(data))
 
 
 def _values(values: Any) -> list[Any]:
