@@ -14,7 +14,7 @@ from explanations import attempts
 from explanations.test_smallest_change import functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic, parse
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
 from pinesy.explanations import input_margins, is_coherent, margin
 from pinesy.problems import addition, sudoku
@@ -211,3 +211,15 @@ def test_bad_input() -> None:
 def test_any_attribute_that_rules_conclude_on(output: str) -> None:
     found = margin(addition(1), DIGITS, output)
     assert found == min(input_margins(addition(1), DIGITS, output).values())
+
+
+def test_margins_of_rules_beside_a_formula() -> None:
+    rules = parse(
+        "attribute sky in {clear, dark} attribute wind in {low, high} "
+        "attribute street in {dry, wet} attribute sail in {no, yes} "
+        "iff sky in {dark} then street in {wet} [s=0.1, r=0.2] "
+        "if wind in {high} or street in {wet} then sail in {no}"
+    )
+    sees = {"sky": [1.0, 0.5], "wind": "low"}
+    assert margin(rules, sees, "street") == 0.5
+    assert input_margins(rules, sees, "street") == {"sky": 0.5}

@@ -18,7 +18,7 @@ class Watch:
 
     Parameters
     ----------
-    seconds : after which the work is stopped; by default it may take as long as it does
+    seconds : that the work may take, from its beginning; by default as long as it does
 
     Attributes
     ----------
@@ -28,8 +28,13 @@ class Watch:
     def __init__(self, seconds: float | None = None) -> None:
         self.label, self.done = "", 0.0
         self.total: float | None = None
-        self._end = None if seconds is None else monotonic() + seconds
+        self.seconds = seconds
+        self._end: float | None = None
         self._stop = False
+
+    def begin(self) -> None:
+        """Begin to count the seconds."""
+        self._end = None if self.seconds is None else monotonic() + self.seconds
 
     def stop(self) -> None:
         """Ask the work to end; it does so when it looks next."""
@@ -57,6 +62,7 @@ _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
 @contextmanager
 def watched_by(watch: Watch) -> Iterator[None]:
     """Let the work of a block, in this thread, be watched."""
+    watch.begin()
     token = _current.set(watch)
     try:
         yield

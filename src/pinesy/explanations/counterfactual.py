@@ -262,9 +262,8 @@ def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
 @cached_on_owner
 def _hardened(cascade: Cascade) -> Cascade:
     """Return the rules with parameters below 1 set to 0."""
-    return cascade.with_parameters(
-        {s.output.name: (np.floor(s.s), np.floor(s.r)) for s in cascade.rule_sets}
-    )
+    own = [s for s in cascade.rule_sets if s.output.formula is None]  # formulas have none to set
+    return cascade.with_parameters({s.output.name: (np.floor(s.s), np.floor(s.r)) for s in own})
 
 
 def _reachable(hard: Cascade, output: Attribute) -> BoolArray:

@@ -234,24 +234,29 @@ class Audit:
         blame where there is none.
         """
         for i in self.top(len(self) if k is None else k).tolist():
-            name = self._worst_set(i)
-            one, label = self.sets[name], self._label(name, i)
-            blame = self._blame(name, i) if one.nabla[i] > 0.0 else None
-            judged = self.labels[name]
-            yield {
-                "sample": i,
-                "suspicion": float(judged.suspicion[i]),
-                "possibility": float(judged.possibility[i]),
-                "nabla": float(one.nabla[i]),
-                "support": float(one.support[i]),
-                "set": name,
-                "label": label,
-                "repaired": one.repaired(i, label),
-                "agrees": bool(one.agrees[i]),
-                "values": blame and values_text(blame.values),
-                **{key: blame and getattr(blame, key) for key in BLAMED},
-                **self._suspect(name, i),
-            }
+            yield self.row(i)
+
+    def row(self, sample: int) -> dict[str, Any]:
+        """Return what `rows` has on one sample."""
+        i = check_sample(sample, len(self))
+        name = self._worst_set(i)
+        one, label = self.sets[name], self._label(name, i)
+        blame = self._blame(name, i) if one.nabla[i] > 0.0 else None
+        judged = self.labels[name]
+        return {
+            "sample": i,
+            "suspicion": float(judged.suspicion[i]),
+            "possibility": float(judged.possibility[i]),
+            "nabla": float(one.nabla[i]),
+            "support": float(one.support[i]),
+            "set": name,
+            "label": label,
+            "repaired": one.repaired(i, label),
+            "agrees": bool(one.agrees[i]),
+            "values": blame and values_text(blame.values),
+            **{key: blame and getattr(blame, key) for key in BLAMED},
+            **self._suspect(name, i),
+        }
 
     def _worst_set(self, i: int) -> str:
         def badness(name: str) -> tuple[float, ...]:
