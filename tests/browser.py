@@ -54,7 +54,7 @@ def tab(chromium: Browser) -> Iterator[Page]:
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page
     context.close()
-    assert problems == []
+    assert not problems, problems
 
 
 def picture(page: Page, name: str) -> None:

@@ -1,9 +1,11 @@
 """What the tests of the studio share: rules, sessions, a client and a server."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +76,7 @@ def client_of(session: Session) -> TestClient:
 
 
 @pytest.fixture
-def serving() -> Iterator[Callable[[Session], str]]:
+def serving(request: pytest.FixtureRequest) -> Iterator[Callable[[Session], str]]:
     """Return a function that serves a session and gives its address."""
     servers: list[tuple[uvicorn.Server, threading.Thread]] = []
 
@@ -93,6 +95,46 @@ def serving() -> Iterator[Callable[[Session], str]]:
         return f"http://{HOST}:{bound.getsockname()[1]}/?token={TOKEN}"
 
     yield start
+    if "tab" in request.fixturenames:  # a page whose server is gone would log errors
+        request.getfixturevalue("tab").goto("about:blank")
     for server, thread in servers:
         server.should_exit = True
         thread.join(10)
+
+
+RAIN = """
+attribute sky in {clear, dark}
+attribute street in {dry, wet}
+if sky in {dark} then street in {wet} [r=0.2]
+if sky in {clear} then street in {dry} [r=0.3]
+"""
+SKIES = ["clear", "dark", "dark", "clear", "dark", "clear"]
+STREETS = ["dry", "wet", "wet", "wet", "wet", "dry"]
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Session:
+    """Return a session on six samples, of which the fourth has a doubtful label."""
+    rules, data = tmp_path / "rain.rules", tmp_path / "days.jsonl"
+    rules.write_text(RAIN)
+    rows = zip(SKIES, STREETS, strict=True)
+    lines = [json.dumps({"id": f"d{i}", "sky": a, "street": b}) for i, (a, b) in enumerate(rows)]
+    data.write_text("\n".join(lines))
+    session = Session.open(rules, data)
+    assert session.rows is not None
+    session.rows.wait()
+    return session
+
+
+@pytest.fixture
+def data_client(labelled: Session) -> TestClient:
+    """Return a client of that session."""
+    return client_of(labelled)
+
+
+def ask(client: TestClient, path: str, /, **content: Any) -> Any:
+    """Return an answer; of a job its status in the end."""
+    found = client.post(f"/api/{path}", json=content).json()
+    while found.get("state") in ("waiting", "running"):
+        found = client.post("/api/shell/job", json={"job": found["job"]}).json()
+    return found

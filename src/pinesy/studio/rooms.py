@@ -10,7 +10,7 @@ chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...}
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pinesy.studio import rules_room, sample_room, shell_room
+from pinesy.studio import data_room, learn_room, rules_room, sample_room, shell_room, why_room
 from pinesy.studio.session import Session
 
 Endpoint = Callable[[Session, Mapping[str, Any]], Any]
@@ -27,6 +27,9 @@ class Room(NamedTuple):
 ROOMS = (
     Room("rules", "Rules", rules_room.ENDPOINTS),
     Room("sample", "Sample", sample_room.ENDPOINTS),
+    Room("why", "Why", why_room.ENDPOINTS),
+    Room("data", "Data", data_room.ENDPOINTS),
+    Room("learn", "Learn", learn_room.ENDPOINTS),
 )
 
 

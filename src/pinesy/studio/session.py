@@ -15,6 +15,8 @@ from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.samples import Batch, read_samples
+from pinesy.studio.background_jobs import Jobs
+from pinesy.studio.label_edits import LabelEdits
 from pinesy.studio.row_table import RowTable
 
 #: States that can be gone back to.
@@ -65,6 +67,9 @@ class Session:
     rows : the samples of the data; None where there are none
     version : counts the replacements, so that rooms see when to look again
     lock : to be held while `work` is replaced by something made of it
+    jobs : the work in the background
+    labels : those that were changed by hand
+    reports : what was last found of the data
     """
 
     work: Work
@@ -74,6 +79,9 @@ class Session:
     rows: RowTable | None = None
     version: int = 0
     lock: RLock = field(default_factory=RLock)
+    jobs: Jobs = field(default_factory=Jobs)
+    labels: LabelEdits = field(default_factory=LabelEdits)
+    reports: dict[Any, Any] = field(default_factory=dict)
     _undone: list[Work] = field(default_factory=list)
     _seen: dict[Path, object] = field(default_factory=dict)
 
@@ -158,6 +166,7 @@ class Session:
         if self.path is not None and str(self.path) in changed:
             self.use(read_work(self.path))
         if self.data_path is not None and str(self.data_path) in changed:
+            self.labels = LabelEdits()
             self.read_data()
             self.version += 1
         self.accept_files()

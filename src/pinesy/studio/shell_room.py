@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]
@@ -45,4 +46,24 @@ def undo(session: Session, asked: Asked) -> dict[str, Any]:
     return state(session, asked)
 
 
-ENDPOINTS = {"keep": keep, "reload": reload, "state": state, "undo": undo}
+def job(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return how far a job is."""
+    return session.jobs.job(asked.get("job")).status()
+
+
+def stop(session: Session, asked: Asked) -> dict[str, Any]:
+    """Stop a job; it ends when it looks next."""
+    found = session.jobs.job(asked.get("job"))
+    found.stop()
+    found.wait(PATIENCE)
+    return found.status()
+
+
+ENDPOINTS = {
+    "job": job,
+    "keep": keep,
+    "reload": reload,
+    "state": state,
+    "stop": stop,
+    "undo": undo,
+}

@@ -1,0 +1,156 @@
+"""Work that takes longer than a page waits: in threads of its own, watched, and stopped on demand.
+
+The page starts a job, looks at its status every now and then, and may stop it. A page that is
+closed changes nothing: the job ends by itself, or with its time, and its status stays.
+"""
+
+import logging
+from collections.abc import Callable
+from itertools import count
+from threading import BoundedSemaphore, Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+from pinesy._common.watching import Watch, WorkStopped, watched_by
+from pinesy.exceptions import DataError, PinesyError
+
+#: Jobs that run at a time, those that may wait for them, and the ended ones that are remembered.
+RUNNING, WAITING, REMEMBERED = 4, 200, 200
+#: Seconds that the beginning of a job waits for its end: most are over by then.
+PATIENCE = 0.2
+
+log = logging.getLogger("pinesy.studio")
+
+
+class Job:
+    """Work in a thread of its own.
+
+    Attributes
+    ----------
+    number : by which the page asks for it
+    kind : what sort of work it is
+    state : "waiting", "running", "done", "stopped" or "failed"
+    content : what the work returned, once it is done
+    error : why it failed
+    decided : whether somebody has used what came of it
+    """
+
+    def __init__(
+        self,
+        number: int,
+        kind: str,
+        work: Callable[[], Any],
+        seconds: float | None,
+        shown: Callable[[Any], Any],
+    ) -> None:
+        self.number, self.kind, self.state = number, kind, "waiting"
+        self.content: Any = None
+        self.error, self.decided = "", False
+        self._work, self._shown = work, shown
+        self._watch = Watch(seconds)
+        self._began = self._ended = monotonic()
+        self._over = Event()
+
+    def run(self, turn: BoundedSemaphore) -> None:
+        """Do the work when it is its turn; whatever happens is told by `status`."""
+        with turn:
+            self._began, self.state = monotonic(), "running"
+            state = "failed"
+            try:
+                self._watch.check()  # it may have been stopped while it waited
+                with watched_by(self._watch):
+                    self.content = self._work()
+                state = "done"
+            except WorkStopped:
+                state = "stopped"
+            except PinesyError as error:
+                self.error = str(error)
+            except Exception as error:  # a thread has nobody else to tell
+                log.exception("%s failed", self.kind)
+                self.error = f"the studio failed; the terminal tells more: {error!r}"
+            finally:
+                self._ended, self.state = monotonic(), state
+                self._over.set()
+
+    def stop(self) -> None:
+        """Ask the work to end."""
+        self._watch.stop()
+
+    @property
+    def over(self) -> bool:
+        """Whether the work has ended, in whatever way."""
+        return self._over.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end; tell whether it has come."""
+        return self._over.wait(seconds)
+
+    def status(self) -> dict[str, Any]:
+        """Return how far the work is, and what came of it once it is done."""
+        watch = self._watch
+        found = {
+            "job": self.number,
+            "kind": self.kind,
+            "state": self.state,
+            "label": watch.label,
+            "done": watch.done,
+            "total": watch.total,
+            "seconds": (self._ended if self.over else monotonic()) - self._began,
+            "limit": watch.seconds,
+            "decided": self.decided,
+        }
+        if self.state == "failed":
+            found["error"] = self.error
+        return found | ({"result": self._shown(self.content)} if self.state == "done" else {})
+
+
+class Jobs:
+    """The jobs of a studio, by number; of the ended ones the last are remembered."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, Job] = {}
+        self._numbers, self._lock = count(1), Lock()
+        self._turn = BoundedSemaphore(RUNNING)
+
+    def start(
+        self,
+        kind: str,
+        work: Callable[[], Any],
+        *,
+        seconds: float | None = None,
+        shown: Callable[[Any], Any] = lambda content: content,
+    ) -> Job:
+        """Begin a job, and wait a moment for its end.
+
+        Parameters
+        ----------
+        work : what is done; it looks at `check_stop` now and then
+        seconds : that it may take
+        shown : makes JSON of what it returns
+        """
+        with self._lock:
+            if sum(not job.over for job in self._jobs.values()) >= RUNNING + WAITING:
+                raise DataError("too much is being worked on already; wait, or stop some of it")
+            self._forget()
+            job = Job(next(self._numbers), kind, work, seconds, shown)
+            self._jobs[job.number] = job
+        Thread(target=job.run, args=[self._turn], daemon=True, name=f"pinesy-{kind}").start()
+        job.wait(PATIENCE)
+        return job
+
+    def _forget(self) -> None:
+        ended = [number for number, job in self._jobs.items() if job.over]
+        for number in ended[: max(0, len(ended) - REMEMBERED)]:
+            del self._jobs[number]
+
+    def job(self, number: object) -> Job:
+        """Return a job by its number."""
+        found = self._jobs.get(number) if type(number) is int else None
+        if found is None:
+            raise DataError(f"there is no job {number!r:.60}; it may have ended long ago")
+        return found
+
+    def last(self, kind: str) -> Job | None:
+        """Return the last job of a kind; None if there was none."""
+        with self._lock:
+            return next((j for j in reversed(self._jobs.values()) if j.kind == kind), None)

@@ -1,0 +1,177 @@
+"""Learning and induction as the studio runs them: in parts, so that they can be watched."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from pinesy._common.console import progress
+from pinesy._common.validation import check_integer, check_number
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.induction import induce
+from pinesy.learning import (
+    LearnedRules,
+    LearningResult,
+    ParameterEstimate,
+    accuracy,
+    learn,
+    learn_batches,
+)
+from pinesy.learning.learn import SMOOTHING, Method
+from pinesy.rulebase.cascade import Cascade
+from pinesy.samples import Batch, read_table
+from pinesy.studio.session import Session, Work
+
+Asked = Mapping[str, Any]
+METHODS: tuple[str, ...] = get_args(Method)
+FIXED = (None, "implications", "s", "r")
+#: Samples that are learned from between two looks at the wish to stop.
+PART = 2000
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How to learn: as `learn` takes it.
+
+    Attributes
+    ----------
+    targets : the attributes whose labels count; None for all that have some
+    """
+
+    method: Any = "exact"
+    tolerance: float | None = None
+    fixed: Any = None
+    smoothing: float = SMOOTHING
+    targets: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, asked: Asked) -> "LearningOptions":
+        """Read what the page asks for, checked."""
+        method, fixed = asked.get("method", "exact"), asked.get("fixed")
+        named, smoothing = asked.get("targets"), asked.get("smoothing", SMOOTHING)
+        if method not in METHODS:
+            raise DataError(f"there is no method {method!r:.60}; take one of {', '.join(METHODS)}")
+        if fixed not in FIXED:
+            raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
+        if named is not None and not (isinstance(named, list) and all(map(_is_text, named))):
+            raise DataError("targets is a list of names of attributes, or null")
+        tolerance = asked.get("tolerance") if method == "exact" else None
+        if tolerance is not None:
+            tolerance = check_number(tolerance, "the tolerance", 0.0, error=DataError)
+        smoothing = check_number(smoothing, "the smoothing", error=DataError)
+        return cls(method, tolerance or None, fixed, smoothing, tuple(named) if named else None)
+
+    def labels(self, batch: Batch) -> Batch:
+        """Return the samples with the labels that count."""
+        if self.targets is None:
+            return batch
+        for name in self.targets:
+            if name not in batch.targets:
+                raise DataError(f"the data has no labels of {name!r:.60}")
+        return replace(batch, targets={name: batch.targets[name] for name in self.targets})
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
+
+
+def learned(
+    rules: Cascade, batch: Batch, options: LearningOptions
+) -> LearningResult | ParameterEstimate:
+    """Learn as `learn` does, to the last bit, in parts."""
+    samples, exact = options.labels(batch), options.method == "exact"
+    how: dict[str, Any] = {"method": options.method, "fixed": options.fixed}
+    how |= {"tolerance": options.tolerance} if exact else {"smoothing": options.smoothing}
+    found: LearningResult | ParameterEstimate
+    if options.method == "gradient":  # needs all samples at once, and can be stopped by itself
+        found = learn(rules, samples.evidence, samples.targets, **how)
+    else:
+        found = learn_batches(rules, list(_parts(samples)), **how, progress=True)
+    return found
+
+
+def _parts(batch: Batch) -> Iterator[tuple[Any, Any]]:
+    for begin in range(0, len(batch), PART):
+        part = slice(begin, begin + PART)
+        targets = {name: target[part] for name, target in batch.targets.items()}
+        yield batch.evidence[part], targets
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Rules that were learned or induced, and wait to be accepted.
+
+    Attributes
+    ----------
+    version : of the work that they were learned from
+    before : that work's rules
+    result : what was learned; None for induced rules
+    work : what there would be if they were accepted
+    accuracies : the share of the samples that is right, before and after; None if it is not known
+    note : what was done, in words
+    """
+
+    version: int
+    before: Cascade
+    result: LearningResult | ParameterEstimate | None
+    work: Work
+    accuracies: tuple[float | None, float | None]
+    note: str
+
+    @property
+    def thing(self) -> Any:
+        """What is saved to a file."""
+        return self.work.learned if self.result is not None else self.work.rules
+
+
+def propose_learning(
+    work: Work, version: int, batch: Batch, options: LearningOptions, facts: Mapping[str, Any]
+) -> Proposal:
+    """Learn; return the rules with their parameters.
+
+    Parameters
+    ----------
+    facts : about the data, for the provenance of the model
+    """
+    result = learned(work.rules, batch, options)
+    noted = {**facts, "samples": result.samples, "method": options.method}
+    after = replace(work.with_rules(result.cascade), learned=LearnedRules(result, noted))
+    with progress("accuracy", 2) as bar:
+        shares = []
+        for rules in (work.rules, result.cascade):
+            shares.append(_accuracy(rules, batch.evidence, options.labels(batch).targets))
+            bar.advance()
+    return Proposal(version, work.rules, result, after, (shares[0], shares[1]), repr(result))
+
+
+def propose_rules(session: Session, asked: Asked) -> Proposal:
+    """Induce rules from the data file as a table; return them.
+
+    Asked: ``target``, ``max_rules``, ``max_conditions``, ``seed``.
+    """
+    work, version = session.work, session.version
+    if session.data_path is None:
+        raise DataError("there is no data to induce rules from")
+    how = {"separator": None, "decimal": "."} | dict(session.how)
+    table = read_table(session.data_path, how["separator"], how["decimal"])
+    target = asked.get("target")
+    if not isinstance(target, str) or target not in table:
+        raise DataError(f"the data has no column {target!r:.60}")
+    most = asked.get("max_rules")
+    rules = induce(
+        table,
+        target,
+        max_rules=None if most is None else check_integer(most, "max_rules", 1, DataError),
+        max_conditions=check_integer(asked.get("max_conditions", 4), "max_conditions", 1),
+        seed=check_integer(asked.get("seed", 0), "seed"),
+    )
+    right = _accuracy(rules, table.drop(columns=[target]), {target: table[target].tolist()})
+    after = work.with_rules(rules)
+    return Proposal(version, work.rules, None, after, (None, right), repr(rules))
+
+
+def _accuracy(rules: Cascade, evidence: Any, targets: Any) -> float | None:
+    """Return the share of samples that is right; None where labels are no values."""
+    try:
+        return accuracy(rules, evidence, targets)
+    except PinesyError:
+        return None

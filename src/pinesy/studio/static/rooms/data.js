@@ -1,0 +1,333 @@
+import { fill, make } from "/shared/elements.js";
+import { JobLine } from "../jobs.js";
+import { Pager, choice, field, percent, sortHead, table } from "../tables.js";
+import { latest } from "../timing.js";
+
+const ROWS = 20;
+const METHODS = [
+  ["given", "the parameters that the rules have"],
+  ["exact", "exactly learned ones, out of fold"],
+  ["counts", "counted ones, out of fold"],
+  ["gradient", "fitted ones, out of fold"],
+];
+
+/** Return an SVG element. */
+function draw(name, attributes, ...content) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...content);
+  return element;
+}
+
+const number = (x) => String(Number(x.toPrecision(4)));
+
+/** Return a curve of shares against shares, from 0 to 1. */
+function curve(points, text) {
+  const [width, height] = [320, 180];
+  const lowest = Math.min(...points.map(([, right]) => right));
+  const floor = Math.floor(10 * Math.min(lowest, 0.9)) / 10;
+  const x = (share) => 40 + (width - 50) * share;
+  const y = (right) => height - 25 - (height - 35) * ((right - floor) / (1 - floor));
+  const line = points.map(([share, right]) => `${x(share).toFixed(1)},${y(right).toFixed(1)}`).join(" ");
+  const label = (at, up, what, anchor) => draw("text", { x: at, y: up, "text-anchor": anchor }, what);
+  return draw(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": text },
+    draw("path", { d: `M${x(0)},${y(1)}V${y(floor)}H${x(1)}`, class: "axes" }),
+    draw("polyline", { points: line }),
+    label(36, y(1) + 4, "1", "end"),
+    label(36, y(floor) + 4, number(floor), "end"),
+    label(x(0), height - 8, "0", "middle"),
+    label(x(1), height - 8, "all", "middle"),
+    label(x(0.5), height - 8, "the surest share", "middle"),
+  );
+}
+
+/** How right the rules are on the data, and which rows are suspicious. */
+class DataRoom {
+  constructor(place, studio) {
+    Object.assign(this, { place, studio, stale: true, seen: "", before: null });
+    this.view = { sort: "worst", reversed: false };
+    this.update = latest(() => studio.attempt(() => this.load()));
+    this.figuresJob = new JobLine(studio);
+    this.auditJob = new JobLine(studio);
+    this.learnJob = new JobLine(studio);
+    this.write();
+    studio.addEventListener("state", () => this.key !== this.seen && this.renew());
+    studio.addEventListener("room", ({ detail }) => detail === "data" && this.stale && this.update());
+  }
+
+  /** What the figures depend on, but for labels, which are changed here. */
+  get key() {
+    const { version, rows, reading } = this.studio.state;
+    return `${version} ${rows} ${reading}`;
+  }
+
+  renew() {
+    this.stale = true;
+    if (!this.place.hidden) this.update();
+  }
+
+  write() {
+    this.attributes = choice([], null, { onchange: () => this.studio.attempt(() => this.evaluate()) });
+    this.methods = choice(METHODS, "given", { onchange: () => this.studio.attempt(() => this.audit()) });
+    this.note = make("p", { class: "quiet" });
+    this.figures = make("div", {});
+    this.edits = make("div", { class: "edits" });
+    this.rows = make("div", {});
+    this.verdict = make("p", { "aria-live": "polite" });
+    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(Math.max(0, start))));
+    this.content = make(
+      "div",
+      { hidden: true },
+      make("p", { class: "fields" }, field("Labels of", this.attributes)),
+      this.figuresJob.element,
+      this.figures,
+      make("h2", {}, "Suspicious rows"),
+      make("p", { class: "fields" }, field("Judged with", this.methods)),
+      this.auditJob.element,
+      this.verdict,
+      this.edits,
+      this.learnJob.element,
+      this.rows,
+      this.pager.element,
+    );
+    fill(this.place, this.note, this.content);
+  }
+
+  async load() {
+    this.seen = this.key;
+    this.stale = false;
+    const text = this.noteText(this.studio.state);
+    fill(this.note, text);
+    this.content.hidden = text !== "";
+    if (text) return;
+    this.receive(await this.studio.ask("data/overview"));
+    this.before = null;
+    await Promise.all([this.evaluate(), this.audit()]);
+  }
+
+  /** Return why there is nothing to be seen; nothing if there is. */
+  noteText({ reading, rows, problem }) {
+    if (problem) return problem;
+    if (reading) return `The data is being read: ${rows.toLocaleString("en")} rows so far.`;
+    return rows ? "" : "There is no data. Start the studio with some: pinesy studio RULES DATA";
+  }
+
+  receive({ targets, edits }) {
+    this.values = new Map(targets.map(({ name, values }) => [name, values]));
+    const names = targets.map(({ name }) => name);
+    const kept = names.includes(this.attributes.value) ? this.attributes.value : names.at(-1);
+    fill(
+      this.attributes,
+      ...names.map((name) => make("option", { value: name, selected: name === kept }, name)),
+    );
+    this.showEdits(edits);
+  }
+
+  /** Run a job and return what it found; nothing if it was stopped, or another took its place. */
+  async run(line, path, content) {
+    const last = await line.run(await this.studio.ask(path, content));
+    if (last?.state === "failed") throw new Error(last.error);
+    return last?.state === "done" ? last.result : undefined;
+  }
+
+  // --- figures -----------------------------------------------------------------------------------
+
+  async evaluate() {
+    const attribute = this.attributes.value;
+    const found = await this.run(this.figuresJob, "data/evaluate", { attribute });
+    if (found) this.showFigures(found);
+  }
+
+  showFigures(found) {
+    const same = this.before?.attribute === found.attribute;
+    const change = (key) => (same && this.before[key] !== found[key] ? `${percent(this.before[key])} → ` : "");
+    const cell = (key) => change(key) + percent(found[key]);
+    const told = "Share of right answers on the surest share of the samples";
+    fill(
+      this.figures,
+      table(
+        "Predictions",
+        ["samples", "right", "undecided", "contradictory", "mean risk"],
+        [[
+          found.samples.toLocaleString("en"), cell("accuracy"), cell("undecided"), cell("contradictory"),
+          number(found.area_under_risk_coverage),
+        ]],
+        { class: "figures" },
+      ),
+      make("h2", {}, "Coverage"),
+      make("p", { class: "quiet" }, `${told}, from the surest one to all of them.`),
+      curve(found.curve, told),
+      ...this.coverageTable(found.coverage),
+      ...this.confusion(found),
+      table(
+        "Rules that decide",
+        ["decides", "right", "rule"],
+        found.rules.map((one) => [String(one.decides), percent(one.right / one.decides), make("code", {}, one.rule)]),
+      ),
+    );
+    this.before = found;
+  }
+
+  coverageTable(coverage) {
+    if (!coverage) return [];
+    if (coverage.error) return [make("p", { class: "warning" }, coverage.error)];
+    const rows = coverage.rows.filter(({ scope }) => scope === "all");
+    const line = (row) => [
+      percent(row.level), percent(row.observed), `${percent(row.low)} to ${percent(row.high)}`,
+      number(row.mean_size), percent(row.single),
+    ];
+    const heads = ["level", "observed", "95 % band", "mean size", "single answers"];
+    return [table("Guaranteed and observed", heads, rows.map(line)), make("p", {}, coverage.verdict)];
+  }
+
+  confusion({ values, confusion, confused }) {
+    if (confusion) {
+      const heads = ["true \\ predicted", ...values, "undecided"];
+      const cell = (count, at, i) => make("span", { class: at === i ? "" : count ? "wrong" : "quiet" }, String(count));
+      const rows = confusion.map((row, i) => [values[i], ...row.map((count, at) => cell(count, at, i))]);
+      return [table("True values by predicted ones", heads, rows, { class: "confusion" })];
+    }
+    const rows = confused.map((one) => [one.true, one.predicted, String(one.samples)]);
+    return [table("Most often confused", ["true", "predicted", "samples"], rows)];
+  }
+
+  // --- rows --------------------------------------------------------------------------------------
+
+  async audit() {
+    const found = await this.run(this.auditJob, "data/audit", { method: this.methods.value });
+    if (!found) return;
+    const count = (n) => n.toLocaleString("en");
+    fill(
+      this.verdict,
+      `Of ${count(found.samples)} rows ${count(found.contradicting)} contradict the rules, ` +
+        `${count(found.suspicious)} have a label that is less possible than another value, ` +
+        `${count(found.impossible)} an impossible one.`,
+    );
+    await this.page(0);
+  }
+
+  async page(start) {
+    const asked = { method: this.methods.value, ...this.view, start, count: ROWS };
+    const { rows, total } = await this.studio.ask("data/page", asked);
+    fill(this.rows, this.rowTable(rows));
+    this.pager.show(start, rows.length, total);
+  }
+
+  async sort(sort, reversed) {
+    this.view = { sort, reversed };
+    await this.page(0);
+    this.rows.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
+  }
+
+  rowTable(rows) {
+    const head = (text, sort) =>
+      sortHead(text, sort, this.view, (...how) => this.studio.attempt(() => this.sort(...how)));
+    const sorted = [["row", "row"], ["suspicion", "suspicion"], ["distance", "nabla"], ["label", "label"]];
+    const filled = table("Rows", [], rows.map((row) => this.cells(row)), { class: "rows-table" });
+    const heads = [
+      head("worst first", "worst"),
+      ...sorted.map(([text, sort]) => head(text, sort)),
+      ...["repaired", "why"].map((text) => make("th", { scope: "col" }, text)),
+    ];
+    fill(filled.querySelector("thead tr"), ...heads);
+    return filled;
+  }
+
+  cells(row) {
+    const told = [`line ${row.line}`, ...Object.values(row.ids)].join(", ");
+    const open = make(
+      "button",
+      { type: "button", onclick: () => this.open(row.row), "aria-label": `Open row ${row.row + 1}` },
+      "Open",
+    );
+    const images = Object.entries(row.images).map(([name, src]) => make("img", { src, alt: name }));
+    return [
+      make("span", { class: "thumbs" }, open, ...images),
+      make("span", { title: told }, String(row.row + 1)),
+      number(row.suspicion),
+      number(row.nabla),
+      this.labelChoice(row),
+      row.repaired ?? (row.reason ? "ambiguous" : ""),
+      row.reason ?? "",
+    ];
+  }
+
+  labelChoice(row) {
+    if (row.place === null) return `${row.attribute}: ${row.label}`;
+    const values = this.values.get(row.attribute);
+    const select = choice(
+      values.map((text, place) => [place, text]),
+      row.place,
+      {
+        "aria-label": `${row.attribute} of row ${row.row + 1}`,
+        onchange: () => this.studio.attempt(() => this.relabel(row, Number(select.value))),
+      },
+    );
+    return make("span", {}, `${row.attribute} `, select);
+  }
+
+  /** Look at a row in the room of samples. */
+  open(row) {
+    this.studio.setSample({ row, inputs: {} });
+    this.studio.go("sample");
+  }
+
+  // --- labels ------------------------------------------------------------------------------------
+
+  async relabel({ row, attribute }, place) {
+    this.receive(await this.studio.ask("data/label", { row, attribute, place }));
+    await this.follow();
+  }
+
+  /** Show what follows from other labels, on the page that is seen. */
+  async follow() {
+    const { start } = this.pager;
+    await Promise.all([this.evaluate(), this.audit()]);
+    await this.page(start);
+  }
+
+  showEdits(edits) {
+    if (!edits.length) return fill(this.edits);
+    const line = ({ row, line: at, attribute, was, now }) =>
+      make("li", {}, `row ${row + 1} (line ${at}): ${attribute} ${was} → ${now}`);
+    const undo = async () => {
+      this.receive(await this.studio.ask("data/undo_label"));
+      await this.follow();
+    };
+    const button = (text, action) =>
+      make("button", { type: "button", onclick: () => this.studio.attempt(action) }, text);
+    this.consequences = make("div", { "aria-live": "polite" });
+    return fill(
+      this.edits,
+      make("h2", {}, "Changed labels"),
+      make("p", { class: "quiet" }, "They count for figures, audit and learning here. The file stays as it is."),
+      make("ul", {}, ...edits.slice(-20).map(line)),
+      button("Undo the last change", undo),
+      button("What would learning change?", () => this.consider()),
+      this.consequences,
+    );
+  }
+
+  async consider() {
+    const method = this.methods.value === "given" ? "exact" : this.methods.value;
+    const place = this.consequences;
+    const found = await this.run(this.learnJob, "data/consequences", { method });
+    if (!found) return fill(place, "Learning was stopped.");
+    const pair = ([s, r]) => `s ${number(s)}, r ${number(r)}`;
+    const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
+    const told = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
+    return fill(
+      place,
+      make("p", {}, told),
+      rows.length ? table("Parameters", ["set", "rule", "with the file's labels", "with these"], rows) : null,
+    );
+  }
+}
+
+/** Fill the room. */
+export async function open(place, studio) {
+  const room = new DataRoom(place, studio);
+  await room.update();
+}

@@ -1,0 +1,236 @@
+import { fill, make } from "/shared/elements.js";
+import { JobLine } from "../jobs.js";
+import { Pager, choice, field, percent, table } from "../tables.js";
+import { latest } from "../timing.js";
+
+const ROWS = 50;
+const METHODS = {
+  exact: "exact: rules that must hold",
+  counts: "counts: noisy data",
+  gradient: "gradient: noisy data, rules fitted together",
+};
+const FIXED = [
+  ["", "none"],
+  ["implications", "the s of implications"],
+  ["s", "every s"],
+  ["r", "every r"],
+];
+const short = (x) => String(Number(x.toPrecision(4)));
+
+/** Parameters or rules from the data; nothing changes before it is accepted. */
+class LearnRoom {
+  constructor(place, studio) {
+    Object.assign(this, { place, studio, stale: true, seen: "", all: false });
+    this.job = new JobLine(studio);
+    this.update = latest(() => studio.attempt(() => this.load()));
+    this.write();
+    studio.addEventListener("state", () => this.key !== this.seen && this.renew());
+    studio.addEventListener("room", ({ detail }) => detail === "learn" && this.stale && this.update());
+  }
+
+  get key() {
+    const { version, rows, reading } = this.studio.state;
+    return `${version} ${rows} ${reading}`;
+  }
+
+  renew() {
+    this.stale = true;
+    if (!this.place.hidden) this.update();
+  }
+
+  write() {
+    this.method = choice(Object.entries(METHODS), "exact", { onchange: () => this.showFields() });
+    this.tolerance = make("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "none" });
+    this.smoothing = make("input", { type: "number", min: 0, step: "any", value: 1 });
+    this.fixed = choice(FIXED, "implications", {});
+    this.targets = make("span", { class: "checks" });
+    this.toleranceField = field("Leave out rows that are off by", this.tolerance);
+    this.smoothingField = field("Smoothing", this.smoothing);
+    this.target = choice([], null, {});
+    this.maxRules = make("input", { type: "number", min: 1, step: 1, placeholder: "as many as pay" });
+    this.seed = make("input", { type: "number", min: 0, step: 1, value: 0 });
+    this.note = make("p", { class: "quiet" });
+    this.found = make("div", { "aria-live": "polite" });
+    this.parameters = make("div", {});
+    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(Math.max(0, start))));
+    const begin = (text, path, content) =>
+      make("button", { type: "button", class: "main", onclick: () => this.begin(path, content()) }, text);
+    this.forms = make(
+      "div",
+      { hidden: true },
+      make("h2", {}, "Learn the parameters of these rules"),
+      make(
+        "p",
+        { class: "fields" },
+        field("Method", this.method),
+        this.toleranceField,
+        this.smoothingField,
+        field("Keep", this.fixed),
+      ),
+      make("p", { class: "fields" }, "Labels of ", this.targets),
+      begin("Learn", "learn/start", () => this.options()),
+      make(
+        "details",
+        {},
+        make("summary", {}, "Induce new rules from the data"),
+        make(
+          "p",
+          { class: "fields" },
+          field("Column to predict", this.target),
+          field("Rules at most", this.maxRules),
+          field("Seed", this.seed),
+          begin("Induce", "learn/induce", () => this.induction()),
+        ),
+      ),
+    );
+    fill(
+      this.place, this.note, this.forms, this.job.element, this.found, this.parameters,
+      this.pager.element,
+    );
+    this.pager.element.hidden = true;
+    this.showFields();
+  }
+
+  showFields() {
+    const exact = this.method.value === "exact";
+    this.toleranceField.hidden = !exact;
+    this.smoothingField.hidden = exact;
+  }
+
+  options() {
+    const boxes = [...this.targets.querySelectorAll("input")];
+    const wanted = boxes.filter((box) => box.checked).map((box) => box.value);
+    return {
+      method: this.method.value,
+      tolerance: this.tolerance.value === "" ? null : Number(this.tolerance.value),
+      smoothing: Number(this.smoothing.value),
+      fixed: this.fixed.value || null,
+      targets: wanted,
+    };
+  }
+
+  induction() {
+    const most = this.maxRules.value;
+    return {
+      target: this.target.value,
+      max_rules: most === "" ? null : Number(most),
+      seed: Number(this.seed.value),
+    };
+  }
+
+  async load() {
+    this.seen = this.key;
+    this.stale = false;
+    const choices = await this.studio.ask("learn/choices");
+    this.showChoices(choices);
+    const { job } = await this.studio.ask("learn/status");
+    if (job) await this.watch(job, choices.version);
+  }
+
+  showChoices({ hasData, reading, targets, columns, edits, missing }) {
+    const labels = targets.length > 0;
+    let text = edits ? `${edits} labels were changed in the room Data; they count here.` : "";
+    if (!labels) text = "The data has no labels of what the rules conclude on.";
+    if (reading) text = "The data is being read.";
+    if (!hasData) text = "There is no data. Start the studio with some: pinesy studio RULES DATA";
+    if (missing.length) text += ` Inducing rules needs ${missing.join(" and ")}.`;
+    fill(this.note, text);
+    this.forms.hidden = !hasData || reading;
+    const box = (name) =>
+      make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${name} `);
+    fill(this.targets, ...targets.map(box));
+    fill(this.target, ...columns.map((name) => make("option", { value: name }, name)));
+  }
+
+  begin(path, content) {
+    return this.studio.attempt(async () => this.watch(await this.studio.ask(path, content)));
+  }
+
+  /** Show a job, whoever began it, to its end. */
+  async watch(status) {
+    fill(this.found);
+    fill(this.parameters);
+    this.pager.element.hidden = true;
+    const last = await this.job.run(status);
+    if (!last || last.decided) return;
+    if (last.state === "failed") fill(this.found, make("p", { class: "error" }, last.error));
+    if (last.state === "stopped") fill(this.found, make("p", {}, "Stopped. Nothing has changed."));
+    if (last.state === "done") await this.show(last);
+  }
+
+  async show({ result, seconds }) {
+    const before = result.accuracyBefore === null ? "" : `${percent(result.accuracyBefore)} → `;
+    const right = result.accuracyAfter === null ? "" : `Right on the same data: ${before}${percent(result.accuracyAfter)}. `;
+    const button = (text, action, kind = "") =>
+      make("button", { type: "button", class: kind, onclick: () => this.studio.attempt(action) }, text);
+    this.name = make("input", { type: "text", value: "learned.json", "aria-label": "Name of the new file" });
+    fill(
+      this.found,
+      make("h2", {}, result.induced ? "New rules" : "What was learned"),
+      make("p", {}, `${right}It took ${seconds.toFixed(1)} s.`),
+      make("pre", { tabindex: 0 }, result.induced ? result.text : result.report),
+      make(
+        "p",
+        { class: "fields" },
+        button("Accept", () => this.accept(), "main"),
+        button("Discard", () => this.discard()),
+        this.name,
+        button("Save to a new file", () => this.save()),
+      ),
+    );
+    if (!result.induced) await this.page(0);
+  }
+
+  async page(start) {
+    const found = await this.studio.ask("learn/parameters", { start, count: ROWS, all: this.all });
+    const pair = (one, i) => [short(one.before[i]), short(one.after[i])];
+    const cell = ([before, after]) => make("span", { class: before === after ? "quiet" : "lit" }, after);
+    const rows = found.rows.map((row) => {
+      const [s, r] = [pair(row, 0), pair(row, 1)];
+      return [row.set, String(row.rule), make("code", {}, row.text), s[0], cell(s), r[0], cell(r)];
+    });
+    const toggle = () => {
+      this.all = !this.all;
+      return this.studio.attempt(() => this.page(0));
+    };
+    const shown = this.all ? "Show those that changed" : "Show all rules";
+    fill(
+      this.parameters,
+      make("p", {}, `${found.changed} of ${found.rules} rules have other parameters. `,
+        make("button", { type: "button", onclick: toggle }, shown)),
+      rows.length
+        ? table("Parameters before and after, the largest change first",
+          ["set", "rule", "text", "s before", "s after", "r before", "r after"], rows)
+        : null,
+    );
+    this.pager.show(start, rows.length, found.total);
+  }
+
+  clear(text) {
+    fill(this.found, make("p", {}, text));
+    fill(this.parameters);
+    this.pager.element.hidden = true;
+  }
+
+  async accept() {
+    await this.studio.ask("learn/accept");
+    this.clear("Accepted. Undo, above, goes back.");
+    await this.studio.refresh();
+  }
+
+  async discard() {
+    await this.studio.ask("learn/discard");
+    this.clear("Discarded. Nothing has changed.");
+  }
+
+  async save() {
+    const { path } = await this.studio.ask("learn/save", { name: this.name.value });
+    this.studio.tell(`Saved to ${path}`);
+  }
+}
+
+/** Fill the room. */
+export async function open(place, studio) {
+  const room = new LearnRoom(place, studio);
+  await room.update();
+}

@@ -1,0 +1,239 @@
+import { DistributionBars } from "/shared/bars.js";
+import { fill, make } from "/shared/elements.js";
+import { ExplanationTree } from "../explanation_tree.js";
+import { JobLine } from "../jobs.js";
+import { choice, field } from "../tables.js";
+import { latest } from "../timing.js";
+
+/** Seconds that the search for a change may take, to choose from. */
+const LIMITS = [3, 10, 60, 600];
+
+/** Why a value is as possible and as certain as it is, and why another is not. */
+class WhyRoom {
+  constructor(place, studio) {
+    Object.assign(this, { place, studio, version: null, shown: null, rival: null, stale: true });
+    Object.assign(this, { asked: null, running: null });
+    this.job = new JobLine(studio);
+    this.update = latest(() => studio.attempt(() => this.load()));
+    this.write();
+    studio.addEventListener("sample", () => this.renew());
+    studio.addEventListener("state", () => studio.state.version !== this.version && this.renew());
+    studio.addEventListener("room", ({ detail }) => detail === "why" && this.stale && this.update());
+  }
+
+  /** Look again, now or when the room is next seen. */
+  renew() {
+    this.stale = true;
+    this.asked = null;
+    if (!this.place.hidden) this.update();
+  }
+
+  write() {
+    this.attributes = choice([], null, { onchange: () => this.choose() });
+    this.level = make("input", {
+      type: "number", min: 0.01, max: 0.999, step: "any", value: 0.95,
+      onchange: () => this.update(),
+    });
+    this.levelField = field("Level", this.level);
+    this.seconds = choice(LIMITS.map((n) => [n, `${n} s`]), 10, {});
+    this.answer = make("div", { class: "answer" });
+    this.margin = make("p", { class: "margin" });
+    this.levels = make("div", {});
+    this.not = make("div", { class: "not", "aria-live": "polite" });
+    this.bars = make("div", {});
+    const copies = [["text", "Copy as text"], ["json", "Copy as JSON"], ["svg", "Copy as picture (SVG)"]];
+    fill(
+      this.place,
+      make(
+        "p",
+        { class: "fields" },
+        field("Conclusion", this.attributes),
+        this.levelField,
+        field("Search for a change", this.seconds),
+      ),
+      make(
+        "div",
+        { class: "columns" },
+        make("div", {}, make("p", { class: "quiet" }, "Click a value to ask why, or why not."), this.bars, this.levels),
+        make("div", {}, this.answer, this.margin, this.job.element, this.not),
+      ),
+      make(
+        "p",
+        { class: "fields" },
+        ...copies.map(([form, text]) =>
+          make("button", { type: "button", onclick: () => this.copy(form) }, text),
+        ),
+        make("button", { type: "button", onclick: () => this.save() }, "Save the picture"),
+      ),
+    );
+  }
+
+  async conclusions() {
+    const { version, final, others, guarantee } = await this.studio.ask("why/conclusions");
+    if (version === this.version) return;
+    this.version = version;
+    this.calibrated = guarantee !== null;
+    this.levelField.hidden = !this.calibrated;
+    const names = [...final, ...others];
+    const kept = names.includes(this.attributes.value) ? this.attributes.value : names[0];
+    const groups = [["Outputs", final], ["In between", others]].filter(([, list]) => list.length);
+    const option = (name) => make("option", { value: name, selected: name === kept }, name);
+    fill(
+      this.attributes,
+      ...groups.map(([label, list]) => make("optgroup", { label }, ...list.map(option))),
+    );
+  }
+
+  choose() {
+    this.asked = null;
+    this.update();
+  }
+
+  get question() {
+    return {
+      sample: this.studio.sample,
+      attribute: this.attributes.value,
+      place: this.asked,
+      level: this.calibrated ? Number(this.level.value) : null,
+    };
+  }
+
+  async load() {
+    await this.conclusions();
+    this.stale = false;
+    const found = await this.studio.ask("why/explain", this.question);
+    this.shown = found;
+    this.rival = null;
+    this.showBars(found);
+    this.showAnswer(found);
+    if (this.asked !== null && !this.wins(found, this.asked)) await this.askWhyNot();
+    else this.forget();
+  }
+
+  /** Nobody waits for the last why-not any more. */
+  forget() {
+    if (!this.job.element.hidden) this.job.end();
+    this.job.job = null;
+    this.job.element.hidden = true;
+    fill(this.not);
+  }
+
+  wins({ explanation }, place) {
+    const degrees = explanation.distribution.map(({ possibility }) => possibility);
+    const top = Math.max(...degrees);
+    return degrees[place] === top && degrees.filter((d) => d === top).length === 1;
+  }
+
+  showBars({ explanation, values }) {
+    const attribute = { name: explanation.attribute, values, formula: null };
+    const bars = new DistributionBars(attribute, (_, place) => this.pick(place));
+    const degrees = explanation.distribution.map(({ possibility }) => possibility);
+    bars.show(degrees, 1 - explanation.contradiction);
+    fill(this.bars, bars.element);
+    for (const row of bars.element.querySelectorAll(".row")) {
+      row.setAttribute("aria-pressed", String(Number(row.dataset.place) === this.asked));
+    }
+  }
+
+  async pick(place) {
+    this.asked = place;
+    await this.update();
+    const row = this.bars.querySelector(`.row[data-place="${place}"]`);
+    row?.focus();
+  }
+
+  showAnswer({ explanation, images, marginText, levels }) {
+    const tree = new ExplanationTree(explanation, images);
+    const pictures = Object.entries(images).map(([name, address]) =>
+      make("figure", {}, make("img", { src: address, alt: "" }), make("figcaption", {}, name)),
+    );
+    fill(
+      this.answer,
+      make("h2", {}, `Why ${explanation.proposition.text}?`),
+      pictures.length ? make("div", { class: "pictures" }, ...pictures) : null,
+      tree.element,
+    );
+    fill(this.margin, marginText);
+    fill(this.levels, ...(levels ? this.levelLines(levels) : []));
+  }
+
+  levelLines({ level, members, excludedAt, abstention, guarantee }) {
+    const { values } = this.shown;
+    const left = values.filter((_, i) => members[i]);
+    const out = values.map((value, i) => [value, excludedAt[i]]).filter((_, i) => !members[i]);
+    const why = abstention ? ` (${abstention})` : "";
+    const line = ([value, z]) => make("li", {}, `${value}: excluded up to ${(100 * z).toFixed(2)} %`);
+    return [
+      make("h2", {}, `At ${100 * level} %`),
+      make("p", {}, `${left.slice(0, 20).join(" or ") || "no value"} remains${why}.`),
+      make("ul", {}, ...out.sort((a, b) => a[1] - b[1]).slice(0, 8).map(line)),
+      make("p", { class: "quiet" }, guarantee),
+    ];
+  }
+
+  async askWhyNot() {
+    fill(this.not, make("h2", {}, `Why not ${this.shown.values[this.asked]}?`), make("p", {}, "…"));
+    const asked = { ...this.question, seconds: Number(this.seconds.value), instead: this.running };
+    const status = await this.studio.ask("why/ask_why_not", asked);
+    this.running = status.job;
+    this.job.run(status).then((last) => last && this.showWhyNot(last)).catch(() => {});
+  }
+
+  showWhyNot({ state, result, error, job }) {
+    this.rival = state === "done" ? job : null;
+    if (state !== "done") {
+      fill(this.not, make("p", {}, state === "failed" ? error : "The question was stopped."));
+      return;
+    }
+    const [first, ...lines] = result.answer.split("\n");
+    const change = result.set && make(
+      "button",
+      { type: "button", onclick: () => this.attempt(result.set) },
+      "Try this change",
+    );
+    fill(
+      this.not,
+      make("h2", {}, `Why not ${result.title}?`),
+      make("p", {}, first),
+      make("ul", {}, ...lines.map((text) => make("li", {}, text.trim()))),
+      change || null,
+    );
+  }
+
+  /** Change the sample as the answer says. */
+  attempt(inputs) {
+    const { row, inputs: before } = this.studio.sample;
+    this.studio.setSample({ row, inputs: { ...before, ...inputs } });
+  }
+
+  async content(form) {
+    const asked = { ...this.question, form, job: form === "svg" ? null : this.rival };
+    return (await this.studio.ask("why/copy", asked)).content;
+  }
+
+  copy(form) {
+    return this.studio.attempt(async () => {
+      await navigator.clipboard.writeText(await this.content(form));
+      this.studio.tell("Copied.", "note");
+    });
+  }
+
+  save() {
+    return this.studio.attempt(async () => {
+      const blob = new Blob([await this.content("svg")], { type: "image/svg+xml" });
+      const address = URL.createObjectURL(blob);
+      make("a", { href: address, download: `${this.attributes.value}.svg` }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    });
+  }
+}
+
+/** Fill the room. */
+export async function open(place, studio) {
+  const { row, inputs } = studio.sample;
+  if (row === null && !Object.keys(inputs).length && studio.state.rows) {
+    studio.setSample({ row: 0, inputs: {} });
+  }
+  const room = new WhyRoom(place, studio);
+  await room.update();
+}

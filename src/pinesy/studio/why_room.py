@@ -1,0 +1,173 @@
+"""The room Why: why a value is as possible and as certain, why not another, and how far it is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pinesy._common.png import data_uri
+from pinesy._common.validation import check_limit, check_number
+from pinesy.calibration import LevelWhyNot
+from pinesy.exceptions import DataError
+from pinesy.explanations import Change, ValueChange, WhyNot, why_not
+from pinesy.explanations.explanation_report import why_not_dict
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.numbers import is_number
+from pinesy.samples import value_texts
+from pinesy.studio.calibrated_work import calibrated_evidence, calibrated_of
+from pinesy.studio.given_sample import content_of
+from pinesy.studio.question import LIMIT, Question, level_of
+from pinesy.studio.session import Session
+
+Asked = Mapping[str, Any]
+#: Seconds that the search for a change may take, unless the page asks for others, and at most.
+SECONDS, MOST_SECONDS = 10.0, 600.0
+FORMS = ("text", "json", "svg")
+MODES = ("smallest", "fewest", "values")
+
+
+def conclusions(session: Session, _asked: Asked) -> dict[str, Any]:
+    """Return the attributes that can be asked about, the final ones first."""
+    rules, calibrated = session.work.rules, session.work.calibrated
+    final = [a.name for a in rules.outputs]
+    others = [s.output.name for s in reversed(rules.order) if s.output.name not in final]
+    return {
+        "version": session.version,
+        "final": final,
+        "others": others,
+        "inputs": [a.name for a in rules.inputs],
+        "guarantee": None if calibrated is None else calibrated.guarantee,
+    }
+
+
+def explain(session: Session, asked: Asked) -> dict[str, Any]:
+    """Explain a value: the tree, the margin, the images, and levels if the rules are calibrated.
+
+    Asked: ``sample``, ``attribute``, ``place`` (null for the most possible value), ``eta``,
+    ``depth``, ``limit``, ``level`` (null for none).
+    """
+    question = Question.of(session, asked)
+    eta = check_number(asked.get("eta", 0.1), "eta", 0.0, 1.0, DataError)
+    limit = check_limit(asked.get("limit", LIMIT), "limit")
+    found = question.explanation(eta, check_limit(asked.get("depth"), "depth"))
+    report = question.report(found, limit=limit)
+    wanted = asked.get("level") is not None and question.work.calibrated is not None
+    return {
+        "values": value_texts(question.attribute),
+        "explanation": found.to_dict(limit=limit, nodes=500),
+        "margin": report.margin_dict(),
+        "marginText": report.margin_text(),
+        "images": {name: data_uri(image) for name, image in question.images.items()},
+        "levels": _levels(question, level_of(asked)) if wanted else None,
+    }
+
+
+def _levels(question: Question, level: float) -> dict[str, Any]:
+    """Return the values that remain at a level, and the highest level that excludes each."""
+    calibrated, name = calibrated_of(question.work), question.attribute.name
+    evidence = calibrated_evidence(question.work, question.evidence)
+    sets = calibrated.predict_set(evidence, level, [name])
+    return {
+        "level": level,
+        "members": sets.members(name).tolist(),
+        "excludedAt": sets.excluded_at(name).tolist(),
+        "abstention": sets.abstentions[name] or None,
+        "guarantee": calibrated.guarantee,
+    }
+
+
+def ask_why_not(session: Session, asked: Asked) -> dict[str, Any]:
+    """Begin to answer why a value did not win; return the status of the job.
+
+    Asked: as for `explain`, with ``place``; ``mode``, ``keep`` (inputs that may not change),
+    ``seconds`` that the search for a change may take, ``instead`` (a job that nobody waits for).
+    """
+    question = Question.of(session, asked)
+    if question.place is None:
+        raise DataError("say which value: place is missing")
+    seconds = check_number(asked.get("seconds", SECONDS), "seconds", 0.0, MOST_SECONDS, DataError)
+    value = question.attribute.domain[question.place]
+    how = {"mode": _mode(asked.get("mode")), "keep": _kept(asked.get("keep"), question)}
+    level = None if asked.get("level") is None else level_of(asked)
+    if asked.get("instead") is not None:
+        session.jobs.job(asked["instead"]).stop()
+
+    def work() -> WhyNot | LevelWhyNot:
+        if level is None or question.work.calibrated is None:
+            rules = question.work.rules
+            return why_not(rules, question.own_evidence, value, question.attribute, **how)
+        evidence = calibrated_evidence(question.work, question.evidence)
+        sure = calibrated_of(question.work)
+        return sure.why_not(evidence, value, question.attribute, level=level, **how)
+
+    return session.jobs.start("why not", work, seconds=seconds, shown=_shown).status()
+
+
+def _shown(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
+    reason = answer.reason if isinstance(answer, LevelWhyNot) else answer
+    attribute = reason.attribute
+    found = why_not_dict(reason, LIMIT)
+    of_level = answer.to_dict() if isinstance(answer, LevelWhyNot) else None
+    place = attribute.position(reason.value)
+    return found | {
+        "place": place,
+        "title": value_texts(attribute)[place],
+        "answer": str(answer),
+        # The inputs of calibrated rules are p-values, which nobody sets.
+        "set": _contents(reason.change) if reason.change and of_level is None else None,
+        "levels": of_level,
+    }
+
+
+def _contents(change: Change) -> dict[str, Any]:
+    """Return the changed inputs as the page holds them, to be tried."""
+    values = change.values if isinstance(change, ValueChange) else {}
+    found = {}
+    for name in change.readings:
+        attribute, value = change.new[name].attribute, values.get(name, change.new[name])
+        number = float(value) if attribute.scale is not None and is_number(value) else value
+        found[name] = content_of(attribute, number)
+    return found
+
+
+def _mode(mode: object) -> Any:
+    if mode is not None and mode not in MODES:
+        raise DataError(f"there is no mode {mode!r:.60}; take one of {', '.join(MODES)}")
+    return mode
+
+
+def _kept(names: object, question: Question) -> list[str] | None:
+    """Return the inputs that may not change, of those that the attribute depends on."""
+    if names is None:
+        return None
+    if not isinstance(names, list):
+        raise DataError("keep is a list of names of inputs")
+    known = _inputs_behind(question.work.rules, question.attribute)
+    return [name for name in known if name in names] or None
+
+
+def _inputs_behind(rules: Cascade, attribute: Attribute) -> list[str]:
+    return [a.name for a in rules.compile([attribute]).inputs]
+
+
+def copy(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return the explanation as text, JSON or a picture, whole, to be copied or saved.
+
+    Asked: as for `explain`, with ``form``, and ``job`` of a why-not that belongs to it.
+    """
+    form = asked.get("form")
+    if form not in FORMS:
+        raise DataError(f"there is no form {form!r:.60}; take one of {', '.join(FORMS)}")
+    question = Question.of(session, asked)
+    rival = None if asked.get("job") is None else session.jobs.job(asked["job"]).content
+    if isinstance(rival, LevelWhyNot):
+        rival = rival.reason
+    report = question.report(question.explanation(), why_not=rival)
+    return {"content": report.write(form, question.images)}
+
+
+ENDPOINTS = {
+    "ask_why_not": ask_why_not,
+    "conclusions": conclusions,
+    "copy": copy,
+    "explain": explain,
+}

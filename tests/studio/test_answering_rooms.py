@@ -1,0 +1,124 @@
+"""The rooms Why, Data and Learn in a real browser: the main act of each, by mouse and by keys."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser import picture
+from pinesy import why_not
+from pinesy._common.console import progress
+from pinesy._common.watching import check_stop
+from pinesy.studio import Session, learn_room
+
+Serving = Callable[[Session], str]
+
+
+def enter(tab: Page, address: str, room: str) -> Any:
+    """Open a studio at a room; return its panel."""
+    tab.goto(f"{address}#{room}")
+    panel = tab.locator(f"#panel-{room}")
+    expect(panel).to_have_attribute("data-ready", "true")
+    return panel
+
+
+def test_why_not_and_trying_the_change(tab: Page, serving: Serving, session: Session) -> None:
+    panel = enter(tab, serving(session), "why")
+    assert session.rows is not None
+    panel.get_by_role("button", name="sailing = yes").click()
+    answer = why_not(session.work.rules, session.rows.sample(0), "yes", "sailing")
+    first, *_, last = str(answer).split("\n")
+    expect(panel.locator(".not")).to_contain_text(first)
+    expect(panel.locator(".not li").last).to_have_text(last.strip())
+    picture(tab, "studio-why")
+    panel.get_by_role("button", name="Try this change").click()
+    expect(panel.locator(".answer h2")).to_contain_text("sailing is yes")
+
+
+def test_the_tree_opens_by_keyboard(tab: Page, serving: Serving, session: Session) -> None:
+    panel = enter(tab, serving(session), "why")
+    inner = panel.locator(".tree details details > summary").first
+    inner.focus()
+    tab.keyboard.press("Enter")
+    expect(inner.locator("xpath=..")).to_have_attribute("open", "")
+
+
+def test_sorting_the_audit_and_opening_a_row(
+    tab: Page, serving: Serving, labelled: Session
+) -> None:
+    panel = enter(tab, serving(labelled), "data")
+    numbers = panel.locator(".rows-table tbody tr td:nth-child(2)")
+    expect(numbers.first).to_have_text("4")  # the row that contradicts the rules
+    expect(panel.locator(".figures")).to_contain_text("83.3 %")
+    picture(tab, "studio-data")
+    head = panel.get_by_role("columnheader", name="row").first
+    head.get_by_role("button").press("Enter")
+    expect(numbers).to_have_text(["1", "2", "3", "4", "5", "6"])
+    panel.locator("[aria-sort=descending] button").press("Enter")
+    expect(numbers).to_have_text(["6", "5", "4", "3", "2", "1"])
+    panel.get_by_role("button", name="Open row 6").click()
+    expect(tab.get_by_role("tab", name="Sample")).to_have_attribute("aria-selected", "true")
+
+
+def test_another_label_and_what_follows(tab: Page, serving: Serving, labelled: Session) -> None:
+    panel = enter(tab, serving(labelled), "data")
+    panel.get_by_label("street of row 4").select_option("dry")
+    expect(panel.locator(".figures")).to_contain_text("83.3 % → 100.0 %")
+    panel.get_by_role("button", name="What would learning change?").click()
+    expect(panel.locator(".edits")).to_contain_text("of 2 rules.")
+    panel.get_by_role("button", name="Undo the last change").click()
+    expect(panel.locator(".figures")).to_contain_text("100.0 % → 83.3 %")
+
+
+def test_learning_is_compared_accepted_and_undone(
+    tab: Page, serving: Serving, labelled: Session
+) -> None:
+    before = labelled.work.rules
+    panel = enter(tab, serving(labelled), "learn")
+    panel.get_by_label("Method").select_option("counts")
+    panel.get_by_role("button", name="Learn", exact=True).click()
+    expect(panel).to_contain_text("rules have other parameters")
+    assert labelled.work.rules is before
+    picture(tab, "studio-learn")
+    panel.get_by_role("button", name="Accept").click()
+    expect(panel).to_contain_text("Accepted.")
+    assert labelled.work.rules is not before
+    tab.get_by_role("button", name="Undo").click()
+    expect(tab.get_by_role("button", name="Undo")).to_be_hidden()
+    assert labelled.work.rules is before
+
+
+def test_learning_is_stopped_by_a_page_that_was_opened_again(
+    tab: Page, serving: Serving, labelled: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def endless(*_: Any) -> None:
+        with progress("fronts", 10) as bar:
+            bar.advance(3)
+            begun.set()
+            while True:
+                check_stop()
+                begun.wait(0.01)
+
+    monkeypatch.setattr(learn_room, "propose_learning", endless)
+    panel = enter(tab, serving(labelled), "learn")
+    panel.get_by_role("button", name="Learn", exact=True).click()
+    expect(panel.locator(".job")).to_contain_text("fronts · 3 of 10")
+    tab.reload()
+    expect(panel.locator(".job")).to_contain_text("fronts · 3 of 10")
+    panel.get_by_role("button", name="Stop").click()
+    expect(panel).to_contain_text("Stopped. Nothing has changed.")
+    assert labelled.version == 0
+
+
+@pytest.mark.parametrize("room", ["why", "data", "learn"])
+def test_nothing_is_wider_than_a_phone(
+    tab: Page, serving: Serving, labelled: Session, room: str
+) -> None:
+    tab.set_viewport_size({"width": 360, "height": 740})
+    tab.emulate_media(color_scheme="dark")
+    enter(tab, serving(labelled), room)
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= 360

@@ -1,0 +1,173 @@
+"""The room Learn: learns as the library does, stops, and changes nothing until it is accepted."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from pinesy import Cascade, learn, load
+from pinesy._common.watching import check_stop
+from pinesy.studio import Session, learn_room
+from studio.conftest import ask, client_of
+
+
+def same(one: Cascade, other: Cascade) -> bool:
+    pairs = zip(one.order, other.order, strict=True)
+    return all((a.s == b.s).all() and (a.r == b.r).all() for a, b in pairs)
+
+
+@pytest.mark.parametrize("method", ["exact", "counts", "gradient"])
+def test_what_is_learned_is_the_librarys(
+    data_client: TestClient,
+    labelled: Session,
+    method: Any,
+) -> None:
+    assert labelled.rows is not None
+    before, batch = labelled.work.rules, labelled.rows.batch()
+    status = ask(data_client, "learn/start", method=method)
+    assert status["state"] == "done"
+    assert labelled.work.rules is before
+    expected = learn(before, batch.evidence, batch.targets, method=method).cascade
+    page = ask(data_client, "learn/parameters", all=True)
+    assert [row["after"] for row in page["rows"]] == np.stack(
+        [expected.rule_sets[0].s, expected.rule_sets[0].r], axis=1
+    ).tolist()
+    assert ask(data_client, "learn/accept")["version"] == 1
+    assert same(labelled.work.rules, expected)
+    assert labelled.work.learned is not None
+    assert ask(data_client, "learn/status")["job"]["decided"]
+    ask(data_client, "shell/undo")
+    assert labelled.work.rules is before
+
+
+def test_what_changed_most_comes_first(data_client: TestClient) -> None:
+    ask(data_client, "learn/start", method="counts")
+    page = ask(data_client, "learn/parameters")
+    moves = [
+        max(abs(a - b) for a, b in zip(row["before"], row["after"], strict=True))
+        for row in page["rows"]
+    ]
+    assert moves == sorted(moves, reverse=True)
+    assert page["total"] == page["changed"] == len(moves) > 0
+
+
+def test_learning_is_stopped_and_nothing_changes(
+    data_client: TestClient,
+    labelled: Session,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def endless(*_: Any) -> None:
+        while True:
+            check_stop()
+            time.sleep(0.001)
+
+    monkeypatch.setattr(learn_room, "propose_learning", endless)
+    status = data_client.post("/api/learn/start", json={}).json()
+    assert status["state"] == "running"
+    again = data_client.post("/api/learn/start", json={})
+    assert "under way already" in again.json()["error"]
+    # Another page, or the same one after it was closed, finds the learning that runs.
+    assert data_client.post("/api/learn/status", json={}).json()["job"]["state"] == "running"
+    data_client.post("/api/shell/stop", json={"job": status["job"]})
+    assert labelled.jobs.job(status["job"]).wait(10)
+    assert ask(data_client, "learn/status")["job"]["state"] == "stopped"
+    assert labelled.version == 0
+    assert "nothing was learned yet" in ask(data_client, "learn/accept")["error"]
+
+
+def test_rules_that_changed_meanwhile_are_not_overwritten(
+    data_client: TestClient,
+    labelled: Session,
+) -> None:
+    ask(data_client, "learn/start", method="counts")
+    labelled.use(labelled.work.with_rules(labelled.work.rules))
+    assert "the rules have changed" in ask(data_client, "learn/accept")["error"]
+
+
+def test_saving_to_a_new_file(
+    data_client: TestClient,
+    tmp_path: Path,
+) -> None:
+    ask(data_client, "learn/start", method="counts")
+    ask(data_client, "learn/save", name="better.json")
+    found = load(tmp_path / "better.json")
+    assert found.provenance["data"] == "days.jsonl"
+    assert "is there already" in ask(data_client, "learn/save", name="better.json")["error"]
+    ask(data_client, "learn/save", name="better.rules")
+    assert same(load(tmp_path / "better.rules"), found.cascade)
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.json", "/tmp/x.json", ".x.json", "x.txt", "", None, 3, "a/b.json", "a\0.json"]
+)
+def test_names_that_files_must_not_have(data_client: TestClient, name: Any) -> None:
+    ask(data_client, "learn/start", method="counts")
+    answer = data_client.post("/api/learn/save", json={"name": name})
+    assert answer.status_code == 422
+
+
+def test_rules_are_induced(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("pandas")
+    rules, data = tmp_path / "risk.rules", tmp_path / "people.csv"
+    rules.write_text(
+        "number age cuts {30} attribute risk in {low, high} "
+        "if age >= 30 then risk in {high} if age < 30 then risk in {low}"
+    )
+    ages = [25, 33, 41, 52, 60, 68] * 4
+    lines = [f"{age},{'high' if age > 50 else 'low'}" for age in ages]
+    data.write_text("age,risk\n" + "\n".join(lines))
+    session = Session.open(rules, data)
+    assert session.rows is not None
+    session.rows.wait()
+    client = client_of(session)
+    status = ask(client, "learn/induce", target="risk", max_rules=4)
+    assert status["result"]["accuracyAfter"] == 1.0
+    assert "risk" in status["result"]["text"]
+    assert "induced rules are new" in ask(client, "learn/parameters")["error"]
+    ask(client, "learn/accept")
+    assert session.work.rules.infer({"age": 70})["risk"].best == "high"
+    session.rows.wait()
+    assert ask(client, "data/evaluate")["result"]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("start", {"method": "magic"}, "there is no method 'magic'"),
+        ("start", {"method": ["exact"]}, "there is no method"),
+        ("start", {"fixed": "all"}, "fixed is 'all'"),
+        ("start", {"tolerance": -1}, "the tolerance is -1"),
+        ("start", {"tolerance": "a"}, "the tolerance is 'a'"),
+        ("start", {"smoothing": None}, "the smoothing is None"),
+        ("start", {"targets": "street"}, "targets is a list"),
+        ("start", {"targets": ["sky"]}, "the data has no labels of 'sky'"),
+        ("parameters", {}, "nothing was learned yet"),
+        ("accept", {}, "nothing was learned yet"),
+        ("discard", {}, "nothing was learned yet"),
+        ("save", {"name": "x.json"}, "nothing was learned yet"),
+    ],
+)
+def test_bad_questions(
+    data_client: TestClient,
+    name: str,
+    content: dict[str, Any],
+    message: str,
+) -> None:
+    answer = data_client.post(f"/api/learn/{name}", json=content)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]
+
+
+def test_a_column_that_there_is_not_fails_in_words(data_client: TestClient) -> None:
+    pytest.importorskip("pandas")
+    assert "has no column 'x'" in ask(data_client, "learn/induce", target="x")["error"]
+
+
+def test_choices(data_client: TestClient) -> None:
+    found = ask(data_client, "learn/choices")
+    assert found["targets"] == ["street"]
+    assert found["methods"] == ["exact", "counts", "gradient"]
