@@ -26,8 +26,8 @@ from strategies import cascades, random_batch, shaped_cascades
 #: What a test asks of the page, as plain data.
 ANSWERS = """
 const named = (list) => list.map((one) => ({ ...one, attribute: one.attribute.name }));
-const plainTriplet = ({ attribute, reduced, unexpected, ...rest }) =>
-  ({ ...rest, reduced: named(reduced), unexpected: named(unexpected) });
+const plainTriplet = ({ attribute, reduced, unexpected, part, ...rest }) =>
+  ({ ...rest, reduced: named(reduced.map(part)), unexpected: named(unexpected.map(part)) });
 const plainParameter = ({ rule, by, degree }) => ({ rule, by, degree });
 const ofValue = (state, attribute, place) => {
   const { triplets, parameters } = justification(state, attribute, place);
@@ -42,7 +42,8 @@ const ofValue = (state, attribute, place) => {
 };
 globalThis.answers = (data, inputs) => {
   const rules = readRules(data);
-  const state = infer(rules, inputs);
+  const other = inputs.map((pi, i) => (i % 2 ? pi : pi.map(() => 1)));
+  const state = infer(rules, inputs, { before: infer(rules, other) });
   return rules.sets.map(({ output }) => ({
     name: output.name,
     degrees: Array.from(state.degrees[output.number]),

@@ -65,6 +65,8 @@ export class DistributionBars {
 
   /** Show degrees; `height` is below 1 where the rules contradict each other. */
   show(degrees, height) {
+    if (degrees === this.shown?.degrees && height === this.shown.height) return;
+    this.shown = { degrees, height };
     const necessities = necessitiesOf(degrees);
     const winners = winnersOf(degrees);
     const { places, left } = shownPlaces(degrees, this.everything);
@@ -76,12 +78,13 @@ export class DistributionBars {
     // Where rules contradict each other, nothing is certain.
     const certain = (i) => (height < 1 ? 0 : Math.max(necessities[i], 0));
     const rows = places.map((i) => row(this.attribute, i, degrees[i], certain(i), this.onPick));
-    fill(this.rows, rows, left ? this.moreButton(left, degrees, height) : null);
+    fill(this.rows, rows, left ? this.moreButton(left) : null);
   }
 
-  moreButton(left, degrees, height) {
+  moreButton(left) {
+    const { degrees, height } = this.shown;
     const onclick = () => {
-      this.everything = true;
+      Object.assign(this, { everything: true, shown: null });
       this.show(degrees, height);
     };
     return make("button", { type: "button", class: "link", onclick }, `${left} more values`);

@@ -139,41 +139,64 @@ function concludedBy(set, [lambdas, rhos], hard) {
   const parameter = hard ? Math.floor : (number) => number;
   const alphas = lambdas.map((degree, i) => Math.max(parameter(set.s[i]), degree));
   const betas = rhos.map((degree, i) => Math.max(parameter(set.r[i]), degree));
-  const ofCells = Float64Array.from(set.cells, (signs) => {
+  const ofCells = new Float64Array(set.cells.length);
+  for (let cell = 0; cell < ofCells.length; cell++) {
+    const signs = set.cells[cell];
     let least = 1;
     for (let i = 0; i < signs.length; i++) {
       const bound = signs[i] ? alphas[i] : betas[i];
       if (bound < least) least = bound;
     }
-    return least;
-  });
-  return Float64Array.from(set.cellOf, (cell) => ofCells[cell]);
+    ofCells[cell] = least;
+  }
+  const degrees = new Float64Array(set.cellOf.length);
+  for (let value = 0; value < degrees.length; value++) degrees[value] = ofCells[set.cellOf[value]];
+  return degrees;
 }
 
-const heightOf = (degrees) => degrees.reduce((most, degree) => Math.max(most, degree), 0);
+function heightOf(degrees) {
+  let most = 0;
+  for (let i = 0; i < degrees.length; i++) if (degrees[i] > most) most = degrees[i];
+  return most;
+}
+
+/** Return the old array where the new one says the same, so that what is unchanged is seen. */
+function sameOr(old, degrees) {
+  const same = old?.length === degrees.length && old.every((degree, i) => degree === degrees[i]);
+  return same ? old : degrees;
+}
+
+/** Infer one rule set, or take what was inferred before where its inputs are the same. */
+function inferSet(set, state, { hard, before }) {
+  const at = set.output.number;
+  const unchanged = before && set.inputs.every((a) => state.degrees[a.number] === before.degrees[a.number]);
+  if (unchanged) {
+    for (const key of ["measures", "premises", "degrees"]) state[key][at] = before[key][at];
+  } else {
+    state.measures[at] = measuresOf(set, state.degrees);
+    state.premises[at] = premisesOf(set, state.measures[at]);
+    state.degrees[at] = sameOr(before?.degrees[at], concludedBy(set, state.premises[at], hard));
+  }
+  let least = heightOf(state.degrees[at]);
+  for (const a of set.inputs) least = Math.min(least, state.heights[a.number]);
+  state.heights[at] = least;
+}
 
 /**
  * Infer. `inputs` has the degrees of each input, in order; `only` the rule sets to go through.
  *
  * Returns `degrees`, `measures`, `premises` and `heights` (the lowest height of an attribute and of
  * all behind it: below 1 the rules contradict each other), each by the numbers of attributes. With
- * `hard`, parameters below 1 count as 0.
+ * `hard`, parameters below 1 count as 0. `before` is what such a call has returned for other
+ * inputs: of rule sets whose inputs are the same it is taken, and arrays that say the same are kept.
  */
-export function infer(rules, inputs, { only = rules.sets, hard = false } = {}) {
+export function infer(rules, inputs, { only = rules.sets, hard = false, before = null } = {}) {
   const state = { rules, degrees: [], measures: [], premises: [], heights: [] };
   rules.inputs.forEach((a, i) => {
-    state.degrees[a.number] = Float64Array.from(inputs[i]);
+    state.degrees[a.number] = sameOr(before?.degrees[a.number], Float64Array.from(inputs[i]));
     state.heights[a.number] = 1;
   });
-  for (const set of only) {
-    const at = set.output.number;
-    state.measures[at] = measuresOf(set, state.degrees);
-    state.premises[at] = premisesOf(set, state.measures[at]);
-    state.degrees[at] = concludedBy(set, state.premises[at], hard);
-    state.heights[at] = set.inputs
-      .map((a) => state.heights[a.number])
-      .reduce((least, height) => Math.min(least, height), heightOf(state.degrees[at]));
-  }
+  for (const set of only) inferSet(set, state, { hard, before });
   return state;
 }
 

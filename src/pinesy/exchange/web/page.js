@@ -74,7 +74,7 @@ class WhatIf {
     const valid = degrees.every((pi) => pi.includes(1));
     at("results").classList.toggle("stale", !valid);
     if (!valid) return;
-    this.state = infer(this.rules, degrees);
+    this.state = infer(this.rules, degrees, { before: this.state ?? null });
     this.showBars();
     this.showAnswers();
   }

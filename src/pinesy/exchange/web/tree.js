@@ -58,7 +58,7 @@ function parameterLine(set, { rule, by, degree }) {
 }
 
 /** Return the rule of a triplet, and the propositions that its premise's degree is from. */
-function tripletLines(state, set, { rule, by, degree, reduced, unexpected }) {
+function tripletLines(state, set, { rule, by, degree, reduced, unexpected, part }) {
   const said =
     by === "P"
       ? `its premise is ${degreeWords("possible", degree)}`
@@ -67,10 +67,9 @@ function tripletLines(state, set, { rule, by, degree, reduced, unexpected }) {
   return [
     `Rule ${rule}, because ${said}: `,
     make("code", {}, ruleText(set, rule)),
-    shortList(reduced, (part) => partLines(state, set, part, word)),
-    unexpected.length
-      ? make("p", { class: "quiet" }, `even if ${unexpected.map((p) => partText(set, p, word)).join(" and ")}`)
-      : null,
+    shortList(reduced, (place) => partLines(state, set, part(place), word)),
+    unexpected.length ? make("p", { class: "quiet" }, "even if:") : null,
+    unexpected.length ? shortList(unexpected, (place) => partText(set, part(place), word)) : null,
   ];
 }
 

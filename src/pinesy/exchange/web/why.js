@@ -43,7 +43,10 @@ export function justification(state, attribute, place, eta = ETA) {
   };
 }
 
-/** Return a triplet with the propositions of its premise, those that decide first. */
+/**
+ * Return a triplet with the places of its premise's propositions, those that decide first; those
+ * that are unexpected; and a function from places to propositions.
+ */
 function tripletOf(state, triplet, eta) {
   const { attribute, rule, by, degree } = triplet;
   const measures = state.measures[attribute.number][by === "P" ? 0 : 1];
@@ -53,10 +56,13 @@ function tripletOf(state, triplet, eta) {
   const nearest = [...own.keys()].sort((i, j) => distance(i) - distance(j));
   const holds = !below(degree);
   const isLow = (place) => below(measures[own[place]]);
-  const shown = holds ? nearest : nearest.filter(isLow);
-  const unexpected = holds ? [] : nearest.filter((place) => !isLow(place)).reverse();
-  const part = (place) => partOf(state, triplet, place, below);
-  return { ...triplet, holds, reduced: shown.map(part), unexpected: unexpected.map(part) };
+  return {
+    ...triplet,
+    holds,
+    reduced: holds ? nearest : nearest.filter(isLow),
+    unexpected: holds ? [] : nearest.filter((place) => !isLow(place)).reverse(),
+    part: (place) => partOf(state, triplet, place, below),
+  };
 }
 
 /** Return a proposition of a triplet: its degree, and the values that attain it. */
@@ -227,7 +233,8 @@ export function singleChanges(state, attribute, place, plain) {
     const old = state.degrees[input.number];
     const changed = readAs(old, value, plain);
     const inputs = rules.inputs.map((a) => (a === input ? changed : state.degrees[a.number]));
-    const winners = winnersOf(infer(rules, inputs, { only }).degrees[attribute.number]);
+    const after = infer(rules, inputs, { only, before: state });
+    const winners = winnersOf(after.degrees[attribute.number]);
     if (winners.length > 1 || winners[0] !== place) continue;
     const size = changed.reduce((most, degree, i) => Math.max(most, Math.abs(degree - old[i])), 0);
     changes.push({ input, place: value, size });
