@@ -5,13 +5,15 @@
  * nothing is known.
  */
 
-import { degreeText, fill, make } from "./elements.js";
+import { degreeText, fill, listed, make } from "./elements.js";
 import { degreesOfNumber } from "./engine.js";
 import { nameOf } from "./words.js";
 
 /** What choices are called that are no values. */
 const UNKNOWN = "unknown";
 const BY_DEGREES = "by degrees";
+/** Values that are shown with their degrees before the sliders are opened. */
+const SUMMARISED = 3;
 
 /** Return the degrees that a setting of an input means. */
 export function degreesOf(attribute, setting) {
@@ -26,6 +28,14 @@ export function degreesOf(attribute, setting) {
 export function problemOf(attribute, setting) {
   if (!setting.degrees || setting.degrees.some((degree) => degree === 1)) return "";
   return `No value of ${nameOf(attribute)} is fully possible: move one of them to 1.`;
+}
+
+/** Return the most possible values with their degrees. */
+function summaryOf({ values }, degrees) {
+  const places = [...degrees.keys()].filter((i) => degrees[i] > 0);
+  places.sort((i, j) => degrees[j] - degrees[i] || i - j);
+  const texts = places.map((i) => `${values[i]}: ${degreeText(degrees[i])}`);
+  return `degrees ${listed(texts, "and", SUMMARISED)}`;
 }
 
 /** Return the range of a number's slider: that of the cuts and of the numbers seen, and a bit. */
@@ -44,11 +54,12 @@ export class InputControl {
     Object.assign(this, { attribute, onChange, setting: {} });
     this.image = make("img", { alt: "", hidden: true });
     this.problem = make("p", { class: "problem error", role: "alert" });
+    this.summary = make("summary", {});
     this.sliders = make("div", { class: "sliders" });
     this.details = make(
       "details",
       { ontoggle: () => this.showSliders() },
-      make("summary", {}, "degrees"),
+      this.summary,
       this.sliders,
     );
     const fields = attribute.scale ? this.numberFields(numbers) : [this.choice()];
@@ -126,6 +137,7 @@ export class InputControl {
       this.number.placeholder = degrees || value !== undefined ? BY_DEGREES : UNKNOWN;
     }
     if (this.range && number !== undefined) this.range.value = number;
+    fill(this.summary, summaryOf(this.attribute, this.degrees));
     fill(this.problem, problemOf(this.attribute, this.setting));
     this.showSliders();
   }
