@@ -30,6 +30,7 @@ SECTIONS = {
     "explanations": ["explanation_speed"],
     "calibration": ["calibration_speed", "monitoring_speed"],
     "induction": ["induction_speed"],
+    "onnx": ["onnx_speed"],
     "first answer": ["first_answer"],
 }
 

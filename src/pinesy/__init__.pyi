@@ -17,6 +17,7 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
+from pinesy.exchange import to_dimacs, to_onnx, to_problog
 from pinesy.explanations import (
     Change,
     Explanation,
@@ -152,5 +153,8 @@ __all__ = [
     "shortcuts",
     "smallest_change",
     "sum_of",
+    "to_dimacs",
+    "to_onnx",
+    "to_problog",
     "why_not",
 ]

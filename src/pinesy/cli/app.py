@@ -15,6 +15,7 @@ from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
+from pinesy.cli.exchange_commands import cnf, onnx, problog
 from pinesy.cli.explain_command import explain
 from pinesy.cli.export_command import export
 from pinesy.cli.induce_command import induce
@@ -77,6 +78,8 @@ for command in (
     studio,
 ):
     app.command()(command)
+for form in (onnx, problog, cnf):
+    export.command()(form)
 app.add_typer(export, name="export")
 
 

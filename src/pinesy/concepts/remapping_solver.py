@@ -8,10 +8,12 @@ and it would be if any reading of them allowed it, as inferred degrees rise with
 """
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+from pinesy._common.clauses import exactly_one
 from pinesy.concepts.observed_answers import BoolArray, ObservedAnswers, Positions
 from pinesy.concepts.remapping_count import Group
 
@@ -51,17 +53,16 @@ class RemappingSolver:
         self._first = np.concatenate([[1], 1 + np.cumsum(sizes)])
         self._column = {int(v): column for column, v in enumerate(group.variables)}
         self._solver = solver(name=SOLVER)
-        self._say_that_each_is_read_as_one()
         # While this holds, something is read wrongly.
         self._is_wrong = int(self._first[-1])
+        self._say_that_each_is_read_as_one()
         self._solver.add_clause([-self._is_wrong, *(-lit for lit in self._literals(self._truth))])
 
     def _say_that_each_is_read_as_one(self) -> None:
+        fresh = count(self._is_wrong + 1)
         for first, stop in zip(self._first[:-1].tolist(), self._first[1:].tolist(), strict=True):
-            self._solver.add_clause(list(range(first, stop)))
-            for one in range(first, stop):
-                for other in range(one + 1, stop):
-                    self._solver.add_clause([-one, -other])
+            for clause in exactly_one(range(first, stop), fresh):
+                self._solver.add_clause(clause)
 
     def _literals(self, readings: Positions) -> list[int]:
         """Return the literals that say what each variable is read as."""

@@ -63,8 +63,7 @@ class Segments:
 def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     """Cut a program into segments of about `size` operands, in time linear in its length."""
     n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
-    instruction = np.repeat(np.arange(n), np.diff(code.starts))
-    values = _values(code, instruction, n_fixed)
+    instruction, values = operand_values(code)
     made = values >= n_fixed
     last = np.arange(n)  # where the value of each instruction is used last
     np.maximum.at(last, values[made] - n_fixed, instruction[made])
@@ -97,13 +96,15 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     )
 
 
-def _values(code: Code, instruction: Places, n_fixed: int) -> Places:
-    """Return the value that each operand is: a fixed one, or `n_fixed` and the instruction's place.
+def operand_values(code: Code) -> tuple[Places, Places]:
+    """Return the instruction of each operand, and the value that it is.
 
-    A row of a program's scratch holds several values one after the other; an operand is the one
-    that was written last before it.
+    That is a fixed one (a constant or an input), or the number of fixed ones and the place of the
+    instruction that makes it. A row of a program's scratch holds several values one after the
+    other; an operand is the one that was written last before it.
     """
-    n = len(code.ops)
+    n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
+    instruction = np.repeat(np.arange(n), np.diff(code.starts))
     makers = np.flatnonzero(code.ops < STORE)
     written = code.targets[makers] * np.int64(n + 1) + makers + 1
     order = np.argsort(written)
@@ -111,7 +112,7 @@ def _values(code: Code, instruction: Places, n_fixed: int) -> Places:
     found = np.searchsorted(written[order], wanted, side="right") - 1
     is_fixed = code.args < n_fixed  # constants and inputs keep the first rows
     maker = np.append(makers[order], 0)[found]  # of fixed values it means nothing
-    return np.where(is_fixed, code.args, n_fixed + maker)
+    return instruction, np.where(is_fixed, code.args, n_fixed + maker)
 
 
 def _alive(last: Places) -> Places:

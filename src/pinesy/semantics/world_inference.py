@@ -35,7 +35,7 @@ def infer_worlds(
         certain, and where nothing is known all values are equally probable
     """
     rows = form.rows(evidence, "antipignistic")  # which is not applied, but marks probabilities
-    inputs = _probabilities(rows)
+    inputs = probabilities_of(rows)
     names = [a.name for a in outputs]
     entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
     width = max(1, BLOCK_NUMBERS // entries)
@@ -49,7 +49,7 @@ def infer_worlds(
     return WorldInference({a.name: a for a in outputs}, found, semiring.name, rows.is_batch)
 
 
-def _probabilities(rows: Rows) -> dict[str, FloatArray]:
+def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
     """Return the probabilities (n, values) of each input; rows that are none are refused."""
     given, spans = rows.given(0, rows.n), column_slices(rows.attributes)
     settled = () if rows.transform is None else rows.transform.left_out

@@ -1,0 +1,202 @@
+"""Rules, and whole models, as one graph of ONNX."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pinesy.engine.evidence import Transform
+from pinesy.engine.program import Program
+from pinesy.exceptions import DataError, DomainError
+from pinesy.exchange.onnx_graph import OnnxGraph
+from pinesy.exchange.onnx_rules import add_rules
+from pinesy.exchange.onnx_transforms import add_transform
+from pinesy.exchange.program_levels import Numbers
+from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.perceptions import View, views_of
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.samples import value_texts
+from pinesy.transforms import KINDS, transform_name
+
+#: The name of the axis of samples.
+SAMPLES = "samples"
+
+
+def to_onnx(
+    rules: Cascade | RuleSet | NeuroSymbolic,
+    outputs: Iterable[str | Attribute] | None = None,
+    *,
+    transform: Transform = None,
+) -> Any:
+    """Return rules, or network, transformation and rules together, as an `onnx.ModelProto`.
+
+    The graph takes and gives what `infer` does, in float64, for any number of samples: an input
+    for each input attribute, of shape ``(samples, size of the domain)``, and an output for each
+    attribute that is inferred, with its name. Where rules may contradict each other on the way to
+    an output `b` there is a second one, ``b (contradiction)``, of shape ``(samples,)``. Samples
+    that pinesy refuses get NaN. The metadata ``pinesy`` tells, as JSON, the values of attributes.
+
+    Onnxruntime gives the bits of pinesy: minimum and maximum copy numbers, and the transformations
+    add them in the same order. What a network says is rounded in another way by each program that
+    runs it. Size and time are linear in the length of the compiled program.
+
+    Parameters
+    ----------
+    rules : rules, or a model whose perceptions are `pinesy.nets.NetworkPerception`; its inputs
+        are images ``(samples, 28, 28)`` of uint8
+    outputs : what is inferred; by default the attributes that no premise uses
+    transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs of the graph are
+        probabilities; a model has its own
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse("attribute a in {0, 1} attribute b in {0, 1} if a in {1} then b in {1}")
+    >>> [o.name for o in to_onnx(rules).graph.output]
+    ['b']
+    """
+    if isinstance(rules, NeuroSymbolic):
+        if transform is not None:
+            raise DomainError("a model has its own transformation; leave out transform")
+        return _model_graph(rules, outputs)
+    program = as_cascade(rules).compile(outputs)
+    graph = _graph_of(program)
+    for a in program.inputs:
+        graph.input(a.name, np.float64, [SAMPLES, len(a.domain)])
+    groups = [
+        (of_size, graph.concat([a.name for a in of_size], axis=1))
+        for of_size in _by_size(program.inputs)
+    ]
+    name = None if transform is None else transform_name(transform)
+    return _finished(graph, program, groups, name)
+
+
+def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None) -> Any:
+    """Return the graph of a model; inputs that the outputs do not need are left out."""
+    rules = as_cascade(getattr(model, "rules_", model.rules))
+    program = rules.compile(outputs)
+    graph = _graph_of(program)
+    groups = []
+    for view in views_of(model.perception, rules.inputs):
+        needed = [a for a in view.attributes if a in program.inputs]
+        if needed:
+            groups.append((needed, _perceived(graph, view, needed)))
+    return _finished(graph, program, groups, transform_name(model.transform))
+
+
+def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) -> str:
+    """Return the probabilities of attributes side by side, from the images of each."""
+    if not hasattr(view.perception, "network"):
+        raise DataError(
+            f"the perception of {attributes[0].name!r} is a {type(view.perception).__name__}; only "
+            "a NetworkPerception can be written as ONNX: write the rules alone, "
+            "to_onnx(model.rules, transform=...), and give them its probabilities"
+        )
+    from pinesy.exchange.onnx_network import add_perception
+    from pinesy.nets.networks import SIDE
+
+    images = [
+        graph.node(
+            "Unsqueeze", graph.input(a.name, np.uint8, [SAMPLES, SIDE, SIDE]), graph.shape(1)
+        )
+        for a in attributes
+    ]
+    flat = graph.node("Reshape", graph.concat(images, axis=1), graph.shape(-1, SIDE, SIDE))
+    probabilities = add_perception(graph, view.perception, flat)
+    width = sum(len(a.domain) for a in attributes)
+    return graph.node("Reshape", probabilities, graph.shape(-1, width))
+
+
+def _graph_of(program: Program) -> OnnxGraph:
+    for a in program.outputs:
+        if a in program.inputs:
+            raise DomainError(
+                f"{a.name!r} is an input of the graph, so it cannot be an output of it; name "
+                "attributes that rules conclude on"
+            )
+    return OnnxGraph(a.name for a in (*program.inputs, *program.outputs))
+
+
+def _by_size(attributes: Iterable[Attribute]) -> list[list[Attribute]]:
+    """Return attributes with domains of one size together."""
+    groups: dict[int, list[Attribute]] = {}
+    for a in attributes:
+        groups.setdefault(len(a.domain), []).append(a)
+    return list(groups.values())
+
+
+def _finished(
+    graph: OnnxGraph,
+    program: Program,
+    groups: Sequence[tuple[Sequence[Attribute], str]],
+    transform: str | None,
+) -> Any:
+    """Append the transformation, if any, and the rules; return the whole.
+
+    Parameters
+    ----------
+    groups : attributes with domains of one size, and their columns side by side
+    """
+    if transform is not None:
+        groups = [(of, _transformed(graph, of, rows, KINDS[transform])) for of, rows in groups]
+    columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
+    order = _places(program, [a for of, _ in groups for a in of])
+    if (np.diff(order) != 1).any():
+        columns = graph.node("Gather", columns, graph.indices(order), axis=0)
+    told = _add_outputs(graph, program, add_rules(graph, program.code, columns))
+    texts = {
+        "inputs": {a.name: value_texts(a) for a in program.inputs},
+        "outputs": {a.name: value_texts(a) for a in program.outputs},
+        "contradictions": told,
+    }
+    return graph.model("pinesy", {"pinesy": json.dumps(texts)})
+
+
+def _transformed(graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, kind: int) -> str:
+    size = len(attributes[0].domain)
+    each = graph.node("Reshape", rows, graph.shape(-1, size))
+    degrees = add_transform(graph, each, size, kind)
+    return graph.node("Reshape", degrees, graph.shape(-1, size * len(attributes)))
+
+
+def _places(program: Program, attributes: Sequence[Attribute]) -> Numbers:
+    """Return where each column of the program stands among those of attributes in this order."""
+    bounds = np.cumsum([0, *(len(a.domain) for a in attributes)]).tolist()
+    first = dict(zip((a.name for a in attributes), bounds, strict=False))
+    return np.concatenate([first[a.name] + np.arange(len(a.domain)) for a in program.inputs])
+
+
+def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]:
+    """Declare the outputs; return by attribute the names of those that tell contradictions."""
+    code, told = program.code, {}
+    names = [a.name for a in program.outputs]
+    taken = {*names, *(a.name for a in program.inputs)}
+    spans = [code.columns[name] for name in names]
+    places = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+    if len(places) < code.n_outputs or (np.diff(places) != 1).any():
+        columns = graph.node("Gather", out, graph.indices(places), axis=0)
+    else:
+        columns = out
+    sizes = [len(a.domain) for a in program.outputs]
+    graph.split(graph.node("Transpose", columns), sizes, names)
+    for a in program.outputs:
+        graph.output(a.name, np.float64, [SAMPLES, len(a.domain)])
+        if a.name in code.coherence:
+            behind = graph.node("Gather", out, graph.indices(code.coherence[a.name]), axis=0)
+            top = graph.node("ReduceMax", a.name, graph.shape(1), keepdims=0)
+            told[a.name] = _free(f"{a.name} (contradiction)", taken)
+            lowest = graph.node("Min", top, behind)
+            graph.node("Sub", graph.constant(1.0), lowest, named=told[a.name])
+            graph.output(told[a.name], np.float64, [SAMPLES])
+    return told
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name, changed if something has it already, and take it."""
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return name

@@ -1,0 +1,125 @@
+"""Graphs of ONNX, node by node."""
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._version import __version__
+
+#: The version of ONNX's operators, and that of the file: those of onnxruntime from 1.14 on.
+OPSET, IR_VERSION = 18, 8
+
+
+def onnx_module() -> ModuleType:
+    """Return `onnx`, or say how to get it."""
+    try:
+        import onnx
+        import onnx.compose
+        import onnx.helper
+        import onnx.numpy_helper
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"writing ONNX needs {error.name}, which is not installed; pip install 'pinesy[onnx]'",
+            name=error.name,
+        ) from None
+    return onnx
+
+
+class OnnxGraph:
+    """A graph that grows by calls: ``graph.node("Min", a, b)`` returns the name of the result.
+
+    Parameters
+    ----------
+    names : of its inputs and outputs; all others are made so that they differ from these
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.onnx = onnx_module()
+        self._prefix, names = "pinesy", tuple(names)
+        while any(name.startswith(f"{self._prefix}/") for name in names):
+            self._prefix += "_"
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+        #: Of operators that networks bring with them, and the versions of all operators.
+        self.functions: list[Any] = []
+        self.opsets = {"": OPSET}
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._constants: dict[tuple[Any, ...], str] = {}
+        self._count = 0
+
+    def fresh(self) -> str:
+        """Return a name that nothing has."""
+        self._count += 1
+        return f"{self._prefix}/{self._count}"
+
+    def input(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> str:
+        """Declare an input."""
+        self._inputs.append(self._value(name, kind, shape))
+        return name
+
+    def output(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> None:
+        """Declare a value as an output."""
+        self._outputs.append(self._value(name, kind, shape))
+
+    def _value(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> Any:
+        element = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        return self.onnx.helper.make_tensor_value_info(name, element, list(shape))
+
+    def node(self, operation: str, *inputs: str, named: str | None = None, **options: Any) -> str:
+        """Append a node and return its result, which may be given a name."""
+        return self.node_outputs(operation, inputs, [named or self.fresh()], **options)[0]
+
+    def node_outputs(
+        self, operation: str, inputs: Sequence[str], names: list[str], **options: Any
+    ) -> list[str]:
+        """Append a node with several results and return their names."""
+        self.nodes.append(self.onnx.helper.make_node(operation, list(inputs), names, **options))
+        return names
+
+    def split(self, value: str, sizes: Sequence[int], names: list[str]) -> None:
+        """Cut a value into parts of these sizes along axis 1, and give them names."""
+        self.node_outputs("Split", [value, self.shape(*sizes)], names, axis=1)
+
+    def constant(self, content: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> str:
+        """Return an array of numbers as a value; equal ones are stored once."""
+        array = np.asarray(content, kind)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            self._constants[key] = self.fresh()
+            tensor = self.onnx.numpy_helper.from_array(array, self._constants[key])
+            self.initializers.append(tensor)
+        return self._constants[key]
+
+    def indices(self, content: npt.ArrayLike) -> str:
+        """Return places for `Gather`, in the 4 bytes that are enough for them."""
+        return self.constant(content, np.int32)
+
+    def shape(self, *sizes: int) -> str:
+        """Return sizes, axes or the like."""
+        return self.constant(sizes, np.int64)
+
+    def concat(self, parts: Sequence[str], axis: int) -> str:
+        """Return values one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=axis)
+
+    def model(self, name: str, metadata: dict[str, str]) -> Any:
+        """Return the graph as an `onnx.ModelProto`, checked by ONNX."""
+        helper = self.onnx.helper
+        graph = helper.make_graph(
+            self.nodes, name, self._inputs, self._outputs, initializer=self.initializers
+        )
+        model = helper.make_model(
+            graph,
+            producer_name="pinesy",
+            producer_version=__version__,
+            ir_version=IR_VERSION,
+            opset_imports=[helper.make_opsetid(*pair) for pair in self.opsets.items()],
+            functions=self.functions,
+        )
+        helper.set_model_props(model, metadata)
+        self.onnx.checker.check_model(model)
+        return model

@@ -1,0 +1,234 @@
+"""Rules as a program of ProbLog, in the probabilistic semantics (docs/semantics.md).
+
+``value(a, v)`` says that attribute `a` has the value `v`, ``holds(b, i)`` that the premise of the
+`i`-th rule on `b` is true, ``excluded(b, v)`` that rules exclude `v` and the values that no rule
+on `b` tells apart from it. Names and texts are quoted, and so are values that are no whole numbers.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from pinesy._common.names import name_of
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DegreeError, RuleSetError, UnknownAttributeError
+from pinesy.exchange.certain_rules import require_certain
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_form
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.rule import Rule
+from pinesy.samples import value_texts
+from pinesy.semantics.choice_tables import values_left
+from pinesy.semantics.factors import factors_of
+from pinesy.semantics.world_inference import probabilities_of
+
+#: Clauses on one attribute; more are refused.
+MAX_CLAUSES = 200_000
+NOT = "\\+ "
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def to_problog(
+    rules: Cascade | RuleSet,
+    evidence: Evidence | None = None,
+    query: Iterable[str | Attribute] | None = None,
+) -> str:
+    r"""Return rules without uncertainty, and what is known of their inputs, as text for ProbLog.
+
+    The answers of ProbLog are those of ``infer(evidence, semantics="probabilistic")``.
+
+    Parameters
+    ----------
+    evidence : the inputs of one sample, in probabilities, as `infer` takes them; by default
+        nothing is known, and all values of an input are equally probable
+    query : what is asked; by default the attributes that no premise uses
+
+    Raises
+    ------
+    RuleSetError
+        A rule has an `s` or `r` that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse("attribute a in {0, 1} attribute b in {0, 1} iff a in {1} then b in {1}")
+    >>> print(to_problog(rules, {"a": {0: 0.25, 1: 0.75}}))
+    0.25::value('a', 0); 0.75::value('a', 1).
+    <BLANKLINE>
+    holds('b', 1) :- value('a', 1).
+    excluded('b', 0) :- holds('b', 1).
+    excluded('b', 1) :- \+ holds('b', 1).
+    value('b', 0) :- \+ excluded('b', 0).
+    value('b', 1) :- \+ excluded('b', 1).
+    <BLANKLINE>
+    query(value('b', _)).
+    <BLANKLINE>
+    """
+    cascade = as_cascade(rules)
+    asked = [a.name for a in cascade.outputs] if query is None else _named(cascade, query)
+    sets = cascade.needed(asked)
+    require_certain(sets, "ProbLog")
+    used = {a.name for s in sets for a in s.inputs}
+    inputs = tuple(a for a in cascade.inputs if a.name in used.union(asked))
+    parts = [
+        _choices(inputs, _probabilities(cascade, inputs, evidence)),
+        *(chain(_clauses(one, cascade.sets), _known(one, used)) for one in sets),
+        (f"query(value({_atom(name)}, _))." for name in asked),
+    ]
+    return "\n\n".join(map("\n".join, parts)) + "\n"
+
+
+def _named(cascade: Cascade, query: Iterable[str | Attribute]) -> list[str]:
+    names = [name_of(key) for key in query]
+    for name in names:
+        if name not in cascade.attributes:
+            hint = suggestion(name, cascade.attributes)
+            raise UnknownAttributeError(f"no attribute is called {name!r}{hint}")
+    return names
+
+
+def _probabilities(
+    cascade: Cascade, inputs: Sequence[Attribute], evidence: Evidence | None
+) -> dict[str, FloatArray]:
+    given: Any = dict.fromkeys(a.name for a in inputs) if evidence is None else evidence
+    rows = evidence_form(cascade, tuple(inputs)).rows(given, "antipignistic")
+    if rows.n != 1:
+        raise DegreeError(f"a program is about one sample; got a batch of {rows.n}")
+    return {name: row[0] for name, row in probabilities_of(rows).items()}
+
+
+def _choices(inputs: Iterable[Attribute], known: Mapping[str, FloatArray]) -> Iterator[str]:
+    """Yield a choice among the values of each input."""
+    for a in inputs:
+        heads = zip(_values(a), known[a.name].tolist(), strict=True)
+        possible = [(head, p) for head, p in heads if p > 0.0]
+        if len(possible) == 1:
+            yield f"{possible[0][0]}."
+        else:
+            yield "; ".join(f"{p!r}::{head}" for head, p in possible) + "."
+
+
+def _atom(text: str) -> str:
+    """Return a text as an atom, in quotes."""
+    inside = "".join(_ESCAPES.get(c) or (c if c.isprintable() else _code(c)) for c in text)
+    return f"'{inside}'"
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
+
+
+def _terms(attribute: Attribute) -> list[str]:
+    """Return the values of an attribute as ProbLog has them."""
+    pairs = zip(attribute.domain, value_texts(attribute), strict=True)
+    return [text if type(v) is int and text.isdecimal() else _atom(text) for v, text in pairs]
+
+
+def _values(attribute: Attribute) -> list[str]:
+    """Return for each value the statement that an attribute has it."""
+    return [f"value({_atom(attribute.name)}, {term})" for term in _terms(attribute)]
+
+
+# --- rule sets -----------------------------------------------------------------------------------
+
+
+def _clauses(rule_set: RuleSet, inferred: Mapping[str, RuleSet]) -> Iterator[str]:
+    """Yield the clauses of a rule set.
+
+    A world in which an inferred input has no value, because rules contradict each other, is lost:
+    that all of them have one is `ready`.
+    """
+    name, terms, cells = _atom(rule_set.output.name), _terms(rule_set.output), _cells(rule_set)
+    ready = [f"known({_atom(a.name)})" for a in rule_set.inputs if a.name in inferred]
+    for number, rule in enumerate(rule_set.rules, 1):
+        yield f"holds({name}, {number}) :- {_body(rule)}."
+    for cell in cells:
+        reasons = list(_reasons(rule_set, cell[0])) or ["fail"]  # ProbLog wants a clause
+        yield from (f"excluded({name}, {terms[cell[0]]}) :- {reason}." for reason in reasons)
+    left = [f"{NOT}excluded({name}, {terms[cell[0]]})" for cell in cells]
+    if values_left(factors_of(rule_set.unit)) == 1:
+        values = _values(rule_set.output)
+        for cell, is_left in zip(cells, left, strict=True):
+            yield from (f"{values[v]} :- {_all([*ready, is_left])}." for v in cell)
+    else:
+        yield from _lots(rule_set, cells, left, ready)
+
+
+def _reasons(rule_set: RuleSet, place: int) -> Iterator[str]:
+    """Yield what excludes the value at a place: rules that hold, or converses that do not."""
+    name = _atom(rule_set.output.name)
+    for number, rule in enumerate(rule_set.rules, 1):
+        inside = rule.conclusion.mask >> place & 1
+        if (rule.s if inside else rule.r) == 0.0:
+            yield f"{NOT * inside}holds({name}, {number})"
+
+
+def _known(rule_set: RuleSet, used: Collection[str]) -> Iterator[str]:
+    """Yield when an attribute that premises use has a value."""
+    if rule_set.output.name in used:
+        name = _atom(rule_set.output.name)
+        yield f"known({name}) :- value({name}, _)."
+
+
+def _cells(rule_set: RuleSet) -> list[list[int]]:
+    """Return the places of values that no rule tells apart, by the first of them."""
+    cells: dict[int, list[int]] = {}
+    for place, cell in enumerate(rule_set.partition.cell_of.tolist()):
+        cells.setdefault(cell, []).append(place)
+    return list(cells.values())
+
+
+def _all(conditions: Sequence[str]) -> str:
+    return ", ".join(conditions) or "true"
+
+
+def _body(rule: Rule) -> str:
+    """Return a premise: all propositions, each one of its values."""
+    parts = []
+    for proposition in rule.premise.propositions:
+        statements = _values(proposition.attribute)
+        inside = [s for i, s in enumerate(statements) if proposition.mask >> i & 1]
+        joined = "; ".join(inside) or "fail"
+        parts.append(f"({joined})" if len(inside) > 1 else joined)
+    return ", ".join(parts)
+
+
+def _lots(
+    rule_set: RuleSet, cells: Sequence[Sequence[int]], left: Sequence[str], ready: Sequence[str]
+) -> Iterator[str]:
+    """Yield clauses that draw lots, evenly, among the values that rules leave.
+
+    Cells of values that no rule tells apart are gone through. Where a cell of `c` values is left
+    and from it on `k` values are (``rest``), it is taken (``lot``) with probability ``c / k``.
+    """
+    name, values = _atom(rule_set.output.name), _values(rule_set.output)
+    sums = [{0}]
+    for cell in reversed(cells):
+        sums.append(sums[-1] | {k + len(cell) for k in sums[-1]})
+    sums.reverse()
+    if 4 * sum(map(len, sums)) > MAX_CLAUSES:
+        raise RuleSetError(
+            f"how many of {len(values):,} values the rules on {name} leave depends on the inputs, "
+            f"which takes more than {MAX_CLAUSES:,} clauses: give rules that leave one value, such "
+            "as equivalences (iff), or a smaller domain"
+        )
+    yield f"open({name}, 0) :- {_all(ready)}."
+    yield f"rest({name}, {len(cells)}, 0)."
+    for j, cell in enumerate(cells):
+        size, gone = len(cell), left[j].removeprefix(NOT)
+        for k in sorted(sums[j + 1]):
+            after = f"rest({name}, {j + 1}, {k})"
+            yield f"rest({name}, {j}, {k + size}) :- {left[j]}, {after}."
+            yield f"rest({name}, {j}, {k}) :- {gone}, {after}."
+            here = f"open({name}, {j}), {left[j]}, rest({name}, {j}, {k + size})"
+            lot = f"lot({name}, {j}, {k + size})"
+            yield f"{size}/{k + size}::{lot}."
+            yield f"taken({name}, {j}) :- {here}, {lot}."
+            yield f"open({name}, {j + 1}) :- {here}, {NOT}{lot}."
+        yield f"open({name}, {j + 1}) :- open({name}, {j}), {gone}."
+        heads = "; ".join(f"1/{size}::{values[v]}" for v in cell)
+        yield f"{heads} :- taken({name}, {j})."
