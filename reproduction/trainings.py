@@ -188,6 +188,7 @@ class FirstTraining:
     train, valid : the samples
     places : the images of the samples for training, in the order of the rules' inputs
     recipe : how
+    enough : the share of right answers for validation that a start needs
     """
 
     layer: RuleLayer
@@ -196,6 +197,7 @@ class FirstTraining:
     valid: AnsweredInputs
     places: Indices
     recipe: Recipe
+    enough: float
 
 
 def first_training(task: Task, images: Images, scale: Scale) -> FirstTraining:
@@ -210,17 +212,18 @@ def first_training(task: Task, images: Images, scale: Scale) -> FirstTraining:
         dim = round(len(task.columns) ** 0.5)
         rules = all_different("different", [Attribute(f"cell_{i}", range(dim)) for i in range(dim)])
         layer, loss = RuleLayer(rules, semantics="probabilistic"), "beliefs"
+        enough = 0.7  # of nine digits in a row all must be right; merged ones would give next to 0
         samples = [answered_units(part, images) for part in (task.train, task.valid)]
         places, start = unit_places(task.train), replace(START, learning_rate=2e-3)
     else:
-        layer, loss, start = RuleLayer(task.rules()), "both", START
+        layer, loss, start, enough = RuleLayer(task.rules()), "both", START, 0.9
         samples = [answered(task, part, images) for part in (task.train, task.valid)]
         columns = [task.columns[a.name] for a in layer.rules.inputs]
         places = task.train.images[:, columns]
     epochs = max(START.epochs, -(-START_IMAGES // places.size))
     batch = max(BATCH_IMAGES // places.shape[1], 1)
     recipe = replace(start, batch=batch).with_epochs(scale.epochs or epochs)
-    return FirstTraining(layer, loss, samples[0], samples[1], places, recipe)
+    return FirstTraining(layer, loss, samples[0], samples[1], places, recipe, enough)
 
 
 def trained_from_answers(
@@ -250,6 +253,7 @@ def trained_from_answers(
         first.train,
         first.valid,
         seeds=range(seed, seed + scale.starts),
+        enough=first.enough,
         finish=training.recipe_for(scale),
         make_start=lambda seed: DeepSoftLogCNN(training.classes, seed=seed),
         directory=directory,

@@ -10,6 +10,7 @@ from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageRepor
 from pinesy.cli import options
 from pinesy.cli.calibrated_files import calibrated_rules
 from pinesy.cli.learn_command import plain
+from pinesy.cli.other_semantics import ComparedSemantics, compared, probable
 from pinesy.cli.output import open_output
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
@@ -45,6 +46,7 @@ def evaluate(
     output: Page = None,
     level: Levels = None,
     group: Group = None,
+    semantics: ComparedSemantics = None,
     target: options.TargetNames = None,
     transform: options.TransformOption = "none",
     batch: options.ReadSize = 10_000,
@@ -64,19 +66,33 @@ def evaluate(
     class and by group. Read the data with the same --transform as there, and take
     samples that were used neither for learning nor for calibration.
 
+    With --semantics instead a table of several semantics of the same rules, which
+    must be certain; the data are then probabilities.
+
     [bold]Examples[/bold]
       pinesy evaluate model.json test.csv
       pinesy evaluate model.json test.csv -o report.html
       pinesy evaluate calibrated.json test.csv --level 0.9 --level 0.99
+      pinesy evaluate sum.rules softmax.csv --semantics all
     """
     if output is not None:
         options.check_output(output, [".html", ".json"], [rules, data])
     if group is not None and not level:
         raise typer.BadParameter("groups are told apart by --level", param_hint="--group")
+    if semantics:
+        if level or output is not None:
+            raise typer.BadParameter(
+                "a table of semantics is printed; leave --level and --output out",
+                param_hint="--semantics",
+            )
+        transform = probable(transform)
     calibrated = calibrated_rules(rules, transform, level) if level else None
     how = options.reading([*(ids or ()), *([group] if group else ())], separator, decimal)
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
+    if semantics:
+        typer.echo(str(compared(files.cascade, samples, semantics)))
+        return
     report = evaluated(files.cascade, samples.evidence, samples.targets)
     typer.echo(plain(report))
     covered = None

@@ -13,6 +13,7 @@ import typer
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrated_files import Level, calibrated_rules
+from pinesy.cli.other_semantics import InferSemantics, probable, weighed_rows
 from pinesy.cli.output import (
     ResultRow,
     TableWriter,
@@ -27,6 +28,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
+from pinesy.semantics.semirings import semantics_name
 
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
@@ -50,6 +52,7 @@ def infer(
     transform: options.TransformOption = "none",
     outputs: Outputs = None,
     level: Level = None,
+    semantics: InferSemantics = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
     ids: options.Ids = None,
@@ -87,9 +90,14 @@ def infer(
     "set" has the values that are not excluded at the level, and "abstention" why
     there is not one: ambiguous, novel or contradictory.
 
+    With --semantics the data are probabilities, and the results weights of values:
+    their probabilities, or those of the most probable explanation with them, or
+    degrees of truth. Rules must be certain.
+
     [bold]Examples[/bold]
       pinesy infer sum.rules digits.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
+      pinesy infer sum.rules softmax.csv --semantics probabilistic
       pinesy infer triage.rules patients.csv --id patient --decimal ,
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
@@ -98,11 +106,15 @@ def infer(
     if output is not None:
         options.check_output(output, [output.suffix], [rules, data])
     cascade = load_rules(rules)
+    if (named := semantics_name(semantics)) != "possibilistic":
+        if level is not None:
+            raise typer.BadParameter("levels are of possibilities", param_hint="--level")
+        transform = probable(transform)
     sure = None if level is None else calibrated_rules(rules, transform, [level])
     wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
     program = cascade.compile(wanted)
     table = TableWriter(
-        columns=("sample", "output", "best", "certainty", "flags" if sure is None else "set"),
+        columns=_columns(named, sure is not None),
         right=("sample",),
         everything=everything,
         page=PAGE,
@@ -115,7 +127,9 @@ def infer(
     }
     numbers = count(1)
 
-    def rows(samples: Batch) -> Iterator[InferenceRow]:
+    def rows(samples: Batch) -> Iterator[ResultRow]:
+        if named != "possibilistic":
+            return weighed_rows(cascade, inputs, program.outputs, named, samples, numbers)
         if sure is None or level is None:
             inference = program.infer(samples.evidence)
             parts = [_results(inference[a.name]) for a in program.outputs]
@@ -129,6 +143,13 @@ def infer(
     inputs = program.inputs if sure is None else cascade.inputs
     batches = options.read_data(data, cascade, inputs, transform, batch, how=how)
     write_rows(batches, rows, writers[chosen], data, output)
+
+
+def _columns(semantics: str, has_sets: bool) -> tuple[str, ...]:
+    """Return the columns of the table for reading."""
+    if semantics != "possibilistic":
+        return "sample", "output", "best", "weight"
+    return "sample", "output", "best", "certainty", "set" if has_sets else "flags"
 
 
 class OutputResult(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast, overload
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 from pinesy.rules.rule_views import first_names, rules_table
+from pinesy.semantics.elimination import LARGEST
+from pinesy.semantics.semirings import Other
+from pinesy.semantics.world_weights import WorldWeights
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -139,16 +142,47 @@ class RuleSet:
         """Return the program that infers the output, in a type of numbers (`Program.astype`)."""
         return self._program.astype(dtype)
 
+    @overload
     def infer(
-        self, evidence: Evidence, *, transform: Transform = None, dtype: NumberType = "float64"
-    ) -> Possibility:
+        self,
+        evidence: Evidence,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
+        semantics: Literal["possibilistic"] = "possibilistic",
+    ) -> Possibility: ...
+    @overload
+    def infer(
+        self, evidence: Evidence, *, semantics: Other, largest: int = ...
+    ) -> WorldWeights: ...
+    def infer(
+        self,
+        evidence: Evidence,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
+        semantics: str = "possibilistic",
+        largest: int = LARGEST,
+    ) -> Possibility | WorldWeights:
         """Infer the output distribution ``pi*`` for one sample or a batch.
 
         ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:pistarbxu].
-        See `Program.infer` for the forms of evidence, and probabilities that it transforms.
+        See `Program.infer` for the forms of evidence, and probabilities that it transforms, and
+        `Cascade.infer` for other semantics.
         """
+        if semantics != "possibilistic":
+            given: Any = {"transform": transform, "dtype": dtype, "semantics": semantics}
+            found = self._alone.infer(evidence, largest=largest, **given)
+            return cast(WorldWeights, found[self.output.name])
         program = self.compile(dtype=dtype)
         return program.infer(evidence, transform=transform)[self.output.name]
+
+    @cached_property
+    def _alone(self) -> Any:
+        """The cascade of this rule set, for other semantics."""
+        from pinesy.rulebase.cascade import Cascade  # not at the top: it is made of rule sets
+
+        return Cascade(self)
 
     def equations(self, evidence: Evidence, targets: object) -> EquationSystem:
         """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
