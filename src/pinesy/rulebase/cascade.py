@@ -15,7 +15,7 @@ from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.attribute_graph import add_set, collected, in_order_of_inference
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
-from pinesy.rulebase.cascade_worlds import infer_in
+from pinesy.rulebase.cascade_worlds import check_plain, infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.data_check import check_data
 from pinesy.rulebase.renaming import instances, renamed
@@ -199,10 +199,7 @@ class Cascade:
         """
         if (name := semantics_name(semantics)) == "possibilistic":
             return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
-        if transform is not None or dtype != "float64":
-            raise CascadeError(
-                f"transform and dtype are not of the {name} semantics; leave them out"
-            )
+        check_plain(transform, dtype, name)
         return infer_in(self, evidence, self.asked(outputs), name, largest)
 
     def asked(self, outputs: Outputs) -> tuple[Attribute, ...]:

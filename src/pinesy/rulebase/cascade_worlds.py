@@ -1,15 +1,19 @@
 """The worlds of a cascade, made once for each semantics, and what to compute of them."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import check_integer
-from pinesy.engine.evidence import Evidence
+from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
+from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.number_types import NumberType
+from pinesy.exceptions import CascadeError
 from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.semirings import SEMIRINGS
 from pinesy.semantics.world_inference import infer_worlds
-from pinesy.semantics.world_weights import WorldInference
+from pinesy.semantics.world_weights import WorldInference, WorldWeights
 from pinesy.semantics.worlds import Part, Worlds
 
 if TYPE_CHECKING:
@@ -34,6 +38,26 @@ def infer_in(
     parts, inputs = world_parts(cascade, tuple(a.name for a in outputs), semantics, largest)
     form = evidence_form(cascade, inputs)
     return infer_worlds(parts, SEMIRINGS[semantics], outputs, form, evidence)
+
+
+def infer_units(
+    units: Sequence[RuleUnit], output: Attribute, evidence: Evidence, semantics: str, largest: int
+) -> WorldWeights:
+    """Return the same for a rule set and those of the formulas in its premises."""
+    semiring = SEMIRINGS[semantics]
+    parts = Worlds(units, semiring, check_integer(largest, "largest", least=1)).parts([output.name])
+    made = {unit.output.name for unit in units}
+    inputs = {a.name: a for unit in units for a in unit.inputs if a.name not in made}
+    form = EvidenceForm(tuple(inputs.values()), inputs, frozenset(made), inputs)
+    return infer_worlds(parts, semiring, [output], form, evidence)[output.name]
+
+
+def check_plain(transform: Transform, dtype: NumberType, semantics: str) -> None:
+    """Raise `CascadeError` for what only the possibilistic semantics has."""
+    if transform is not None or dtype != "float64":
+        raise CascadeError(
+            f"transform and dtype are not of the {semantics} semantics; leave them out"
+        )
 
 
 @cached_on_owner

@@ -14,6 +14,7 @@ from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program, Trace
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
+from pinesy.rulebase.cascade_worlds import check_plain, infer_units
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
@@ -22,7 +23,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 from pinesy.rules.rule_views import first_names, rules_table
 from pinesy.semantics.elimination import LARGEST
-from pinesy.semantics.semirings import Other
+from pinesy.semantics.semirings import Other, semantics_name
 from pinesy.semantics.world_weights import WorldWeights
 
 
@@ -170,19 +171,12 @@ class RuleSet:
         See `Program.infer` for the forms of evidence, and probabilities that it transforms, and
         `Cascade.infer` for other semantics.
         """
-        if semantics != "possibilistic":
-            given: Any = {"transform": transform, "dtype": dtype, "semantics": semantics}
-            found = self._alone.infer(evidence, largest=largest, **given)
-            return cast(WorldWeights, found[self.output.name])
+        if (name := semantics_name(semantics)) != "possibilistic":
+            check_plain(transform, dtype, name)
+            units = [s.unit for s in (*self.definitions, self)]
+            return infer_units(units, self.output, evidence, name, largest)
         program = self.compile(dtype=dtype)
         return program.infer(evidence, transform=transform)[self.output.name]
-
-    @cached_property
-    def _alone(self) -> Any:
-        """The cascade of this rule set, for other semantics."""
-        from pinesy.rulebase.cascade import Cascade  # not at the top: it is made of rule sets
-
-        return Cascade(self)
 
     def equations(self, evidence: Evidence, targets: object) -> EquationSystem:
         """Return the system of equations that a training sample sets for ``s_1, r_1, ..., r_n``.
