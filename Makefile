@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo studio test lint kernels browser bench reproduce setup clean
+.PHONY: demo studio test lint kernels browser bench reproduce docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -16,6 +16,10 @@ setup: .venv/.dev
 
 .venv/.dev: .venv/.demo
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	@touch $@
+
+.venv/.docs: .venv/.demo
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 demo: .venv/.demo  ## a network learns to read digits, rules add them and judge Sudokus
@@ -45,5 +49,8 @@ bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition --quick'
 	$(BIN)/python -m reproduction $(ARGS)
 
+docs: .venv/.docs  ## the documentation as a site in docs/_build/html, without the network
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto -d docs/_build/trees docs docs/_build/html
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

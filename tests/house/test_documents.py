@@ -121,7 +121,7 @@ def run_document(document: Path, cwd: Path) -> list[Block]:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     done = []
     for block in blocks(document.read_text(encoding="utf-8")):
-        if block.language in ("python", "py", "pycon"):
+        if block.language in ("python", "py", "pycon", "{code-cell}"):
             run_python(block, document, namespace)
             done.append(block)
         elif block.language in SHELLS:

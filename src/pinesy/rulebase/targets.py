@@ -36,7 +36,7 @@ class Target:
     ----------
     attribute : Attribute
     labels : array (n,) of positions in the domain, empty if the targets are distributions
-    degrees : array (n, |D_b|), of shape ``(0, |D_b|)`` if the targets are labels
+    degrees : array ``(n, |D_b|)``, of shape ``(0, |D_b|)`` if the targets are labels
 
     Examples
     --------
@@ -160,12 +160,12 @@ class Target:
 
     @property
     def array(self) -> npt.NDArray[Any]:
-        """The positions of the values (n,), or the degrees (n, |D_b|)."""
+        """The positions of the values ``(n,)``, or the degrees ``(n, |D_b|)``."""
         return self.degrees if self.is_graded else self.labels
 
     @property
     def distributions(self) -> FloatArray:
-        """The targets as degrees (n, |D_b|): for labels, all of one value."""
+        """The targets as degrees ``(n, |D_b|)``: for labels, all of one value."""
         if self.is_graded:
             return self.degrees
         degrees = np.zeros((len(self), len(self.attribute.domain)))

@@ -102,7 +102,7 @@ class Proposition(Conjoinable):
 
 @dataclass(frozen=True, repr=False)
 class Premise(Conjoinable):
-    """A conjunction ``p_1 and ... and p_k`` of propositions; attributes may differ or repeat."""
+    """A conjunction of propositions, ``p_1 and p_2``, or more; attributes may differ or repeat."""
 
     propositions: tuple[Proposition, ...]
 

@@ -1,0 +1,1 @@
+"""What the site needs beside Sphinx: formulas, the gallery, links that lead out of this folder."""

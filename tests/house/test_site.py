@@ -1,0 +1,117 @@
+"""The site has every page and every public name; its pictures and formulas are what they should be.
+
+`make docs` builds it; here nothing of Sphinx is needed.
+"""
+
+import importlib
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extensions.formula_text import is_formula, is_unicode_formula, to_latex
+
+import pinesy
+from house.test_public_names import doors
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+REFERENCE = sorted((DOCS / "reference").glob("*.rst"))
+_DESCRIBED = re.compile(r"^\.\. auto(module|class|function):: ([\w.]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^\* \[[^\]]+\]\(([\w/-]+\.(?:md|rst))\)", re.MULTILINE)
+
+
+def test_the_contents_name_every_page_once() -> None:
+    listed = _ENTRY.findall((DOCS / "index.md").read_text(encoding="utf-8"))
+    pages = [
+        str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "_build" not in page.parts
+    ]
+    assert sorted([*listed, "index.md"]) == sorted([*pages, "reference/index.rst"])
+
+
+def test_the_reference_names_every_module() -> None:
+    contents = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
+    listed = re.findall(r"^   (\w+)$", contents, re.MULTILINE)
+    assert sorted([*listed, "index"]) == [page.stem for page in REFERENCE]
+
+
+def test_the_reference_has_every_public_name() -> None:
+    shown = [thing for page in REFERENCE for thing in referred(page.read_text(encoding="utf-8"))]
+    modules = map(importlib.import_module, doors())
+    public = {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in modules
+        for name in module.__all__
+    }
+    missing = [name for name, thing in public.items() if not any(thing is one for one in shown)]
+    assert missing == []
+
+
+def referred(page: str) -> list[Any]:
+    """Return what a page of the reference describes: all of a module, or one thing."""
+    found: list[Any] = []
+    module = re.search(r"^\.\. currentmodule:: ([\w.]+)", page, re.MULTILINE)
+    for kind, name in re.findall(
+        r"^\.\. auto(module|class|function):: ([\w.]+)", page, re.MULTILINE
+    ):
+        if kind == "module":
+            room = importlib.import_module(name)
+            found += [getattr(room, public) for public in room.__all__]
+        else:
+            home, _, thing = (f"{module[1]}.{name}" if module else name).rpartition(".")
+            found.append(getattr(importlib.import_module(home), thing))
+    return found
+
+
+def test_pictures_are_drawn_from_what_is_inferred() -> None:
+    draw = runpy.run_path(str(DOCS / "pictures" / "method_pictures.py"))["draw"]
+    kept = {
+        path.stem.removeprefix("method-"): path.read_text(encoding="utf-8")
+        for path in (DOCS / "pictures").glob("method-*.svg")
+    }
+    images = re.findall(r'href="([^"]+)"', kept["sum"])
+    assert draw(images) == kept
+
+
+FORMULAS = {
+    "pi_i = sum_j min(p_j, p_i)": r"\pi _{i} = \sum _{j} \min (p_{j}, p_{i})",
+    "nabla_i = (a_il - b_i)^+": r"\nabla _{i} = (a_{i l} - b_{i})^{+}",
+    "F^down <= M box F^up": r"F^{\downarrow } \le  M \square  F^{\uparrow }",
+    "pi*(u) > t": r"\pi ^{*}(u) > t",
+    "Pi(at least k)": r"\Pi (\mathrm{at}\ \mathrm{least}\ k)",
+    "N(A) = 1 - Pi(not A)": r"N(A) = 1 - \Pi (\neg  A)",
+    "r = pi(not q | p)": r"r = \pi (\neg  q \mid  p)",
+    "Lambda^(n)": r"\Lambda ^{(n)}",
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_of_docstrings_are_formulas(text: str) -> None:
+    assert is_formula(text)
+    assert to_latex(text) == FORMULAS[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(n_samples, |D_b|)",
+        '"counts"',
+        "if a in P then b in Q_1",
+        "model.classes_",
+        "cuts[k - 1]",
+        "a_i_j",
+    ],
+)
+def test_code_in_docstrings_is_code(text: str) -> None:
+    assert not is_formula(text)
+
+
+def test_pages_write_formulas_in_greek() -> None:
+    assert is_unicode_formula("λ_i = π(p_i)")
+    assert not is_unicode_formula("a_1")
+
+
+def test_the_check_sees_names() -> None:
+    assert referred(".. autofunction:: pinesy.minmax.minmax_product\n") == [pinesy.minmax_product]
+    assert pinesy.Attribute in referred(".. automodule:: pinesy.rules\n   :members:\n")
