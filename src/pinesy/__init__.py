@@ -22,7 +22,8 @@ _NAMES = {
     ),
     "pinesy.exchange": "to_dimacs to_onnx to_problog",
     "pinesy.explanations": (
-        "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
+        "Change Explanation Formula Label WhyNot conditions explain margin smallest_change what_if "
+        "why_not"
     ),
     "pinesy.induction": "induce",
     "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",

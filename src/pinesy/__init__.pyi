@@ -28,6 +28,7 @@ from pinesy.explanations import (
     explain,
     margin,
     smallest_change,
+    what_if,
     why_not,
 )
 from pinesy.induction import induce
@@ -156,5 +157,6 @@ __all__ = [
     "to_dimacs",
     "to_onnx",
     "to_problog",
+    "what_if",
     "why_not",
 ]

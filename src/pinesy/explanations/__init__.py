@@ -18,6 +18,7 @@ from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
 from pinesy.explanations.replacements import Replacement
 from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
+from pinesy.explanations.what_if import WhatIf, what_if
 
 __all__ = [
     "AllOf",
@@ -38,6 +39,7 @@ __all__ = [
     "Triplet",
     "TripletProposition",
     "ValueChange",
+    "WhatIf",
     "WhyNot",
     "conditions",
     "explain",
@@ -47,5 +49,6 @@ __all__ = [
     "picture",
     "schema",
     "smallest_change",
+    "what_if",
     "why_not",
 ]
