@@ -47,7 +47,8 @@ def tab(chromium: Browser) -> Iterator[Page]:
     problems: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        if message.type == "error":
+        # A refusal with its reason is an answer, though browsers log it: 422.
+        if message.type == "error" and "status of 422" not in message.text:
             problems.append(f"{message.text} ({message.location.get('url')})")
 
     page.on("console", note)

@@ -89,15 +89,15 @@ class Pictures:
 
 def run_image_demo(console: Console, page: Path) -> None:
     """Train a network on real images, learn the rules, try them on others, and write a page."""
-    seen, unseen = _split()
+    seen, unseen = split_digits()
     console.rule("1. A small network learns to read digits")
-    network, trained = _trained(seen)
+    network, trained = trained_network(seen)
     console.print(Text(trained))
     console.rule("2. Rules add numbers and judge Sudokus, on images that were never seen")
     right = float((network.predict_proba(unseen.images).argmax(axis=1) == unseen.labels).mean())
     read = f"{right:.1%} of the {len(unseen.labels)} digits are read right."
     console.print(Text(read))
-    models = {k: _adding(network, k, seen) for k in SUMS}
+    models = {k: adding_model(network, k, seen) for k in SUMS}
     rows = [_added(k, model, unseen, right) for k, model in models.items()]
     rows.append(_judged(network, unseen))
     console.print(table_of(COLUMNS, rows, right=("samples",)))
@@ -112,14 +112,15 @@ def run_image_demo(console: Console, page: Path) -> None:
     console.print(Text(f"All this with pictures: {page.absolute()}"))
 
 
-def _split() -> tuple[Pictures, Pictures]:
+def split_digits() -> tuple[Pictures, Pictures]:
+    """Return the images to learn from, and those that are never seen before the end."""
     images, labels = problems.digits()
     order = np.random.default_rng(SEED).permutation(len(labels))
     first, second = order[:N_TRAIN], order[N_TRAIN:]
     return Pictures(images[first], labels[first]), Pictures(images[second], labels[second])
 
 
-def _trained(seen: Pictures) -> tuple[Any, str]:
+def trained_network(seen: Pictures) -> tuple[Any, str]:
     """Return a network that was trained, and a line about it."""
     from pinesy.nets import DeepSoftLogCNN, NetworkPerception, Recipe
 
@@ -130,7 +131,7 @@ def _trained(seen: Pictures) -> tuple[Any, str]:
     return perception, f"{N_TRAIN} real images, {EPOCHS} epochs: {seconds:.1f} s."
 
 
-def _adding(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
+def adding_model(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
     """Return the model for numbers of `k` digits, its rules learned from the training images."""
     inputs = [f"a_{i + 1}" for i in range(2 * k)]
     return NeuroSymbolic(network, problems.addition(k), inputs=inputs).fit(*seen.sums(k))

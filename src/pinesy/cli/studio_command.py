@@ -7,11 +7,17 @@ from typing import Annotated
 import typer
 
 from pinesy.cli import options
+from pinesy.cli.studio_demo import demo_session
 from pinesy.exceptions import DataError
 from pinesy.studio import Session
 
 StudioFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Rules or a model: a .rules, .json or .zip file.")
+    Path | None,
+    typer.Argument(
+        metavar="MODEL",
+        help="Rules or a model: a .rules, .json or .zip file. By default the demo's.",
+        show_default=False,
+    ),
 ]
 StudioData = Annotated[
     Path | None,
@@ -34,7 +40,7 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not start a browser.
 
 
 def studio(
-    model: StudioFile,
+    model: StudioFile = None,
     data: StudioData = None,
     port: Port = None,
     no_open: NoOpen = False,
@@ -45,11 +51,15 @@ def studio(
 ) -> None:
     r"""See rules, samples and answers in the browser, change them, and ask why.
 
+    Without a file it opens on a network that reads digits and rules that add
+    them: draw two digits and see their sum.
+
     The studio runs on this machine alone: it listens on 127.0.0.1, the address
     that it prints holds a token without which it answers nobody, and nothing is
     fetched from or sent to anywhere else. It needs pip install 'pinesy\[studio]'.
 
     [bold]Examples[/bold]
+      pinesy studio
       pinesy studio examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy studio model.zip --port 9000 --no-open
     """
@@ -58,6 +68,9 @@ def studio(
         raise DataError(f"the studio needs {', '.join(missing)}: pip install 'pinesy[studio]'")
     from pinesy.studio.server import serve
 
+    if model is None:
+        serve(demo_session(typer.echo), port, not no_open, typer.echo)
+        return
     how = options.reading(ids, separator, decimal)
     how["transform"] = options.transform_function(transform)
     serve(Session.open(model, data, **how), port, not no_open, typer.echo)

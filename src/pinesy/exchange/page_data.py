@@ -43,7 +43,7 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     place = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     coherent = factor_graph(cascade).coherent
-    described = [_attribute(a, domains.number(tuple(value_texts(a)))) for a in attributes]
+    described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
     sets = [
         _set(s, place, shapes.number(_shape(s)), s.output.name in coherent) for s in cascade.order
     ]
@@ -74,7 +74,7 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
         )
 
 
-def _attribute(attribute: Attribute, domain: int) -> dict[str, Any]:
+def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     """Return an attribute; of a numeric one with its cuts, and the limits that blur is from."""
     found: dict[str, Any] = {"name": attribute.name, "domain": domain}
     if attribute.formula is not None:

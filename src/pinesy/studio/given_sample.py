@@ -1,9 +1,9 @@
 """A sample as the page holds it, and as the library takes it.
 
 The page holds ``{"row": 3, "inputs": {name: content}}``: a row of the data, or none, and what was
-set since. The content of an input is ``{"position": i}`` (a value, by its place in the domain),
+set since. The content of an input is ``{"value": i}`` (by its place in the domain),
 ``{"number": x}`` (of a numeric attribute), ``{"degrees": [...]}`` (of all values),
-``{"image": [[...], ...]}`` (grey levels 0 to 255, for the perception of a model) or null (nothing
+``{"image": [[...], ...]}`` (grey levels 0 to 255, for the perception of a model) or ``{}`` (nothing
 is known). Inputs that are given nowhere are unknown.
 """
 
@@ -74,11 +74,11 @@ def _parts(
 
 def _read(attribute: Attribute, content: object) -> Any:
     """Return what the page gives for an input, as evidence takes it."""
-    if content is None:
+    if content in ({}, None):
         return None
     items = content.items() if isinstance(content, dict) else ()
     kind, value = next(iter(items), ("", None))
-    if kind == "position" and type(value) is int and 0 <= value < len(attribute.domain):
+    if kind == "value" and type(value) is int and 0 <= value < len(attribute.domain):
         return Possibility(attribute, np.eye(1, len(attribute.domain), value)[0])
     if kind == "number" and isinstance(value, int | float) and attribute.scale is not None:
         return float(value)
@@ -87,15 +87,15 @@ def _read(attribute: Attribute, content: object) -> Any:
     raise DataError(f"{content!r:.60} is not in its domain, nor a distribution on it")
 
 
-def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any] | None:
+def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
     """Return the evidence of a data file on an input as the page holds it."""
     if evidence is None and None not in attribute:
-        return None
+        return {}
     if isinstance(evidence, Possibility):
         return {"degrees": evidence.degrees.tolist()}
     if attribute.scale is not None and isinstance(evidence, float):
         return {"number": evidence}
-    return {"position": attribute.position(evidence)}
+    return {"value": attribute.position(evidence)}
 
 
 def image_of(content: object) -> Image:

@@ -1,19 +1,204 @@
-"""The room Sample: what the rules make of one sample."""
+"""The room Sample: the rows of the data, and what the rules make of one sample."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from pinesy.studio.given_sample import sample_evidence
+import numpy as np
+
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.png import data_uri
+from pinesy.engine.program import Program
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.exchange.page_data import NumberedTexts, attribute_data
+from pinesy.explanations import explain
+from pinesy.explanations.labels import number_text
+from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.perceptions import RawSamples, views_of
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.samples import value_texts
+from pinesy.studio.drawn_digits import SIDE, as_digit
+from pinesy.studio.given_sample import content_of, image_of, sample_evidence
+from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]
+#: Rows of a page, and cells of a row, at most.
+MOST_ROWS, MOST_CELLS = 200, 12
+#: Values of a distribution that a cell shows.
+CELL_VALUES = 3
+#: Outputs whose paths are lit, and how much of each explanation is followed.
+LIT_OUTPUTS, LIT_EACH, LIT_NODES = 8, 3, 200
+
+
+def form(session: Session, _asked: Asked) -> dict[str, Any]:
+    """Return the attributes, with what their controls and bars need.
+
+    `roles` are input, inner and output; `pictured` names the inputs that a network reads.
+    """
+    rules = session.work.rules
+    domains = NumberedTexts()
+    every = [*rules.inputs, *(s.output for s in rules.order)]
+    found = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in every]
+    inputs, outputs = ({a.name for a in part} for part in (rules.inputs, rules.outputs))
+    for one in found:
+        name = one["name"]
+        one["role"] = "input" if name in inputs else "output" if name in outputs else "inner"
+    pictured = _pictured(session.work.model, rules)
+    return {"attributes": found, "domains": list(domains), "pictured": pictured, "side": SIDE}
+
+
+def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
+    """Return the inputs whose perceptions take images of a digit's size."""
+    if model is None:
+        return []
+    found = []
+    for view in views_of(model.perception, rules.inputs):
+        blank = np.zeros((1, SIDE, SIDE), np.uint8)
+        samples = RawSamples.of({a.name: blank for a in view.attributes}, view.attributes)
+        try:
+            view.check(samples, {})
+            view.probabilities(samples)
+        except (PinesyError, TypeError, ValueError, RuntimeError):  # it reads something else
+            continue
+        found += [a.name for a in view.attributes]
+    return found
+
+
+# --- the rows of the data -------------------------------------------------------------------
+
+
+def rows(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return a page of the data as texts: `count` rows from `start` on."""
+    table = session.rows
+    if table is None:
+        return {"total": 0, "finished": True, "columns": [], "rows": []}
+    start, count = _whole(asked, "start"), min(_whole(asked, "count"), MOST_ROWS)
+    total = len(table)
+    shown = table.inputs[:MOST_CELLS]
+    return {
+        "total": total,
+        "finished": table.finished,
+        "columns": [a.name for a in shown],
+        "left": len(table.inputs) - len(shown),
+        "rows": [_row(session, table, i, shown) for i in range(start, min(start + count, total))],
+    }
+
+
+def _row(
+    session: Session, table: RowTable, number: int, shown: tuple[Attribute, ...]
+) -> dict[str, Any]:
+    evidence, rules = table.sample(number), session.work.rules
+    targets = table.targets(number)
+    return {
+        "row": number,
+        "line": table.line(number),
+        "cells": [_cell(a, content_of(a, evidence[a.name])) for a in shown],
+        "images": _pictures(table, number, [a.name for a in shown]),
+        "targets": {
+            name: _cell(rules[name].output, {"value" if type(t) is int else "degrees": t})
+            for name, t in targets.items()
+        },
+    }
+
+
+def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
+    """Return what is given for an attribute in a few words."""
+    if "value" in content:
+        return value_texts(attribute)[content["value"]]
+    if "number" in content:
+        return number_text(content["number"])
+    if "degrees" not in content:
+        return "?"
+    texts = value_texts(attribute)
+    order = np.argsort(-np.asarray(content["degrees"]), kind="stable")
+    best = [(texts[i], content["degrees"][i]) for i in order[:CELL_VALUES]]
+    return ", ".join(f"{text} {number_text(d)}" for text, d in best if d > 0)
+
+
+def _pictures(table: RowTable, number: int, names: list[str]) -> dict[str, str]:
+    stored = table.images or {}
+    return {name: data_uri(stored[name][number]) for name in names if name in stored}
+
+
+def row(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return what a row of the data gives for each input, with its images and targets."""
+    table, number = session.rows, _whole(asked, "row")
+    if table is None:
+        raise DataError("there is no data to take a row of")
+    evidence = table.sample(number)
+    return {
+        "line": table.line(number),
+        "inputs": {a.name: content_of(a, evidence[a.name]) for a in table.inputs},
+        "images": _pictures(table, number, [a.name for a in table.inputs]),
+        "targets": table.targets(number),
+    }
+
+
+def _whole(asked: Asked, key: str) -> int:
+    number = asked.get(key)
+    if type(number) is not int or number < 0:
+        raise DataError(f"{key} is a whole number from 0 on; got {number!r:.60}")
+    return number
+
+
+# --- one sample -----------------------------------------------------------------------------
+
+
+def digit(_session: Session, asked: Asked) -> dict[str, Any]:
+    """Return the image that a network sees of a drawing or picture."""
+    return {"image": as_digit(image_of(asked.get("image"))).tolist()}
 
 
 def infer(session: Session, asked: Asked) -> dict[str, Any]:
-    """Return the degrees of the outputs for a sample."""
+    """Return the degrees of the attributes in `shown`, and the heights behind them.
+
+    A height below 1 is a contradiction. Cost: the inference of all attributes, and the reading of
+    those shown.
+    """
+    rules = session.work.rules
     evidence = sample_evidence(session, asked.get("sample"))
-    found = session.work.rules.infer(evidence)
-    return {"degrees": {name: pi.degrees.tolist() for name, pi in found.items()}}
+    found = _whole_program(rules).infer(evidence)
+    shown = [name for name in asked.get("shown", ()) if isinstance(name, str) and name in found]
+    degrees = {name: found[name] for name in shown}
+    return {
+        "version": session.version,
+        "degrees": {name: pi.degrees.tolist() for name, pi in degrees.items()},
+        "heights": {n: min(pi.coherence, pi.degrees.max().item()) for n, pi in degrees.items()},
+    }
 
 
-ENDPOINTS = {"infer": infer}
+@cached_on_owner
+def _whole_program(rules: Cascade) -> Program:
+    """Return the program of all attributes, the inputs included: they may be images or numbers."""
+    return rules.compile([*rules.inputs, *(s.output for s in rules.order)])
+
+
+def path(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return what decides the outputs: the attributes that their explanations rest on, and links.
+
+    Where rules contradict each other, `clashes` names the attributes that they do on.
+    """
+    rules = session.work.rules
+    evidence = sample_evidence(session, asked.get("sample"))
+    nodes: dict[str, None] = {}
+    links: dict[tuple[str, str], None] = {}
+    clashes: dict[str, None] = {}
+    for output in rules.outputs[:LIT_OUTPUTS]:
+        explanation = explain(rules, evidence, output)
+        clashes |= {clash.attribute.name: None for clash in explanation.clashes}
+        for node, _ in explanation.walk(limit=LIT_EACH, nodes=LIT_NODES):
+            nodes[node.attribute.name] = None
+            for child in node.followed(LIT_EACH)[0]:
+                links[child.attribute.name, node.attribute.name] = None
+    return {"attributes": list(nodes), "links": list(links), "clashes": list(clashes)}
+
+
+ENDPOINTS = {
+    "digit": digit,
+    "form": form,
+    "infer": infer,
+    "path": path,
+    "row": row,
+    "rows": rows,
+}

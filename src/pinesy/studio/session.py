@@ -62,6 +62,7 @@ class Session:
     ----------
     work : what is worked on now; `use` replaces it
     path : the file that it came from; None where it came from none
+    title : what the page calls the work; by default the name of the file
     data_path : the data file, if there is one
     how : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
     rows : the samples of the data; None where there are none
@@ -78,6 +79,7 @@ class Session:
     how: Mapping[str, Any] = field(default_factory=dict)
     rows: RowTable | None = None
     version: int = 0
+    title: str = ""
     lock: RLock = field(default_factory=RLock)
     jobs: Jobs = field(default_factory=Jobs)
     labels: LabelEdits = field(default_factory=LabelEdits)

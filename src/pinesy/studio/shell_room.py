@@ -17,8 +17,8 @@ def state(session: Session, _asked: Asked) -> dict[str, Any]:
     rows = session.rows
     return {
         "version": session.version,
-        "source": "" if session.path is None else session.path.name,
-        "data": "" if session.data_path is None else session.data_path.name,
+        "source": session.title or ("" if session.path is None else session.path.name),
+        "data": "data" if session.data_path is None else session.data_path.name,
         "rows": 0 if rows is None else len(rows),
         "reading": rows is not None and not rows.finished,
         "problem": rows and rows.problem,

@@ -1,5 +1,5 @@
 // The page around the rooms: tabs, the header, notices of files that changed.
-import { fill, make } from "./elements.js";
+import { fill, make } from "/shared/elements.js";
 import { Studio } from "./studio.js";
 
 /** Milliseconds between looks at the state of the work. */
@@ -62,7 +62,7 @@ tabs.addEventListener("keydown", (event) => {
 
 function show() {
   const { source, data, rows, reading, problem, canUndo } = studio.state;
-  const read = data && `${data}: ${rows.toLocaleString("en")} rows${reading ? " so far" : ""}`;
+  const read = (rows || reading) && `${data}: ${rows.toLocaleString("en")} rows${reading ? " so far" : ""}`;
   fill(document.getElementById("source"), [source, read].filter(Boolean).join(" · "));
   undo.hidden = !canUndo;
   if (problem && problem !== show.problem) studio.tell(problem, "error");
@@ -93,7 +93,7 @@ async function pulse() {
 }
 
 studio.addEventListener("state", show);
-studio.addEventListener("go", (event) => choose(event.detail));
+studio.addEventListener("go", (event) => document.getElementById(`tab-${event.detail}`)?.click());
 undo.addEventListener("click", () => act("undo"));
 window.addEventListener("focus", () => studio.refresh().catch(() => {}));
 

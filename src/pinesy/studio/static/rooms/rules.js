@@ -1,7 +1,132 @@
-import { fill, make } from "../elements.js";
+// The room Rules: write rules, see what is wrong or odd at once, and how they hang together.
+import { fill, make, shortList } from "/shared/elements.js";
+import { Editor } from "../editor.js";
+import { RuleGraph } from "../graph.js";
+import { later, latest } from "../timing.js";
+
+class RulesRoom {
+  constructor(place, studio, { text, keywords, file }) {
+    Object.assign(this, { studio, used: text, version: studio.state.version });
+    this.editor = new Editor(keywords, () => this.edited());
+    this.problem = make("p", { id: "rules-problem", role: "status", class: "problem" });
+    this.findings = make("div", { class: "findings" });
+    this.graph = new RuleGraph(studio);
+    this.look = latest(() => this.looked());
+    this.lookLater = later(250, () => this.look());
+    const button = (name, title, onclick) => make("button", { type: "button", title, onclick }, name);
+    this.useButton = button("Use these rules", "Ctrl+Enter", () => this.use());
+    this.useButton.classList.add("main");
+    const save = file ? button(`Save ${file}`, "Ctrl+S", () => this.save()) : null;
+    fill(
+      place,
+      make("div", { class: "columns" },
+        make("section", { "aria-label": "text" },
+          this.editor.element,
+          make("div", { class: "tools" }, this.useButton, save, button("Download", "as a .rules file", () => this.download())),
+          this.problem, this.findings),
+        make("section", { "aria-label": "graph" }, this.graph.element)),
+    );
+    place.addEventListener("keydown", (event) => this.key(event));
+    this.editor.text = text;
+    this.showButtons();
+  }
+
+  key(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    if (event.key === "Enter") this.use();
+    else if (event.key === "s") this.save();
+    else return;
+    event.preventDefault();
+  }
+
+  edited() {
+    this.showButtons();
+    this.lookLater();
+  }
+
+  showButtons() {
+    this.useButton.disabled = this.editor.text === this.used;
+  }
+
+  async looked(thoroughly = false) {
+    try {
+      const found = await this.studio.ask("rules/look", { text: this.editor.text, thoroughly });
+      this.editor.mark(null);
+      this.problem.className = "problem quiet";
+      fill(this.problem, found.summary);
+      this.showFindings(found.findings);
+    } catch (error) {
+      if (error.status) this.refused(error);
+    }
+  }
+
+  refused(error) {
+    this.problem.className = "problem error";
+    const { line, column } = error;
+    this.editor.mark(line ? { line, column } : null);
+    const there = line
+      ? make("button", { type: "button", class: "link", onclick: () => this.editor.go(line, column) },
+          `Go to line ${line}, column ${column}`)
+      : null;
+    fill(this.problem, error.message, " ", there);
+    fill(this.findings);
+  }
+
+  showFindings(findings) {
+    if (findings === null) {
+      const onclick = () => this.looked(true);
+      fill(this.findings, make("button", { type: "button", onclick }, "Check these many rules"));
+      return;
+    }
+    const line = (finding) => make("span", { class: finding.level }, finding.text);
+    fill(this.findings, findings.length ? shortList(findings, line, 8) : make("p", { class: "quiet" }, "check finds nothing odd."));
+  }
+
+  async use() {
+    const { text } = this.editor;
+    await this.studio.attempt(async () => {
+      const { version } = await this.studio.ask("rules/use", { text });
+      Object.assign(this, { used: text, version });
+      this.showButtons();
+      await Promise.all([this.graph.load(), this.studio.refresh()]);
+    });
+  }
+
+  async save() {
+    if (this.editor.text !== this.used) await this.use();
+    if (this.editor.text !== this.used) return;
+    await this.studio.attempt(async () => {
+      const { file } = await this.studio.ask("rules/save");
+      this.studio.tell(`${file} is saved.`);
+    });
+  }
+
+  download() {
+    const link = make("a", { download: "rules.rules" });
+    link.href = URL.createObjectURL(new Blob([this.editor.text], { type: "text/plain" }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  /** The rules changed in another room, by undo or on disk. */
+  async follow() {
+    this.version = this.studio.state.version;
+    const { text } = await this.studio.ask("rules/text");
+    await this.graph.load();
+    const show = () => {
+      this.used = this.editor.text = text;
+      this.edited();
+    };
+    if (this.editor.text === this.used || this.editor.text === text) show();
+    else this.studio.tell("The rules changed elsewhere; this text is still yours.", "warning", { "Show the new ones": show });
+  }
+}
 
 /** Show the rules. */
 export async function open(place, studio) {
-  const { text } = await studio.ask("rules/text");
-  fill(place, make("pre", { tabindex: 0 }, text));
+  const room = new RulesRoom(place, studio, await studio.ask("rules/text"));
+  studio.addEventListener("state", () => {
+    if (studio.state.version !== room.version) studio.attempt(() => room.follow());
+  });
+  await Promise.all([room.look(), room.graph.load()]);
 }

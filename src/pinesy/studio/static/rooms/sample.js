@@ -1,11 +1,217 @@
-import { fill, make } from "../elements.js";
+// The room Sample: set the inputs, see what the rules make of them, at once.
+import { DistributionBars } from "/shared/bars.js";
+import { fill, make } from "/shared/elements.js";
+import { InputControl } from "/shared/inputs.js";
+import { RuleGraph } from "../graph.js";
+import { address, DigitPad } from "../pad.js";
+import { RowPicker } from "../rows.js";
+import { later, latest } from "../timing.js";
+
+/** Attributes of a kind that are open from the start, and that are listed at all. */
+const OPEN = 12;
+const LISTED = 100;
+
+/** Put names in the order in which people count: y_2 before y_10. */
+const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
+
+class SampleRoom {
+  constructor(place, studio) {
+    Object.assign(this, { place, studio, controls: new Map(), pads: new Map(), bars: new Map() });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
+    this.inputs = make("div", { class: "inputs" });
+    this.outputs = make("div", { class: "outputs" });
+    this.others = make("div", { class: "others" });
+    this.graph = new RuleGraph(studio);
+    this.rows = new RowPicker(studio, (row) => this.pick(row));
+    this.infer = latest(() => this.inferred());
+    this.lightLater = later(120, () => this.light());
+    const reset = make("button", { type: "button", onclick: () => this.forget() }, "Nothing is known");
+    fill(
+      place,
+      make("div", { class: "columns" },
+        make("section", { "aria-label": "inputs" },
+          this.rows.element, make("div", { class: "heading" }, make("h2", {}, "Inputs"), reset), this.inputs),
+        make("section", { "aria-label": "answers" },
+          make("h2", {}, "Answers"), this.error, this.outputs,
+          make("h2", {}, "What decides"), this.graph.element,
+          make("h2", {}, "All attributes"), this.others)),
+    );
+  }
+
+  /** Make controls and bars for the rules as they are now. */
+  async load() {
+    const { attributes, domains, pictured } = await this.studio.ask("sample/form");
+    this.version = this.studio.state.version;
+    this.pictured = new Set(pictured);
+    const all = attributes.map((a) => ({ formula: null, scale: null, ...a, values: domains[a.domain] }));
+    this.attributes = all;
+    const inputs = all.filter((a) => a.role === "input");
+    this.controls = new Map(inputs.map((a) => [a.name, new InputControl(a, () => this.changed(a.name))]));
+    this.pads = new Map(inputs.filter((a) => this.pictured.has(a.name)).map((a) => [a.name, this.pad(a)]));
+    fill(this.inputs, inputs.map((a) => this.inputElement(a)));
+    this.bars = new Map();
+    const outputs = all.filter((a) => a.role === "output").sort(byName);
+    fill(this.outputs, outputs.slice(0, LISTED).map((a) => this.bar(a).element));
+    this.list(all.filter((a) => a.role !== "output"));
+    const known = (name) => this.controls.has(name);
+    const kept = Object.entries(this.studio.sample.inputs).filter(([name]) => known(name));
+    this.sample = { ...this.studio.sample, inputs: Object.fromEntries(kept) };
+    await Promise.all([this.graph.load(), this.rows.load()]);
+    const untouched = this.sample.row === null && !kept.length;
+    if (untouched && this.rows.total) this.sample = { row: 0, inputs: {} };
+    this.studio.setSample(this.sample);
+    await this.fillControls();
+    await this.infer();
+  }
+
+  inputElement(attribute) {
+    const control = this.controls.get(attribute.name).element;
+    const pad = this.pads.get(attribute.name);
+    return pad ? make("div", { class: "pictured" }, pad.element, control) : control;
+  }
+
+  pad(attribute) {
+    return new DigitPad(this.studio, attribute.name, (image) => {
+      this.controls.get(attribute.name).set({}, image ? address(image) : "");
+      this.put(attribute.name, image ? { image } : {});
+    });
+  }
+
+  // --- attributes and their bars ---
+
+  bar(attribute) {
+    const bars = new DistributionBars(attribute, (a, place) => this.ask(a, place));
+    this.bars.set(attribute.name, bars);
+    return bars;
+  }
+
+  list(attributes) {
+    const found = make("div", {});
+    const filter = make("input", { type: "search", placeholder: "find an attribute" });
+    filter.setAttribute("aria-label", "find an attribute");
+    const shown = () => {
+      const text = filter.value.toLowerCase();
+      const fitting = attributes.filter((a) => a.name.toLowerCase().includes(text));
+      const left = fitting.length - LISTED;
+      fill(found, fitting.slice(0, LISTED).map((a) => this.details(a, attributes.length <= OPEN)),
+        left > 0 ? make("p", { class: "quiet" }, `${left} more; write a part of the name`) : null);
+    };
+    filter.addEventListener("input", later(150, shown));
+    fill(this.others, attributes.length > OPEN ? filter : null, found);
+    shown();
+  }
+
+  details(attribute, open) {
+    const bars = new DistributionBars(attribute, (a, place) => this.ask(a, place));
+    const element = make("details", { open }, make("summary", {}, attribute.formula ?? attribute.name), bars.element);
+    element.dataset.attribute = attribute.name;
+    element.addEventListener("toggle", () => {
+      if (element.open) this.bars.set(attribute.name, bars);
+      else this.bars.delete(attribute.name);
+      if (element.open) this.infer();
+    });
+    if (open) this.bars.set(attribute.name, bars);
+    return element;
+  }
+
+  /** Ask why a value has its degrees: that is another room, if there is one. */
+  ask(attribute, place) {
+    this.studio.question = { attribute: attribute.name, place };
+    this.studio.go("why");
+  }
+
+  // --- the sample ---
+
+  changed(name) {
+    const { setting } = this.controls.get(name);
+    this.pads.get(name)?.wipe();
+    this.controls.get(name).set(setting, "");
+    this.put(name, setting);
+  }
+
+  put(name, content) {
+    performance.mark("sample-change");
+    const { row, inputs } = this.sample;
+    this.set({ row, inputs: { ...inputs, [name]: content } });
+  }
+
+  set(sample) {
+    this.sample = sample;
+    this.studio.setSample(sample);
+    this.infer();
+  }
+
+  async pick(row) {
+    this.set({ row, inputs: {} });
+    await this.studio.attempt(() => this.fillControls());
+  }
+
+  forget() {
+    this.set({ row: null, inputs: {} });
+    this.fillControls();
+  }
+
+  /** Show the sample in the controls. */
+  async fillControls() {
+    const { row, inputs } = this.sample;
+    const given = row === null ? { inputs: {}, images: {} } : await this.studio.ask("sample/row", { row });
+    for (const [name, control] of this.controls) {
+      const content = inputs[name] ?? given.inputs[name] ?? {};
+      const seen = inputs[name] ? "" : given.images[name] ?? "";
+      const image = content.image ? address(content.image) : seen;
+      control.set(content.image ? {} : content, image);
+      this.pads.get(name)?.show(image);
+    }
+    this.rows.mark(row, given.targets);
+  }
+
+  async inferred() {
+    const shown = [...this.bars.keys()];
+    try {
+      const { degrees, heights } = await this.studio.ask("sample/infer", { sample: this.sample, shown });
+      this.fail("");
+      for (const name of shown) {
+        if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name]);
+      }
+      this.lightLater();
+    } catch (error) {
+      if (error.status !== 0) this.fail(error.message);
+    }
+    if (performance.getEntriesByName("sample-change").length) {
+      performance.measure("sample-shown", "sample-change");
+      performance.clearMarks("sample-change");
+    }
+    this.place.dataset.shown = JSON.stringify(this.sample);
+  }
+
+  fail(text) {
+    this.error.hidden = !text;
+    fill(this.error, text);
+    this.outputs.classList.toggle("stale", Boolean(text));
+    this.others.classList.toggle("stale", Boolean(text));
+  }
+
+  async light() {
+    try {
+      this.graph.light(await this.studio.ask("sample/path", { sample: this.sample }));
+    } catch {
+      this.graph.light({ attributes: [], links: [], clashes: [] });
+    }
+  }
+}
 
 /** Show what the rules make of the sample. */
 export async function open(place, studio) {
-  const show = async () => {
-    const { degrees } = await studio.ask("sample/infer", { sample: studio.sample });
-    fill(place, make("pre", {}, JSON.stringify(degrees, null, 1)));
-  };
-  studio.addEventListener("sample", () => studio.attempt(show));
-  await show();
+  const room = new SampleRoom(place, studio);
+  studio.addEventListener("state", () => {
+    if (studio.state.version !== room.version) studio.attempt(() => room.load());
+    else room.rows.refresh();
+  });
+  studio.addEventListener("sample", () => {
+    if (studio.sample === room.sample) return;
+    room.sample = studio.sample;
+    studio.attempt(() => room.fillControls());
+    room.infer();
+  });
+  await room.load();
 }

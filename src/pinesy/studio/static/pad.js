@@ -1,0 +1,126 @@
+// A pad to draw a digit on, by mouse, pen or finger; or to drop or choose a picture of one.
+import { make } from "/shared/elements.js";
+import { latest } from "./timing.js";
+
+/** Pixels of the canvas along a side, and of the drawing that is sent. */
+const SIDE = 196;
+const SENT = 98;
+const PEN = 16;
+
+export class DigitPad {
+  /** `onDigit(image)` is given what the network sees, and null when the pad is wiped. */
+  constructor(studio, name, onDigit) {
+    Object.assign(this, { studio, name, onDigit });
+    this.canvas = make("canvas", { width: SIDE, height: SIDE, class: "pad", role: "img" });
+    this.canvas.setAttribute("aria-label", `draw ${name} here`);
+    this.context = this.canvas.getContext("2d", { willReadFrequently: true });
+    const clear = make("button", { type: "button", onclick: () => this.clear() }, "Clear");
+    clear.setAttribute("aria-label", `clear ${name}`);
+    const file = make("input", { type: "file", accept: "image/*", class: "unseen" });
+    file.setAttribute("aria-label", `a picture of ${name}`);
+    file.addEventListener("change", () => this.take(file.files[0]));
+    const picture = make("label", { class: "button" }, "Picture …", file);
+    this.element = make("div", { class: "pad-frame" }, this.canvas, make("div", {}, clear, picture));
+    this.send = latest(() => studio.attempt(() => this.read()));
+    this.wipe();
+    this.listen();
+  }
+
+  wipe() {
+    Object.assign(this.context, { fillStyle: "#000", strokeStyle: "#fff", lineWidth: PEN });
+    Object.assign(this.context, { lineCap: "round", lineJoin: "round" });
+    this.context.fillRect(0, 0, SIDE, SIDE);
+    this.drawn = this.stale = false;
+  }
+
+  clear() {
+    this.wipe();
+    this.onDigit(null);
+  }
+
+  /** Show an image, as an address that holds it. */
+  async show(address) {
+    this.wipe();
+    if (!address) return;
+    const image = make("img", { src: address });
+    await image.decode();
+    this.put(image, image.naturalWidth, image.naturalHeight);
+    this.stale = true;
+  }
+
+  put(image, width, height) {
+    const factor = SIDE / Math.max(width, height);
+    const [w, h] = [width * factor, height * factor];
+    this.context.drawImage(image, (SIDE - w) / 2, (SIDE - h) / 2, w, h);
+    this.drawn = true;
+  }
+
+  listen() {
+    const place = (event) => {
+      const frame = this.canvas.getBoundingClientRect();
+      const factor = SIDE / frame.width;
+      return [(event.clientX - frame.left) * factor, (event.clientY - frame.top) * factor];
+    };
+    let last = null;
+    const stroke = (event) => {
+      const now = place(event);
+      this.context.beginPath();
+      this.context.moveTo(...(last ?? now));
+      this.context.lineTo(...now);
+      this.context.stroke();
+      last = now;
+      this.drawn = true;
+      this.send();
+    };
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      last = null;
+      if (this.stale) this.wipe(); // one does not draw over what was there
+      stroke(event);
+    });
+    this.canvas.addEventListener("pointermove", (event) => event.buttons && last && stroke(event));
+    this.canvas.addEventListener("pointerup", () => (last = null));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.take(event.dataTransfer.files[0]);
+    });
+  }
+
+  /** Take a picture from a file. */
+  async take(file) {
+    if (!file) return;
+    try {
+      const image = await createImageBitmap(file);
+      this.wipe();
+      this.context.fillStyle = "#fff"; // what is clear in a picture is paper
+      this.context.fillRect(0, 0, SIDE, SIDE);
+      this.put(image, image.width, image.height);
+      await this.send();
+    } catch {
+      this.studio.tell(`${file.name} is no picture that this browser can read.`, "error");
+    }
+  }
+
+  /** Ask for what the network sees of the drawing, and hand it on. */
+  async read() {
+    const small = make("canvas", { width: SENT, height: SENT });
+    const context = small.getContext("2d");
+    context.drawImage(this.canvas, 0, 0, SENT, SENT);
+    const { data } = context.getImageData(0, 0, SENT, SENT);
+    const grey = (i) => Math.round(0.299 * data[i] + 0.587 * data[i + 1] + 0.114 * data[i + 2]);
+    const rows = Array.from({ length: SENT }, (_, y) =>
+      Array.from({ length: SENT }, (_, x) => grey(4 * (y * SENT + x))));
+    const { image } = await this.studio.ask("sample/digit", { image: rows });
+    if (this.drawn) this.onDigit(image);
+  }
+}
+
+/** Return an image, rows of grey levels, as an address that holds it. */
+export function address(rows) {
+  const canvas = make("canvas", { width: rows[0].length, height: rows.length });
+  const pixels = rows.flat().flatMap((grey) => [grey, grey, grey, 255]);
+  const data = new ImageData(Uint8ClampedArray.from(pixels), rows[0].length);
+  canvas.getContext("2d").putImageData(data, 0, 0);
+  return canvas.toDataURL();
+}

@@ -1,0 +1,89 @@
+// The rows of the data, a page at a time: any number of them.
+import { fill, make } from "/shared/elements.js";
+
+const PAGE = 8;
+
+export class RowPicker {
+  /** `onPick(row)` is called with the number of a row, from 0. */
+  constructor(studio, onPick) {
+    Object.assign(this, { studio, onPick, start: 0, row: null, total: 0 });
+    this.table = make("div", { class: "scroll" });
+    const button = (text, label, move) =>
+      make("button", { type: "button", "aria-label": label, onclick: () => this.turn(move()) }, text);
+    this.number = make("input", { type: "number", min: 1, "aria-label": "row" });
+    this.number.addEventListener("change", () => this.jump(Number(this.number.value)));
+    this.of = make("span", { class: "quiet" });
+    this.element = make(
+      "details",
+      { class: "rows-picker", open: true },
+      make("summary", {}, "Rows of the data"),
+      this.table,
+      make("div", { class: "pager" },
+        button("«", "first page", () => 0),
+        button("‹", "page before", () => this.start - PAGE),
+        this.number, this.of,
+        button("›", "next page", () => this.start + PAGE),
+        button("»", "last page", () => this.total - PAGE)),
+    );
+  }
+
+  async turn(start) {
+    this.start = Math.max(0, Math.min(start, this.total - 1));
+    await this.studio.attempt(() => this.load());
+  }
+
+  async jump(number) {
+    if (!Number.isInteger(number) || number < 1) return;
+    await this.turn(number - 1 - ((number - 1) % PAGE));
+    if (number <= this.total) this.onPick(number - 1);
+    else this.studio.tell(`There is no row ${number}; the data has ${this.total}.`, "error");
+  }
+
+  /** Look again if rows have come since. */
+  refresh() {
+    const { rows } = this.studio.state;
+    if (rows !== this.total) this.studio.attempt(() => this.load());
+  }
+
+  async load() {
+    const page = await this.studio.ask("sample/rows", { start: this.start, count: PAGE });
+    this.total = page.total;
+    this.element.hidden = !page.total && page.finished;
+    const sofar = page.finished ? "" : " so far";
+    fill(this.of, ` of ${page.total.toLocaleString("en")}${sofar}`);
+    const targets = [...new Set(page.rows.flatMap((row) => Object.keys(row.targets)))];
+    const heads = ["line", ...page.columns, ...(page.left ? [`+${page.left}`] : []), ...targets.map((t) => `${t} (given)`)];
+    fill(
+      this.table,
+      make("table", {},
+        make("thead", {}, make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text)))),
+        make("tbody", {}, page.rows.map((row) => this.line(row, page, targets)))),
+    );
+    this.mark(this.row);
+  }
+
+  line(row, page, targets) {
+    const pick = make("button", { type: "button", class: "link", onclick: () => this.onPick(row.row) }, String(row.line));
+    pick.setAttribute("aria-label", `take line ${row.line}`);
+    const cell = (text, name) => {
+      const image = row.images[name];
+      return make("td", {}, image ? make("img", { src: image, alt: text, class: "tiny" }) : text);
+    };
+    const line = make("tr", {},
+      make("th", { scope: "row" }, pick),
+      row.cells.map((text, i) => cell(text, page.columns[i])),
+      page.left ? make("td", {}, "…") : null,
+      targets.map((name) => make("td", {}, row.targets[name] ?? "")));
+    line.dataset.row = row.row;
+    return line;
+  }
+
+  /** Mark the row that is looked at. */
+  mark(row) {
+    this.row = row;
+    this.number.value = row === null ? "" : row + 1;
+    for (const line of this.table.querySelectorAll("tr[data-row]")) {
+      line.classList.toggle("chosen", Number(line.dataset.row) === row);
+    }
+  }
+}

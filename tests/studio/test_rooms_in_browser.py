@@ -1,0 +1,143 @@
+"""The main acts of the rooms Rules and Sample, in a real browser."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from browser import picture
+from pinesy import NeuroSymbolic, parse
+from pinesy.problems import addition
+from pinesy.studio import Session
+from pinesy.studio.session import Work
+from studio.conftest import RULES
+from studio.test_sample_room import by_columns
+
+Serving = Callable[[Session], str]
+
+
+def go(tab: Page, address: str, room: str) -> None:
+    """Open a room, by its tab if the page is there, and wait for it."""
+    if tab.url.startswith("about:"):
+        tab.goto(f"{address}#{room}")
+    else:
+        tab.locator(f"#tab-{room}").click()
+    expect(tab.locator(f"#panel-{room}")).to_have_attribute("data-ready", "true")
+
+
+def shown_degrees(tab: Page, name: str) -> list[float]:
+    """Return the possibilities that the bars of an attribute tell."""
+    rows = tab.locator(f".outputs [data-attribute={name}] .degrees").all_inner_texts()
+    return [float(text.split(" / ")[0]) for text in rows]
+
+
+def rounded(degrees: Any) -> list[float]:
+    return [float(f"{degree:.4g}") for degree in degrees.tolist()]
+
+
+def test_an_error_is_shown_at_its_place_while_one_types(
+    tab: Page, serving: Serving, session: Session
+) -> None:
+    go(tab, serving(session), "rules")
+    picture(tab, "studio-rules")
+    area = tab.get_by_label("rules", exact=True)
+    area.fill(RULES.replace("{wet}", "{wett}", 1))
+    problem = tab.locator("#rules-problem")
+    expect(problem).to_contain_text("line 7, column")
+    expect(tab.locator(".sheet .wrong")).to_contain_text("{")
+    tab.get_by_role("button", name="Go to line 7").click()
+    tab.keyboard.press("Delete")
+    expect(tab.locator("#rules-problem")).not_to_contain_text("wett'")
+    area.fill(RULES.replace("r=0.25", "r=0.5"))
+    expect(problem).to_contain_text("Cascade(")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_role("button", name="Use these rules")).to_be_disabled()
+    assert session.work.rules == parse(RULES.replace("r=0.25", "r=0.5"))
+    expect(tab.locator(".graph .box")).to_have_count(5)  # with the formula "or"
+
+
+def test_a_slider_moves_the_degrees_to_those_of_python(
+    tab: Page, serving: Serving, session: Session
+) -> None:
+    go(tab, serving(session), "sample")
+    first = session.work.rules.infer({"sky": "dark", "wind": 12.0})["sailing"]
+    expect(tab.locator(".outputs .verdict")).to_contain_text("no")
+    assert shown_degrees(tab, "sailing") == rounded(first.degrees)
+    slider = tab.get_by_label("wind, slider")
+    slider.focus()
+    tab.keyboard.press("End")
+    for _ in range(3):
+        tab.keyboard.press("ArrowLeft")
+    wind = float(slider.input_value())
+    tab.get_by_role("combobox", name="sky").select_option("clear")
+    sample = json.dumps({"row": 0, "inputs": {"wind": {"number": wind}, "sky": {"value": 0}}})
+    expect(tab.locator("#panel-sample")).to_have_attribute("data-shown", sample.replace(" ", ""))
+    found = session.work.rules.infer({"sky": "clear", "wind": wind})["sailing"]
+    assert shown_degrees(tab, "sailing") == rounded(found.degrees)
+    assert shown_degrees(tab, "sailing") != rounded(first.degrees)
+    expect(tab.locator(".graph .box.lit").first).to_be_visible()
+    tab.get_by_role("button", name="take line 2").press("Enter")
+    expect(tab.locator("tr.chosen")).to_have_count(1)
+    expect(tab.get_by_role("spinbutton", name="wind")).to_have_value("31.5")
+    picture(tab, "studio-sample")
+    tab.locator("summary", has_text="degrees").first.click()
+    tab.get_by_label("possibility of sky = clear").fill("0.5")
+    expect(tab.get_by_role("alert").first).to_contain_text("fully possible")
+
+
+def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> None:
+    rules = addition(1)
+    session = Session(Work(rules, str(rules), NeuroSymbolic(by_columns, rules)))
+    go(tab, serving(session), "sample")
+    for name, x in (("a_1", 0.3), ("a_2", 0.7)):
+        box = tab.get_by_label(f"draw {name} here").bounding_box()
+        assert box is not None
+        left, top, side = box["x"], box["y"], box["width"]
+        tab.mouse.move(left + x * side, top + 0.2 * side)
+        tab.mouse.down()
+        tab.mouse.move(left + (x + 0.1) * side, top + 0.8 * side, steps=3)
+        tab.mouse.up()
+        expect(tab.get_by_alt_text(f"what is seen of {name}")).to_be_visible()
+    # Answers come one after the other; the last one is that on the whole drawing.
+    sent = tab.evaluate("JSON.stringify(window.studio.sample)")
+    expect(tab.locator("#panel-sample")).to_have_attribute("data-shown", sent)
+    sample = json.loads(str(tab.locator("#panel-sample").get_attribute("data-shown")))
+    model = session.work.model
+    assert model is not None
+    images = [[sample["inputs"][name]["image"] for name in ("a_1", "a_2")]]
+    found = model.predict_possibility(images)
+    assert shown_degrees(tab, "y_1") == rounded(found["y_1"].degrees[0])
+    tab.get_by_role("button", name="clear a_1").click()
+    expect(tab.locator(".outputs .verdict").last).to_contain_text("nothing is known")
+
+
+def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None:
+    evil = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+    quoted = evil.replace('"', '\\"')
+    text = (
+        f'attribute `{evil}` in {{"{quoted}", b}}\nattribute `c{evil}` in {{"{quoted}", d}}\n'
+        f"if `{evil}` in {{b}} then `c{evil}` in {{d}}"
+    )
+    session = Session(Work(parse(text), text), title=evil)
+    address = serving(session)
+    for room in ("rules", "sample"):
+        go(tab, address, room)
+        expect(tab.locator("#source")).to_have_text(evil)
+        assert tab.locator("main script, main img[src=x]").count() == 0
+        assert tab.evaluate("window.hit") is None
+    # The browser itself refuses what the studio never does.
+    refused = (
+        "(() => { try { document.body.innerHTML = '<b>x</b>'; } catch (e) { return e.name; } })()"
+    )
+    assert tab.evaluate(refused) == "TypeError"
+
+
+def test_a_phone_has_room_for_it(tab: Page, serving: Serving, session: Session) -> None:
+    tab.set_viewport_size({"width": 360, "height": 700})
+    tab.emulate_media(color_scheme="dark")
+    address = serving(session)
+    for room in ("rules", "sample"):
+        go(tab, address, room)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    picture(tab, "studio-phone")
