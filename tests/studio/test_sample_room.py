@@ -33,12 +33,12 @@ def refused(client: TestClient, endpoint: str, **content: Any) -> str:
 
 SHOWN = ["sky", "wind", "street", "sailing"]
 tenths = st.integers(0, 10).map(lambda n: n / 10)
-skies = st.one_of(
+skies: st.SearchStrategy[tuple[Any, Any]] = st.one_of(
     st.just(({}, None)),
     st.integers(0, 2).map(lambda i: ({"value": i}, ["clear", "cloudy", "dark"][i])),
     st.tuples(tenths, tenths).map(lambda d: ({"degrees": [d[0], 1.0, d[1]]}, [d[0], 1.0, d[1]])),
 )
-winds = st.one_of(
+winds: st.SearchStrategy[tuple[Any, Any]] = st.one_of(
     st.just(({}, None)),
     st.floats(-50, 50).map(lambda x: ({"number": x}, x)),
     st.integers(0, 2).map(lambda i: ({"value": i}, ["<10", "[10, 30)", ">=30"][i])),

@@ -50,7 +50,7 @@ def test_why_not_is_the_librarys(client: TestClient, session: Session) -> None:
 
 
 def test_a_value_that_was_chosen_is_changed_for_a_value(client: TestClient) -> None:
-    sample = {"row": None, "inputs": {"sky": {"position": 2}, "wind": {"number": 5}}}
+    sample = {"row": None, "inputs": {"sky": {"value": 2}, "wind": {"number": 5}}}
     status = ask(client, "why/ask_why_not", sample=sample, attribute="street", place=0)
     assert "if sky were clear or cloudy (now dark)" in status["result"]["answer"]
 

@@ -20,7 +20,7 @@ Links = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Box:
+class GraphBox:
     """A node of the picture: an attribute, or several whose rule sets are equal."""
 
     key: str
@@ -81,18 +81,18 @@ def _layers(rules: Cascade, links: Links) -> dict[str, int]:
     return layers | {a.name: nearest[a.name] - 1 for a in rules.inputs}
 
 
-def _boxes(rules: Cascade, layers: Mapping[str, int], unfolded: Collection[str]) -> list[Box]:
+def _boxes(rules: Cascade, layers: Mapping[str, int], unfolded: Collection[str]) -> list[GraphBox]:
     if len(layers) <= FOLD_ABOVE:
-        return [Box(name, layer, (name,)) for name, layer in layers.items()]
+        return [GraphBox(name, layer, (name,)) for name, layer in layers.items()]
     groups: defaultdict[Hashable, list[str]] = defaultdict(list)
     for name, kind in _kinds(rules).items():
         groups[layers[name], kind].append(name)
-    boxes: list[Box] = []
+    boxes: list[GraphBox] = []
     for names in groups.values():
         key = f"fold {names[0]}"
         folds = len(names) >= FOLD_FROM and key not in unfolded
         parts = [tuple(names)] if folds else [(name,) for name in names]
-        boxes += [Box(key if folds else p[0], layers[names[0]], p) for p in parts]
+        boxes += [GraphBox(key if folds else p[0], layers[names[0]], p) for p in parts]
     return [box for layer in _by_layer(boxes).values() for box in _narrowed(layer)]
 
 
@@ -110,22 +110,22 @@ def _kinds(rules: Cascade) -> dict[str, Hashable]:
     return {**inputs, **kinds}
 
 
-def _by_layer(boxes: Iterable[Box]) -> dict[int, list[Box]]:
-    layers: dict[int, list[Box]] = {}
+def _by_layer(boxes: Iterable[GraphBox]) -> dict[int, list[GraphBox]]:
+    layers: dict[int, list[GraphBox]] = {}
     for box in boxes:
         layers.setdefault(box.layer, []).append(box)
     return layers
 
 
-def _narrowed(boxes: list[Box]) -> list[Box]:
+def _narrowed(boxes: list[GraphBox]) -> list[GraphBox]:
     """Return the boxes of a layer; those beyond `LAYER` are one."""
     if len(boxes) <= LAYER:
         return boxes
     rest = tuple(name for box in boxes[LAYER - 1 :] for name in box.members)
-    return [*boxes[: LAYER - 1], Box(f"rest {rest[0]}", boxes[0].layer, rest)]
+    return [*boxes[: LAYER - 1], GraphBox(f"rest {rest[0]}", boxes[0].layer, rest)]
 
 
-def _ranks(boxes: Sequence[Box], links: Links) -> dict[str, int]:
+def _ranks(boxes: Sequence[GraphBox], links: Links) -> dict[str, int]:
     """Return the place of each box in its layer, near the middle of what it is linked with."""
     layers = _by_layer(boxes)
     ranks = {box.key: rank for layer in layers.values() for rank, box in enumerate(layer)}
@@ -135,7 +135,7 @@ def _ranks(boxes: Sequence[Box], links: Links) -> dict[str, int]:
         linked[start].append(end)
         linked[end].append(start)
 
-    def place(box: Box) -> float:
+    def place(box: GraphBox) -> float:
         near = [ranks[key] - middles[key] for key in linked[box.key] or [box.key]]
         return sum(near) / len(near)
 

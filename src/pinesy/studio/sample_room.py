@@ -104,13 +104,13 @@ def _row(
 
 def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
     """Return what is given for an attribute in a few words."""
+    texts = value_texts(attribute)
     if "value" in content:
-        return value_texts(attribute)[content["value"]]
+        return texts[content["value"]]
     if "number" in content:
-        return number_text(content["number"])
+        return str(number_text(content["number"]))
     if "degrees" not in content:
         return "?"
-    texts = value_texts(attribute)
     order = np.argsort(-np.asarray(content["degrees"]), kind="stable")
     best = [(texts[i], content["degrees"][i]) for i in order[:CELL_VALUES]]
     return ", ".join(f"{text} {number_text(d)}" for text, d in best if d > 0)
