@@ -106,7 +106,7 @@ def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
     """Return what is given for an attribute in a few words."""
     texts = value_texts(attribute)
     if "value" in content:
-        return texts[content["value"]]
+        return texts[int(content["value"])]
     if "number" in content:
         return str(number_text(content["number"]))
     if "degrees" not in content:
