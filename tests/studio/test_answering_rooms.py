@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser import picture
+from browser import PATIENCE, picture
 from pinesy import why_not
 from pinesy._common.console import progress
 from pinesy._common.watching import check_stop
@@ -20,7 +20,7 @@ def enter(tab: Page, address: str, room: str) -> Any:
     """Open a studio at a room; return its panel."""
     tab.goto(f"{address}#{room}")
     panel = tab.locator(f"#panel-{room}")
-    expect(panel).to_have_attribute("data-ready", "true")
+    expect(panel).to_have_attribute("data-ready", "true", timeout=PATIENCE)
     return panel
 
 

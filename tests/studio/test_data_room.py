@@ -108,3 +108,16 @@ def test_rows_with_images(labelled: Session) -> None:
     labelled.rows.images = {"sky": np.zeros((6, 4, 4), np.uint8)}
     row = ask(client_of(labelled), "data/page", count=1)["rows"][0]
     assert row["images"]["sky"].startswith("data:image/png;base64,")
+
+
+def test_data_without_labels(rules: Path, tmp_path: Path) -> None:
+    data = tmp_path / "bare.jsonl"
+    data.write_text('{"sky": "dark", "wind": 3}')
+    session = Session.open(rules, data)
+    assert session.rows is not None
+    session.rows.wait()
+    client = client_of(session)
+    assert ask(client, "data/overview")["targets"] == []
+    assert "the data has no labels" in ask(client, "data/evaluate")["error"]
+    assert ask(client, "learn/choices")["targets"] == []
+    assert "the data has no labels" in ask(client, "learn/start")["error"]

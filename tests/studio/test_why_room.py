@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from pinesy import calibrate, explain, parse, why_not
 from pinesy.studio import Session
+from pinesy.studio.question import LIMIT
 from pinesy.studio.session import Work
 from studio.conftest import ask, client_of
 
@@ -19,7 +20,9 @@ def test_the_tree_is_the_librarys(client: TestClient, session: Session) -> None:
     assert session.rows is not None
     found = ask(client, "why/explain", sample=SAMPLE, attribute="sailing")
     evidence = session.rows.sample(1)
-    assert found["explanation"] == explain(session.work.rules, evidence, "sailing").to_dict()
+    assert found["explanation"] == explain(session.work.rules, evidence, "sailing").to_dict(
+        limit=LIMIT
+    )
     assert found["values"] == ["no", "yes"]
     assert found["margin"]["exact"] is False
     assert found["marginText"].startswith("Margin: at least 0.188.")

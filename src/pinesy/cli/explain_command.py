@@ -14,13 +14,10 @@ from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
 from pinesy.explanations.explain import only_output
-from pinesy.explanations.explanation_report import ExplanationFormat, ExplanationReport
-from pinesy.explanations.picture import LIMIT
+from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 
-#: Values, triplets and propositions that are shown of each by default.
-LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": LIMIT}
 SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg": "svg"}
 Row = Annotated[
     int | None,

@@ -11,14 +11,16 @@ from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
 from pinesy.explanations.explain import Explanation
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.explanations.labels import listed, number_text
+from pinesy.explanations.picture import LIMIT, picture
 from pinesy.explanations.picture import NODES as PICTURED
-from pinesy.explanations.picture import picture
 from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import degrees_by_name, value_texts
 
 ExplanationFormat = Literal["text", "json", "svg"]
 
+#: Values, triplets and propositions that are shown of each by default.
+LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": LIMIT}
 #: Values of an explanation as data, in all.
 NODES = 500
 #: Inputs that are named as the most delicate.

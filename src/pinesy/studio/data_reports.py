@@ -28,35 +28,41 @@ SORTS = ("worst", "row", "suspicion", "nabla", "support", "label")
 
 
 def labelled(session: Session) -> Batch:
-    """Return the samples with their labels, as they were edited."""
+    """Return the samples with the labels that they have, as these were edited."""
     if session.rows is None:
         raise DataError("there is no data; start the studio with some: pinesy studio RULES DATA")
     if not session.rows.finished:
         raise DataError(f"the data is still being read: {len(session.rows):,} rows so far")
-    batch = session.rows.batch()
+    return session.labels.applied(session.rows.batch())
+
+
+def with_labels(session: Session) -> Batch:
+    """Return the samples, which must have labels."""
+    batch = labelled(session)
     if not batch.targets:
         raise DataError("the data has no labels of what the rules conclude on")
-    return session.labels.applied(batch)
+    return batch
 
 
 def remembered(session: Session, what: tuple[Any, ...], make: Callable[[], T]) -> T:
     """Return what was made for the same rules, rows and labels, or make it."""
     reports, key = session.reports, (session.version, session.labels.version, *what)
-    if key not in reports:
-        made = make()
-        with session.lock:
-            reports[key] = made
-            for old in list(reports)[:-REMEMBERED]:
-                del reports[old]
-    found: T = reports[key]
-    return found
+    if (found := reports.get(key)) is not None:
+        known: T = found
+        return known
+    made = make()
+    with session.lock:
+        reports[key] = made
+        for old in list(reports)[:-REMEMBERED]:
+            del reports[old]
+    return made
 
 
 def decision_report(session: Session, name: str | None) -> dict[str, Any]:
     """Return accuracy, curve, confusion and rules that decide, and coverage where levels are."""
 
     def make() -> dict[str, Any]:
-        work, batch = session.work, labelled(session)
+        work, batch = session.work, with_labels(session)
         found = evaluate(work.rules, batch.evidence, batch.targets, output=name)
         return shown_report(found) | {"coverage": _coverage(session, batch)}
 
@@ -122,7 +128,7 @@ def audit_of(session: Session, method: object) -> Audit:
         raise DataError(f"there is no method {method!r:.60}; take one of {', '.join(METHODS)}")
 
     def make() -> Audit:
-        batch = labelled(session)
+        batch = with_labels(session)
         judged: Any = method
         return audit(session.work.rules, batch.evidence, batch.targets, method=judged)
 

@@ -8,7 +8,7 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, value_texts
-from pinesy.studio.data_reports import audit_of, decision_report, labelled, order_of
+from pinesy.studio.data_reports import audit_of, decision_report, labelled, order_of, with_labels
 from pinesy.studio.label_edits import LabelEdit
 from pinesy.studio.parameter_tables import learned_difference
 from pinesy.studio.question import place_of
@@ -138,7 +138,7 @@ def consequences(session: Session, asked: Asked) -> dict[str, Any]:
     Asked: ``method`` of learning.
     """
     method = asked.get("method", "exact")
-    rules, edited = session.work.rules, labelled(session)
+    rules, edited = session.work.rules, with_labels(session)
     assert session.rows is not None  # `labelled` needs it
     before = session.rows.batch()
 

@@ -10,7 +10,7 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError
 from pinesy.model.storage import save as save_file
 from pinesy.studio.background_jobs import Job
-from pinesy.studio.data_reports import labelled
+from pinesy.studio.data_reports import labelled, with_labels
 from pinesy.studio.learning_runs import (
     METHODS,
     LearningOptions,
@@ -33,7 +33,7 @@ def choices(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return what can be learned, and how."""
     rows = session.rows
     ready = rows is not None and rows.finished and rows.problem is None
-    targets = list(labelled(session).targets) if ready and rows and rows.batch().targets else []
+    targets = list(labelled(session).targets) if ready else []
     return {
         "version": session.version,
         "methods": list(METHODS),
@@ -55,7 +55,7 @@ def status(session: Session, _asked: Asked) -> dict[str, Any]:
 def start(session: Session, asked: Asked) -> dict[str, Any]:
     """Begin to learn: ``method``, ``tolerance``, ``fixed``, ``smoothing``, ``targets``."""
     options = LearningOptions.of(asked)
-    work, version, batch = session.work, session.version, labelled(session)
+    work, version, batch = session.work, session.version, with_labels(session)
     options.labels(batch)
     facts = {
         "data": "" if session.data_path is None else session.data_path.name,

@@ -19,7 +19,7 @@ from pinesy.studio.session import Session, Work
 
 Asked = Mapping[str, Any]
 #: Values, rules and propositions that are shown of each, unless the page asks for more.
-LIMIT = 20
+LIMIT = 6
 
 
 @dataclass(frozen=True, eq=False)

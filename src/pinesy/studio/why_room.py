@@ -8,7 +8,7 @@ from pinesy._common.validation import check_limit, check_number
 from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
-from pinesy.explanations.explanation_report import why_not_dict
+from pinesy.explanations.explanation_report import LIMITS, why_not_dict
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
@@ -21,7 +21,8 @@ from pinesy.studio.session import Session
 Asked = Mapping[str, Any]
 #: Seconds that the search for a change may take, unless the page asks for others, and at most.
 SECONDS, MOST_SECONDS = 10.0, 600.0
-FORMS = ("text", "json", "svg")
+#: Values of a tree, in all: the page is for looking, copies have more.
+NODES = 120
 MODES = ("smallest", "fewest", "values")
 
 
@@ -53,7 +54,7 @@ def explain(session: Session, asked: Asked) -> dict[str, Any]:
     wanted = asked.get("level") is not None and question.work.calibrated is not None
     return {
         "values": value_texts(question.attribute),
-        "explanation": found.to_dict(limit=limit, nodes=500),
+        "explanation": found.to_dict(limit=limit, nodes=NODES),
         "margin": report.margin_dict(),
         "marginText": report.margin_text(),
         "images": {name: data_uri(image) for name, image in question.images.items()},
@@ -155,13 +156,13 @@ def copy(session: Session, asked: Asked) -> dict[str, Any]:
     Asked: as for `explain`, with ``form``, and ``job`` of a why-not that belongs to it.
     """
     form = asked.get("form")
-    if form not in FORMS:
-        raise DataError(f"there is no form {form!r:.60}; take one of {', '.join(FORMS)}")
+    if not isinstance(form, str) or form not in LIMITS:
+        raise DataError(f"there is no form {form!r:.60}; take one of {', '.join(LIMITS)}")
     question = Question.of(session, asked)
     rival = None if asked.get("job") is None else session.jobs.job(asked["job"]).content
     if isinstance(rival, LevelWhyNot):
         rival = rival.reason
-    report = question.report(question.explanation(), why_not=rival)
+    report = question.report(question.explanation(), why_not=rival, limit=LIMITS[form])
     return {"content": report.write(form, question.images)}
 
 

@@ -102,7 +102,13 @@ class DataRoom {
     fill(this.note, text);
     this.content.hidden = text !== "";
     if (text) return;
-    this.receive(await this.studio.ask("data/overview"));
+    const overview = await this.studio.ask("data/overview");
+    this.content.hidden = !overview.targets.length;
+    if (this.content.hidden) {
+      fill(this.note, "The data has no labels of what the rules conclude on.");
+      return;
+    }
+    this.receive(overview);
     this.before = null;
     await Promise.all([this.evaluate(), this.audit()]);
   }
@@ -116,8 +122,10 @@ class DataRoom {
 
   receive({ targets, edits }) {
     this.values = new Map(targets.map(({ name, values }) => [name, values]));
+    this.graded = new Set(targets.filter(({ graded }) => graded).map(({ name }) => name));
     const names = targets.map(({ name }) => name);
-    const kept = names.includes(this.attributes.value) ? this.attributes.value : names.at(-1);
+    const best = names.findLast((name) => !this.graded.has(name)) ?? names.at(-1);
+    const kept = names.includes(this.attributes.value) ? this.attributes.value : best;
     fill(
       this.attributes,
       ...names.map((name) => make("option", { value: name, selected: name === kept }, name)),
@@ -136,6 +144,11 @@ class DataRoom {
 
   async evaluate() {
     const attribute = this.attributes.value;
+    if (this.graded.has(attribute)) {
+      const told = `The labels of ${attribute} are distributions: no answer is the right one.`;
+      fill(this.figures, make("p", { class: "quiet" }, told));
+      return;
+    }
     const found = await this.run(this.figuresJob, "data/evaluate", { attribute });
     if (found) this.showFigures(found);
   }
