@@ -17,8 +17,6 @@ from pinesy.studio.session import Session
 
 T = TypeVar("T")
 Order = npt.NDArray[np.intp]
-#: Reports that are remembered.
-REMEMBERED = 12
 #: Points of a curve; values of a confusion table; pairs of values that are most often confused;
 #: rules that decide.
 POINTS, TABLE, PAIRS, RULES = 100, 20, 50, 20
@@ -46,16 +44,7 @@ def with_labels(session: Session) -> Batch:
 
 def remembered(session: Session, what: tuple[Any, ...], make: Callable[[], T]) -> T:
     """Return what was made for the same rules, rows and labels, or make it."""
-    reports, key = session.reports, (session.version, session.labels.version, *what)
-    if (found := reports.get(key)) is not None:
-        known: T = found
-        return known
-    made = make()
-    with session.lock:
-        reports[key] = made
-        for old in list(reports)[:-REMEMBERED]:
-            del reports[old]
-    return made
+    return session.reports.get((session.version, session.labels.version, *what), make)
 
 
 def decision_report(session: Session, name: str | None) -> dict[str, Any]:

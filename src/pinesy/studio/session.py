@@ -17,6 +17,7 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.samples import Batch, read_samples
 from pinesy.studio.background_jobs import Jobs
 from pinesy.studio.label_edits import LabelEdits
+from pinesy.studio.remembered_reports import RememberedReports
 from pinesy.studio.row_table import RowTable
 
 #: States that can be gone back to.
@@ -83,7 +84,7 @@ class Session:
     lock: RLock = field(default_factory=RLock)
     jobs: Jobs = field(default_factory=Jobs)
     labels: LabelEdits = field(default_factory=LabelEdits)
-    reports: dict[Any, Any] = field(default_factory=dict)
+    reports: RememberedReports = field(default_factory=RememberedReports)
     _undone: list[Work] = field(default_factory=list)
     _seen: dict[Path, object] = field(default_factory=dict)
 
