@@ -27,6 +27,7 @@ MODULES = (
     "engine.js",
     "words.js",
     "why.js",
+    "outline.js",
     "tree.js",
     "bars.js",
     "inputs.js",

@@ -1,95 +1,60 @@
-/** The tree of an explanation: a value, the rules that set its degree, and what these rest on. */
+/** What the tree of an explanation shows, from what was inferred here. */
 
-import { degreeText, fill, make, shortList } from "./elements.js";
+import { degreeText, make } from "./elements.js";
 import { necessitiesOf } from "./engine.js";
+import { degreesSaid, treeNode } from "./outline.js";
 import { justification } from "./why.js";
 import { degreeWords, propositionText, ruleText, statedText, valueText } from "./words.js";
 
-/** Return a value with its degrees. */
-function valueLine(state, attribute, place) {
+/** Return a value as the tree takes it. */
+function valueNode(state, attribute, place) {
   const degrees = state.degrees[attribute.number];
   const certain = Math.max(necessitiesOf(degrees)[place], 0);
-  return [
-    make("b", {}, valueText(attribute, place)),
-    ` is ${degreeWords("possible", degrees[place])}`,
-    certain > 0 ? `, ${degreeWords("certain", certain)}` : "",
-  ];
-}
-
-/** Return a value of the tree: an input is a leaf, another opens to show its rules. */
-function node(state, attribute, place, open = false) {
-  const line = valueLine(state, attribute, place);
-  if (attribute.set === null) return make("span", { class: "leaf" }, line);
-  const content = make("div", { class: "why" });
-  const details = make("details", { open }, make("summary", {}, line), content);
-  const write = () => {
-    if (details.open && !content.children.length) fill(content, reasons(state, attribute, place));
+  const inferred = attribute.set !== null;
+  return {
+    name: valueText(attribute, place),
+    said: ` is ${degreesSaid(degrees[place], certain)}`,
+    reasons: inferred ? () => reasonRecords(state, attribute, place) : null,
   };
-  details.addEventListener("toggle", write);
-  write();
-  return details;
 }
 
-function reasons(state, attribute, place) {
+function reasonRecords(state, attribute, place) {
   const { triplets, parameters } = justification(state, attribute, place);
-  if (parameters.length) return shortList(parameters, (one) => parameterLine(attribute.set, one));
-  const lines = (triplet) => tripletLines(state, attribute.set, triplet);
-  const silent = triplets.filter(({ by, holds }) => by === "C" && !holds);
-  const spoken = triplets.filter((triplet) => !silent.includes(triplet));
-  return [spoken.length ? shortList(spoken, lines) : null, silentRules(silent, lines, !spoken.length)];
+  const { set } = attribute;
+  return {
+    parameters: parameters.map(({ rule, by, degree }) => ({ rule, degree, name: by, text: ruleText(set, rule) })),
+    triplets: triplets.map((triplet) => tripletRecord(state, set, triplet)),
+  };
 }
 
-/** Return the rules that would speak against a value, if their premises were certain. */
-function silentRules(silent, lines, open) {
-  if (!silent.length) return null;
-  const number = silent.length === 1 ? "One rule" : `${silent.length} rules`;
-  const told = `${number} would speak against it, but the premise is not certain`;
-  return make("details", { open }, make("summary", { class: "quiet" }, told), shortList(silent, lines));
-}
-
-/** Return the rule of a parameter that alone sets a degree. */
-function parameterLine(set, { rule, by, degree }) {
-  const what = by === "s" ? "its conclusion" : "what it does not conclude";
-  const when = by === "s" ? "fails" : "holds";
-  return [
-    `Rule ${rule} leaves ${what} ${degreeWords("possible", degree)} even if its premise ${when}: `,
-    make("code", {}, ruleText(set, rule)),
-  ];
-}
-
-/** Return the rule of a triplet, and the propositions that its premise's degree is from. */
-function tripletLines(state, set, { rule, by, degree, reduced, unexpected, part }) {
-  const said =
-    by === "P"
-      ? `its premise is ${degreeWords("possible", degree)}`
-      : `its premise is ${degreeWords("certain", 1 - degree)}`;
+function tripletRecord(state, set, { rule, by, degree, holds, reduced, unexpected, part }) {
   const word = by === "P" ? "possible" : "certain";
-  return [
-    `Rule ${rule}, because ${said}: `,
-    make("code", {}, ruleText(set, rule)),
-    shortList(reduced, (place) => partLines(state, set, part(place), word)),
-    unexpected.length ? make("p", { class: "quiet" }, "even if:") : null,
-    unexpected.length ? shortList(unexpected, (place) => partText(set, part(place), word)) : null,
-  ];
+  const later = (place) => () => partRecord(state, set, part(place), word);
+  return {
+    rule,
+    text: ruleText(set, rule),
+    word,
+    degree: by === "P" ? degree : 1 - degree,
+    silent: by === "C" && !holds,
+    parts: reduced.map(later),
+    even: unexpected.map(later),
+  };
 }
 
-function partText(set, { attribute, reduced, degree, proposition }, word) {
+function partRecord(state, set, { attribute, reduced, degree, proposition, decides, values }, word) {
   const { inside } = set.propositions[proposition];
   const same = reduced.length === inside.reduce((n, one) => n + one, 0);
   const text = same ? statedText(set, proposition) : propositionText(attribute, reduced);
-  return `${text} is ${degreeWords(word, degree)}`;
-}
-
-/** Return a proposition; of one that decides, the values that its degree is from. */
-function partLines(state, set, part, word) {
-  const text = make("span", part.decides ? { class: "lit" } : {}, partText(set, part, word));
-  if (!part.decides || !part.values.length) return text;
-  return [text, shortList(part.values, (place) => node(state, part.attribute, place))];
+  return {
+    text: `${text} is ${degreeWords(word, degree)}`,
+    decides,
+    behind: decides ? values.map((place) => valueNode(state, attribute, place)) : [],
+  };
 }
 
 /** Return the explanation of a value, open at its first level. */
 export function explanationTree(state, attribute, place) {
-  return make("div", { class: "tree" }, node(state, attribute, place, true));
+  return make("div", { class: "tree" }, treeNode(valueNode(state, attribute, place), true));
 }
 
 /** Return a line that says what holds a value down. */

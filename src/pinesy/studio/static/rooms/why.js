@@ -1,6 +1,6 @@
 import { DistributionBars } from "/shared/bars.js";
 import { fill, make } from "/shared/elements.js";
-import { ExplanationTree } from "../explanation_tree.js";
+import { explanationTree } from "../explanation_tree.js";
 import { JobLine } from "../jobs.js";
 import { choice, field } from "../tables.js";
 import { latest } from "../timing.js";
@@ -143,7 +143,6 @@ class WhyRoom {
   }
 
   showAnswer({ explanation, images, marginText, levels }) {
-    const tree = new ExplanationTree(explanation, images);
     const pictures = Object.entries(images).map(([name, address]) =>
       make("figure", {}, make("img", { src: address, alt: "" }), make("figcaption", {}, name)),
     );
@@ -151,7 +150,7 @@ class WhyRoom {
       this.answer,
       make("h2", {}, `Why ${explanation.proposition.text}?`),
       pictures.length ? make("div", { class: "pictures" }, ...pictures) : null,
-      tree.element,
+      explanationTree(explanation, images),
     );
     fill(this.margin, marginText);
     fill(this.levels, ...(levels ? this.levelLines(levels) : []));
