@@ -1,7 +1,9 @@
 """The rooms Why, Data and Learn in a real browser: the main act of each, by mouse and by keys."""
 
+import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,3 +124,24 @@ def test_nothing_is_wider_than_a_phone(
     tab.emulate_media(color_scheme="dark")
     enter(tab, serving(labelled), room)
     assert tab.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
+MARKUP = "<img src=x onerror=document.title=1>"
+
+
+def test_names_with_markup_are_texts(tab: Page, serving: Serving, tmp_path: Path) -> None:
+    rules, data = tmp_path / "hostile.rules", tmp_path / "hostile.jsonl"
+    rules.write_text(
+        f'attribute `{MARKUP}` in {{"<b>a</b>", c}} attribute d in {{"{MARKUP}", "</script>"}} '
+        f'if `{MARKUP}` in {{c}} then d in {{"{MARKUP}"}} '
+        f'if `{MARKUP}` in {{"<b>a</b>"}} then d in {{"</script>"}}'
+    )
+    data.write_text(json.dumps({MARKUP: "c", "d": "</script>", "id": MARKUP}))
+    session = Session.open(rules, data)
+    address = serving(session)
+    for room, seen in (("why", ".answer"), ("data", ".rows-table"), ("learn", "form, .checks")):
+        panel = enter(tab, address, room)
+        expect(panel.locator(seen).first).to_contain_text("d")
+        tab.reload()
+    assert tab.title() == "pinesy studio"
+    expect(tab.locator("main img, main script")).to_have_count(0)
