@@ -220,6 +220,7 @@ def rewritten(key: str = FORMAT, **changes: str) -> Callable[[Path], None]:
     return rewrite
 
 
+HUGE_RATE = PAPER.to_json().replace('"learning_rate": 1.0', f'"learning_rate": 1{"0" * 400}')
 DAMAGE: list[tuple[Callable[[Path], Any], list[str]]] = [
     (lambda path: path.unlink(), ["cannot be read"]),
     (lambda path: path.write_bytes(path.read_bytes()[:-9]), ["a damaged file of weights"]),
@@ -230,6 +231,10 @@ DAMAGE: list[tuple[Callable[[Path], Any], list[str]]] = [
     (rewritten(seed="gone"), ["a damaged file of weights", "seed"]),
     (rewritten(classes="many"), ["a damaged file of weights", "many"]),
     (rewritten(recipe="{}"), ["a damaged file of weights"]),
+    (rewritten(recipe="[" * 9999), ["a damaged file of weights"]),
+    (rewritten(recipe=HUGE_RATE), ["a damaged file of weights", "learning_rate"]),
+    (rewritten(batch="0"), ["a damaged file of weights", "batch"]),
+    (rewritten(classes="4000000000"), ["another network, DeepSoftLogCNN", "(4000000000, 84) in"]),
     (rewritten(classes="5"), ["another network, DeepSoftLogCNN", "(4, 84) there", "(5, 84) in"]),
     (rewritten(network="PaperCNN"), ["another network, PaperCNN", "(6, 1, 5, 5) there"]),
 ]

@@ -5,6 +5,7 @@ import io
 import os
 import time
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,23 @@ DAMAGE: dict[str, Any] = {
     "objects": kept(np.array([{}], dtype=object)),
     "other shape": kept(np.ones((3, 1))),
     "other type": kept(np.ones((7, 1), np.float32)),
+    "other classes": kept(np.full((7, 2), 0.5)),
     "no distributions": kept(np.ones((7, 4))),
+    "negative": kept(np.tile([1.5, -0.5, 0.0, 0.0], (7, 1))),
+    "no numbers": kept(np.full((7, 4), np.nan)),
+    "compressed": lambda path: np.savez_compressed(path, probabilities=np.eye(4)[[0] * 7]),
+    "36 TiB": lambda path: huge(path),
     "no number": kept(np.ones((7, 1)), seconds=np.ones(2)),
     "no seconds": lambda path: np.savez(path, probabilities=np.ones((7, 1))),
     "an array": lambda path: path.write_bytes(bytes_of(np.ones((7, 1)))),
 }
+
+
+def huge(path: Path) -> None:
+    """Make a file whose header claims 36 TiB, and whose checksums are right."""
+    head = bytes_of(np.eye(4)).replace(b"(4, 4), }" + b" " * 12, b"(1250000000000, 4), }")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("probabilities.npy", head)
 
 
 @pytest.mark.parametrize("kind", DAMAGE)

@@ -161,7 +161,10 @@ def check_number(
     1.0
     """
     is_real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    number = float(value) if is_real else nan  # type: ignore[arg-type]
+    try:
+        number = float(value) if is_real else nan  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond all floats
+        number = inf
     if not least <= number <= most or isinf(number):
         limits = f", at least {least:g}" if most == inf else f" from {least:g} to {most:g}"
         raise error(f"{what} is {value!r:.60}; it must be a number{limits}")

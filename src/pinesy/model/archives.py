@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from pinesy._common.files import writing_bytes
 from pinesy.exceptions import DataError, PinesyError
@@ -78,7 +78,7 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
         with ZipFile(path) as archive:
             manifest = _manifest(path, archive)
             for name, digest in manifest["files"].items():
-                data = archive.read(name)
+                data = _member(path, archive, name)
                 if _digest(data) != digest:
                     raise DataError(
                         f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
@@ -90,11 +90,21 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
         raise DataError(f"{path}: {name} is missing; the file was changed") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise DataError(
             f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "
             "else than a neuro-symbolic model"
         ) from None
+
+
+def _member(path: Path, archive: ZipFile, name: str) -> bytes:
+    """Return the bytes of a member, which are in the file as they are: nothing is expanded."""
+    if archive.getinfo(name).compress_type != ZIP_STORED:
+        raise DataError(
+            f"{path}: {name} is compressed, as pinesy.save compresses nothing; the file was "
+            "written anew by another program"
+        )
+    return archive.read(name)
 
 
 def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
@@ -105,7 +115,7 @@ def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
             "pinesy.save wrote"
         )
     try:
-        manifest = json.loads(archive.read(MANIFEST))
+        manifest = json.loads(_member(path, archive, MANIFEST))
     except (RecursionError, ValueError) as error:
         raise DataError(f"{path}, {MANIFEST}: not whole JSON: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -132,8 +142,14 @@ def _check_form(manifest: dict[str, Any]) -> None:
         raise ValueError("files has names that pinesy does not give")
     if not {r.file for r in records} - {None} <= {*files}:
         raise ValueError("the file of a perception is none of those that were saved")
-    lists = [manifest["inputs"] or [], *(record.attributes for record in records)]
-    if not all(isinstance(name, str) for part in lists for name in part) or not records:
+    if not records or not all(isinstance(record.kind, str) for record in records):
+        raise TypeError("perceptions must be there, with their types")
+    lists = [record.attributes for record in records]
+    if manifest["inputs"] is not None:
+        lists.append(manifest["inputs"])
+    if not all(isinstance(part, list) and part for part in lists):
+        raise TypeError("inputs and attributes must be lists of names")
+    if not all(isinstance(name, str) for part in lists for name in part):
         raise TypeError("names must be text")
     _ = manifest["single"], manifest["transform"]
     _ = [float(v) for v in manifest["seconds"].values()]

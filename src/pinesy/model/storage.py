@@ -19,7 +19,7 @@ import numpy as np
 from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, placed
 from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules
@@ -179,7 +179,8 @@ def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
         is_one = single or (manifest["single"] and not chosen)
         perception = each[records[0].attributes[0]] if is_one else each
         options = {name: manifest[name] for name in ("transform", "inputs")}
-        model = NeuroSymbolic(perception, rules, **options)
+        with placed(str(path)):
+            model = NeuroSymbolic(perception, rules, **options)
         if learned is not None and isinstance(learned.result, LearningResult):
             model.rules_, model.result_, model.search_ = rules, learned.result, None
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}

@@ -238,7 +238,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
             raise ValueError("its history is not that of its epochs")
         parts["history"] |= scores
         return Checkpoint(Identity.of_metadata(metadata), **parts)
-    except (DomainError, KeyError, TypeError, ValueError) as error:
+    except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise damaged(path, CHECKPOINT, error) from None
 
 

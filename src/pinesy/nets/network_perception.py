@@ -3,6 +3,7 @@
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 from pinesy.nets.checkpoints import damaged, read_tensors, write_tensors
 from pinesy.nets.network_training import History, train
@@ -125,16 +126,12 @@ class NetworkPerception:
 
     def restore(self, path: str | os.PathLike[str]) -> Self:
         """Take the weights of a file that a perception with the same network has written."""
-        story, tensors = _read(Path(path))
-        here = self.network.state_dict()
-        differ = [n for n in {**here, **tensors} if _form(here.get(n)) != _form(tensors.get(n))]
-        if differ:
-            name = differ[0]
-            raise DataError(
-                f"{path}: the weights of another network, {story['network']}: {name!r} is "
-                f"{_form(tensors.get(name))} there and {_form(here.get(name))} in this "
-                f"{type(self.network).__name__}"
-            )
+        return self._restored(Path(path), *_read(Path(path)))
+
+    def _restored(
+        self, path: Path, story: Mapping[str, str], tensors: Mapping[str, Tensor]
+    ) -> Self:
+        _check_shapes(path, self.network, story, tensors)
         if story["layers"] != repr(self.network):
             warnings.warn(
                 f"{path}: the weights fit, but the layers are printed in another way than when "
@@ -150,20 +147,38 @@ class NetworkPerception:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Make a perception from a file, if its network is one of pinesy's."""
         path = Path(path)
-        story, _ = _read(path)
+        story, tensors = _read(path)
         if story["network"] not in NETWORKS:
             raise DataError(
                 f"{path}: the weights of a {story['network']:.60}, which is no network of "
                 "pinesy; give perception=NetworkPerception(network), with such a network, and it "
                 "takes these weights"
             )
+        kind = NETWORKS[story["network"]]
         try:
-            network = NETWORKS[story["network"]](int(story["classes"]), seed=0)
+            with torch.device("meta"):  # shapes without memory, however many classes are claimed
+                shapes = kind(classes := int(story["classes"]))
             recipe = Recipe.from_json(story["recipe"]) if story["recipe"] else None
-            seed, batch = int(story["seed"]), int(story["batch"])
-        except (PinesyError, TypeError, ValueError) as error:
+            seed, batch = int(story["seed"]), check_integer(int(story["batch"]), "batch", least=1)
+        except (PinesyError, RecursionError, RuntimeError, TypeError, ValueError) as error:
             raise damaged(path, WEIGHTS, error) from None
-        return cls(network, recipe, seed, batch=batch).restore(path)
+        _check_shapes(path, shapes, story, tensors)
+        return cls(kind(classes, seed=0), recipe, seed, batch=batch)._restored(path, story, tensors)
+
+
+def _check_shapes(
+    path: Path, network: nn.Module, story: Mapping[str, str], tensors: Mapping[str, Tensor]
+) -> None:
+    """Raise `DataError` unless tensors are the weights of a network, by their types and shapes."""
+    here = network.state_dict()
+    differ = [n for n in {**here, **tensors} if _form(here.get(n)) != _form(tensors.get(n))]
+    if differ:
+        name = differ[0]
+        raise DataError(
+            f"{path}: the weights of another network, {story['network']}: {name!r} is "
+            f"{_form(tensors.get(name))} there and {_form(here.get(name))} in this "
+            f"{type(network).__name__}"
+        )
 
 
 def _form(tensor: Tensor | None) -> str:

@@ -1,4 +1,4 @@
-"""What networks make of images, stored in files."""
+"""Predictions of networks, stored so that a network reads the same images once."""
 
 import os
 import time
@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.format import read_array_header_1_0, read_magic
 from torch import nn
 
 from pinesy._common.files import writing_bytes
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.nets.checkpoints import data_fingerprint, network_fingerprint
-from pinesy.nets.networks import check_images, predict_proba
+from pinesy.nets.networks import check_images, count_classes, predict_proba
 
 
 class PredictionCache:
@@ -56,7 +57,8 @@ class PredictionCache:
         """Return what `predict_proba` returns, and the seconds that it took when it was made."""
         check_images(images)
         path = self.path(network, images, batch)
-        stored = _read(path, len(images)) if path.exists() else None
+        shape = (len(images), count_classes(network))
+        stored = _read(path, shape) if path.exists() else None
         if stored is not None:
             return stored
         start = time.perf_counter()
@@ -72,19 +74,33 @@ class PredictionCache:
         return self.directory / f"{name}.npz"
 
 
-def _read(path: Path, n: int) -> tuple[FloatArray, float] | None:
-    """Return what is in a file, or None (and say so) if it holds no predictions for `n` images."""
+def _read(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float] | None:
+    """Return what is in a file, or None (and say so) if it holds no predictions of this shape."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            stored, seconds = file["probabilities"], float(file["seconds"])
-        fits = stored.dtype == np.float64 and stored.ndim == 2 and len(stored) == n
-        if fits and np.allclose(stored.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
-            return np.asarray(stored), seconds
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            stored = _array(archive, "probabilities", shape)
+            seconds = float(_array(archive, "seconds", ()))
+        if (stored >= 0).all() and np.allclose(stored.sum(axis=1), 1.0, rtol=0.0, atol=1e-9):
+            return stored, seconds
         reason = "not the probabilities of these images"
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         reason = str(error)
     warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=3)
     return None
+
+
+def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """Return an array, which must be of this shape: a header may claim any, so it is read first."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as stream:
+        start = read_magic(stream)
+        if info.compress_type != zipfile.ZIP_STORED or start != (1, 0):
+            raise ValueError(f"{name} is not stored as it was written")
+        found, is_fortran, kind = read_array_header_1_0(stream)
+        if found != shape or is_fortran or kind != np.float64:
+            raise ValueError(f"{name} are {kind} {found}, not float64 {shape}")
+        content = stream.read()
+    return np.frombuffer(content, np.float64).reshape(shape).copy()  # which can be written to
 
 
 def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
@@ -92,6 +108,6 @@ def _write(path: Path, predictions: FloatArray, seconds: float) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing_bytes(path) as stream:
-            np.savez(stream, probabilities=predictions, seconds=np.array(seconds))
+            np.savez(stream, probabilities=predictions, seconds=np.array(float(seconds)))
     except (DataError, OSError) as error:
         warnings.warn(f"predictions are not stored: {error}", stacklevel=3)
