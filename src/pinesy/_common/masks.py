@@ -9,8 +9,8 @@ BoolArray = npt.NDArray[np.bool_]
 #: Numbers of values, rows, positions.
 Numbers = npt.NDArray[np.int64]
 
-#: Positions up to which a mask is read bit by bit.
-FEW = 4
+#: Positions up to which a mask is read bit by bit, and bits up to which a mask is copied for each.
+FEW, SHORT = 4, 1024
 
 
 def positions(mask: int) -> list[int]:
@@ -21,6 +21,8 @@ def positions(mask: int) -> list[int]:
     >>> positions(0b1011)
     [0, 1, 3]
     """
+    if mask.bit_length() > SHORT:
+        return _unpacked(mask, mask.bit_length()).tolist()  # type: ignore[no-any-return]
     places = []
     while mask:
         lowest = mask & -mask
@@ -37,6 +39,10 @@ def mask_of(places: Iterable[int]) -> int:
     >>> mask_of([0, 1, 3])
     11
     """
+    places = list(places)
+    highest = max(places, default=0)
+    if highest > SHORT and len(places) > FEW:
+        return mask_at(np.array(places))
     mask = 0
     for place in places:
         mask |= 1 << place
@@ -134,6 +140,11 @@ def _places(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
         return mask.bit_length() - 1
     if n <= FEW:
         return positions(mask)
+    return _unpacked(mask, size)
+
+
+def _unpacked(mask: int, size: int) -> Numbers:
+    """Return the positions of a mask of `size` bits, at the cost of reading it once."""
     packed = np.frombuffer(mask.to_bytes((size + 7) // 8, "little"), dtype=np.uint8)
     return np.flatnonzero(np.unpackbits(packed, bitorder="little"))
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.budgets import check_output
 from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, assemble
 from pinesy.engine.instructions import STORE
@@ -84,6 +85,15 @@ def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
                 ready.append(user)
 
 
+#: A mask and its length before it, as a key: hashes of powers of 2 alone repeat after 61 of them.
+Subset = tuple[int, int]
+
+
+def subset_key(mask: int) -> Subset:
+    """Return a mask as a key; keys are in the order of masks."""
+    return mask.bit_length(), mask
+
+
 class Demands:
     """Which subsets of which domains are needed, from the outputs back to the inputs."""
 
@@ -95,17 +105,19 @@ class Demands:
         degrees: Collection[str],
         propositions: Sequence[Proposition],
     ) -> None:
-        self.masks: dict[str, set[int]] = {}
+        self.masks: dict[str, set[Subset]] = {}
         self.templates: dict[str, Template] = {}
         self.with_degrees = degrees
         used = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
         for attribute in outputs:
             masks = self.masks.setdefault(attribute.name, set())
             if attribute.name in kinds:  # equal masks that are in memory anyway
-                masks.update(q for q in kinds[attribute.name].conclusions if q.bit_count() == 1)
-            masks.update(1 << i for i in range(len(attribute.domain)))
+                conclusions = kinds[attribute.name].conclusions
+                masks.update(subset_key(q) for q in conclusions if q.bit_count() == 1)
+            check_output(attribute.name, len(attribute.domain))
+            masks.update((i + 1, 1 << i) for i in range(len(attribute.domain)))
         for p in propositions:
-            self.masks.setdefault(p.attribute.name, set()).add(p.mask)
+            self.masks.setdefault(p.attribute.name, set()).add(subset_key(p.mask))
         for unit in reversed(units):
             name = unit.output.name
             template = rule_template(kinds[name], self.of(name), name in degrees, name in used)
@@ -113,11 +125,11 @@ class Demands:
             for leaf in template.leaves:
                 if isinstance(leaf, Facet):
                     attribute = unit.inputs[leaf.attribute]
-                    self.masks.setdefault(attribute.name, set()).add(leaf.mask)
+                    self.masks.setdefault(attribute.name, set()).add(subset_key(leaf.mask))
 
     def of(self, name: str) -> tuple[int, ...]:
         """Return the subsets wanted of an attribute, in a fixed order."""
-        return tuple(sorted(self.masks.get(name, ())))
+        return tuple(mask for _, mask in sorted(self.masks.get(name, ())))
 
 
 @dataclass
@@ -129,7 +141,7 @@ class Linker:
     outputs: Sequence[Attribute]
     inferred: Collection[str] = ()
     constants: dict[float, int] = field(default_factory=lambda: {0.0: 0, 1.0: 1})
-    facets: dict[tuple[str, int], int] = field(default_factory=dict)
+    facets: dict[tuple[str, Subset], int] = field(default_factory=dict)
     height: dict[str, int] = field(default_factory=dict)
     columns: dict[str, slice] = field(default_factory=dict)
     degrees: dict[str, slice] = field(default_factory=dict)
@@ -152,7 +164,7 @@ class Linker:
             self._take_in(attribute)
         parameters = [z for rule in unit.rules for z in (rule.s, rule.r)]
         leaves = [
-            self.facets[unit.inputs[leaf.attribute].name, leaf.mask]
+            self.facets[unit.inputs[leaf.attribute].name, subset_key(leaf.mask)]
             if isinstance(leaf, Facet)
             else self._constant(parameters[leaf.index])
             for leaf in template.leaves
@@ -160,7 +172,7 @@ class Linker:
         results = self._instructions(template, leaves)
         name = unit.output.name
         masks = self.demands.of(name)
-        self.facets.update(zip([(name, m) for m in masks], results, strict=False))
+        self.facets.update(zip([(name, subset_key(m)) for m in masks], results, strict=False))
         self.height[name] = self._lowest(
             [results[len(masks)], *(self.height.get(a.name, 1) for a in unit.inputs)]
         )
@@ -174,7 +186,7 @@ class Linker:
         name = attribute.name
         if name in self.inputs:
             self._take_in(attribute)
-        values = [self.facets[name, 1 << i] for i in range(len(attribute.domain))]
+        values = [self.facets[name, (i + 1, 1 << i)] for i in range(len(attribute.domain))]
         self.columns[name] = self._store(values)
         if self.height.get(name, 1) != 1:
             self.coherence[name] = self._store([self.height[name]]).start
@@ -183,7 +195,8 @@ class Linker:
         """Write out ``Pi(a in A)`` of each proposition, one column after the other."""
         for proposition in propositions:
             self._take_in(proposition.attribute)
-        self.measures = self._store([self.facets[p.attribute.name, p.mask] for p in propositions])
+        facets = [self.facets[p.attribute.name, subset_key(p.mask)] for p in propositions]
+        self.measures = self._store(facets)
 
     def _take_in(self, attribute: Attribute) -> None:
         """Compute the subsets of an input when it is first used."""
@@ -195,7 +208,7 @@ class Linker:
         if masks:
             columns = range(self.first[name], self.first[name] + len(attribute.domain))
             results = self._instructions(column_template(len(columns), masks), columns)
-            self.facets.update(zip([(name, m) for m in masks], results, strict=True))
+            self.facets.update(zip([(name, subset_key(m)) for m in masks], results, strict=True))
 
     def _instructions(self, template: Template, leaves: Sequence[int]) -> list[int]:
         """Append a template with its leaves filled in; return the numbers of its outputs."""

@@ -39,12 +39,14 @@ def write_json(
         file.write(text + "\n")
 
 
-def read_json(path: Path) -> Cascade | LearnedRules | CalibratedRules:
+def read_json(
+    path: Path, max_values: int | None = None
+) -> Cascade | LearnedRules | CalibratedRules:
     """Read a ``.json`` file: rules, or how they were learned too, or calibrated."""
     text = read_text(path)
     with placed(str(path)):
         content = read_content(text)
-        cascade = from_content(content)
+        cascade = from_content(content, max_values)
         learned = None
         if "learning" in content:
             learned = _part(content, "learning", lambda part: read_model(cascade, part))

@@ -89,7 +89,9 @@ def save(
         )
 
 
-def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
+def load(
+    path: str | os.PathLike[str], perception: Any = None, *, max_values: int | None = None
+) -> Any:
     """Read what `save`, ``pinesy learn`` or ``pinesy calibrate`` wrote, or a file of rules.
 
     Parameters
@@ -97,6 +99,7 @@ def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
     perception : of a neuro-symbolic model, the perception, or a dict with some, for those that
         could not be saved. One that can be restored takes the weights that were saved: give a
         network of your own class as ``NetworkPerception(network)``.
+    max_values : how many values the attributes of the rules may have together; see `parse`
 
     Returns
     -------
@@ -105,14 +108,14 @@ def load(path: str | os.PathLike[str], perception: Any = None) -> Any:
     """
     path = Path(path)
     if path.suffix == ".zip":
-        return _load_neurosymbolic(path, perception)
+        return _load_neurosymbolic(path, perception, max_values)
     if perception is not None:
         raise DataError(
             f"{path}: a perception belongs to a neuro-symbolic model, which is a .zip file"
         )
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
-    return read_json(path) if path.suffix == ".json" else read_rules(path)
+    return (read_json if path.suffix == ".json" else read_rules)(path, max_values)
 
 
 def load_rules(path: str | os.PathLike[str]) -> Cascade:
@@ -170,10 +173,10 @@ def _recorded(place: Path, number: int, view: View) -> PerceptionRecord:
     return PerceptionRecord([a.name for a in view.attributes], kind, file)
 
 
-def _load_neurosymbolic(path: Path, given: object) -> NeuroSymbolic:
+def _load_neurosymbolic(path: Path, given: object, max_values: int | None) -> NeuroSymbolic:
     with extracted(path) as (manifest, place):
         records = manifest["perceptions"]
-        rules, learned, calibrated = _parts(read_json(place / RULES))
+        rules, learned, calibrated = _parts(read_json(place / RULES, max_values))
         chosen, single = _chosen(path, given, records, rules)
         each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
         is_one = single or (manifest["single"] and not chosen)

@@ -25,8 +25,8 @@ from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
 
-#: Cells times rules up to which every rule is tried for being redundant.
-REDUNDANCY_LIMIT = 200_000
+#: Cells times rules, and pairs of rules, up to which every rule is tried for being redundant.
+REDUNDANCY_LIMIT, REDUNDANCY_PAIRS = 200_000, 1_000_000
 #: Pairs of rules that are listed of one set; more are counted.
 PAIRS_LISTED = 1000
 #: Sets of rules that are joined, times their size (small ones cost as if they were larger).
@@ -259,7 +259,8 @@ def _content(rule: Rule) -> object:
 
 def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
     kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
-    if len(rule_set) * len(rule_set.partition) > REDUNDANCY_LIMIT:
+    n = len(rule_set)
+    if n * len(rule_set.partition) > REDUNDANCY_LIMIT or n * n > REDUNDANCY_PAIRS:
         yield "note", "not checked", "too many cells and rules to look for redundant rules"
         return
     twice = Counter(map(_content, rule_set.rules))

@@ -21,6 +21,7 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pinesy._common.budgets import budget, value_limit
 from pinesy._common.files import read_text, writing
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, suggestion
@@ -58,15 +59,16 @@ def write_rules(cascade: Cascade, path: Path) -> None:
         file.write(text)
 
 
-def read_rules(path: Path) -> Cascade:
+def read_rules(path: Path, max_values: int | None = None) -> Cascade:
     """Read a cascade from a ``.rules`` file."""
+    most = value_limit(max_values)
     text = read_text(path)
     with placed(str(path)):
         if text.startswith((HEAD, HEAD_1)) and not text.rstrip().endswith(END):
             raise DataError(f"its last line is not {END!r}: the file may be cut off")
         directory = path.parent.resolve()
         version = 1 if text.startswith(HEAD_1) else TEXT_VERSION
-        return parse_file(text, directory, directory / path.name, version)
+        return parse_file(text, directory, directory / path.name, version, most=most)
 
 
 def _check_values(cascade: Cascade) -> None:
@@ -139,9 +141,10 @@ def read_content(text: str) -> dict[str, Any]:
     return content
 
 
-def from_content(content: dict[str, Any]) -> Cascade:
+def from_content(content: dict[str, Any], max_values: int | None = None) -> Cascade:
     """Return the cascade that an object of JSON holds."""
-    return _Content(content).cascade()
+    with budget(value_limit(max_values)):
+        return _Content(content).cascade()
 
 
 class _Content:

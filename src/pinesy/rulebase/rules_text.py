@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pinesy._common.budgets import budget, value_limit
 from pinesy._common.validation import check_number
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.rulebase.cascade import Cascade
@@ -35,7 +36,9 @@ from pinesy.rules.syntax.value_sets import read_name, read_names, read_subset, r
 HEAD_1 = "# written by pinesy; the last line says: end"
 
 
-def parse(text: str, directory: str | Path | None = None) -> Cascade:
+def parse(
+    text: str, directory: str | Path | None = None, *, max_values: int | None = None
+) -> Cascade:
     """Return the cascade that a ``.rules`` text declares; ``parse(str(x)) == x``.
 
     Rules that conclude on one attribute form one rule set, in the order they stand.
@@ -44,6 +47,8 @@ def parse(text: str, directory: str | Path | None = None) -> Cascade:
     ----------
     text : declarations, rules and templates; see docs/rules-format.md
     directory : that of the files that the text includes; without it, it may include none
+    max_values : how many values all attributes may have together; by default as the environment
+        variable ``PINESY_MAX_VALUES`` says, else 2,000,000
 
     Raises
     ------
@@ -56,21 +61,25 @@ def parse(text: str, directory: str | Path | None = None) -> Cascade:
     """
     if not isinstance(text, str):
         raise DataError(f"rules are read from text; got {type(text).__name__}")
-    return parse_file(text, None if directory is None else Path(directory), None)
+    place = None if directory is None else Path(directory)
+    return parse_file(text, place, None, most=value_limit(max_values))
 
 
 def parse_file(
-    text: str, directory: Path | None, file: Path | None, version: int = VERSION
+    text: str, directory: Path | None, file: Path | None, version: int = VERSION, *, most: int
 ) -> Cascade:
     """Return the cascade of a text that was read from a file; see `parse`.
 
     Parameters
     ----------
     version : that of the language, if the text does not begin by saying it
+    most : how many values all attributes may have together
     """
-    statements = _read(text, directory, file, version, {})
+    with budget(most):
+        statements = _read(text, directory, file, version, {})
     while statements.lacks_cuts:  # a second time, with the cuts that comparisons need
-        statements = _read(text, directory, file, version, statements.compared_cuts)
+        with budget(most):
+            statements = _read(text, directory, file, version, statements.compared_cuts)
     if not statements.rules:
         statements.reader.fail("there are no rules in this text")
     try:

@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import product
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from pinesy._common.budgets import take_values
+from pinesy._common.masks import mask_of
 from pinesy._common.validation import listed, suggestion
 from pinesy.exceptions import DomainError
+from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule_views import attribute_html
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
+from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
 
@@ -45,7 +48,7 @@ class Attribute:
     domain: tuple[Hashable, ...]
     #: The attributes that a product attribute is made of; empty for a plain one.
     factors: "tuple[Attribute, ...]"
-    _index: dict[Hashable, int]
+    _index: DomainIndex
 
     #: What an attribute that a formula defines stands for, as text; see `pinesy.rules.definitions`.
     formula: ClassVar[str | None] = None
@@ -63,14 +66,16 @@ class Attribute:
         if isinstance(domain, Sized) and len(domain) > MAX_PRODUCT:
             what = f"attribute {name!r} would have {len(domain):,} values"
             raise DomainError(f"{what}; at most {MAX_PRODUCT:,} are allowed")
+        if isinstance(domain, Sized):
+            take_values(len(domain), f"attribute {name!r}")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
-        self._fill(name, values, _positions(name, values), ())
+        self._fill(name, values, positions_of(name, values), ())
 
     def _fill(
         self,
         name: str,
         domain: tuple[Hashable, ...],
-        index: dict[Hashable, int],
+        index: DomainIndex,
         factors: "tuple[Attribute, ...]",
     ) -> None:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
@@ -104,8 +109,11 @@ class Attribute:
                 f"{MAX_PRODUCT:,} are allowed: pair fewer attributes, and compute functions of "
                 "many step by step (sum_of, count_of and the like do)"
             )
+        _check_nesting(name, factors)
+        take_values(size, f"the product {name!r}")
         attribute = cls.__new__(cls)
-        attribute._fill(name, *_product_domain(domains, repr(domains)), factors)
+        index = product_index(domains)
+        attribute._fill(name, index.domain, index, factors)
         return attribute
 
     @classmethod
@@ -214,6 +222,17 @@ class Attribute:
         return column_of(self.domain)
 
     @property
+    def masks(self) -> dict[str, int]:
+        """Masks of conditions by their pattern, for all attributes that share this domain."""
+        return self._index.masks
+
+    @cached_property
+    def nesting(self) -> tuple[int, int]:
+        """How deep products of products go, and how many single values one of its values has."""
+        parts = [factor.nesting for factor in self.factors]
+        return (1 + max(p[0] for p in parts), sum(p[1] for p in parts)) if parts else (0, 1)
+
+    @property
     def condition_names(self) -> list[str]:
         """The names that a condition's text may use: the factors' and the attribute's own."""
         return [*(f.name for f in self.factors), self.name]
@@ -230,10 +249,7 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
-        mask = 0
-        for value in values:
-            mask |= 1 << self.position(value)
-        return mask
+        return mask_of(map(self.position, values))
 
     def position(self, value: Hashable) -> int:
         """Return the place of `value` in the domain; raise `DomainError` if it is not there."""
@@ -297,34 +313,14 @@ class Attribute:
         return attribute_html(self)
 
 
-def _positions(name: str, domain: tuple[Hashable, ...]) -> dict[Hashable, int]:
-    if not domain:
-        raise DomainError(f"attribute {name!r} has an empty domain; give at least one value")
-    index: dict[Hashable, int] = {}
-    for position, value in enumerate(domain):
-        try:
-            twice = value in index or value != value
-            index[value] = position
-        except TypeError:
-            raise DomainError(
-                f"attribute {name!r}: the value {value!r} is not hashable; use a tuple, not a list"
-            ) from None
-        if twice:
-            raise DomainError(
-                f"attribute {name!r}: the value {value!r} at position {position} equals an earlier "
-                "one, or not even itself; values must differ (note that 1 == 1.0 == True)"
-            )
-    return index
-
-
-@lru_cache(maxsize=256)
-def _product_domain(
-    domains: tuple[tuple[Hashable, ...], ...],
-    _shown: str,  # part of the cache's key, because (0, 1) == (False, True)
-) -> tuple[tuple[Hashable, ...], dict[Hashable, int]]:
-    """Return the product of the domains and its index, shared by all equal products."""
-    domain = tuple(product(*domains))
-    return domain, {value: position for position, value in enumerate(domain)}
+def _check_nesting(name: str, factors: tuple[Attribute, ...]) -> None:
+    """Raise `DomainError` for a product whose values would be too deep, or too long, to handle."""
+    depth, leaves = 1 + max(f.nesting[0] for f in factors), sum(f.nesting[1] for f in factors)
+    if depth > MAX_DEPTH or leaves > MAX_LEAVES:
+        raise DomainError(
+            f"the values of the product {name!r} would be tuples of {leaves:,} values, {depth} "
+            f"deep; at most {MAX_LEAVES:,} and {MAX_DEPTH} are allowed: pair fewer attributes"
+        )
 
 
 def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:

@@ -67,6 +67,10 @@ class Proposition(Conjoinable):
     #: The text of the condition that gave the subset, kept for printing.
     condition: str | None = field(default=None, compare=False)
 
+    def __hash__(self) -> int:
+        # Hashes of powers of 2, which single values are, repeat after 61 of them.
+        return hash((self.attribute, self.mask.bit_length(), self.mask))
+
     def __post_init__(self) -> None:
         if not 0 <= self.mask <= getattr(self.attribute, "full", -1):
             raise DomainError(

@@ -11,18 +11,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expressions import FAILURES, Evaluator, Expression, evaluator
 from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import Grammar
 from pinesy.rules.syntax.vectorised import NotVectorisedError, ValueColumn, vectorised_mask
 
-#: Conditions that are cached, and masks.
-MAX_MASKS = 4_096
-
-#: Masks of conditions by pattern and domain (held, so that its id stays its own): equal products
-#: share their domain, and a Sudoku has thousands of rules of a few patterns.
-_MASKS: dict[tuple[str, int], tuple[tuple[Hashable, ...], int]] = {}
+#: Conditions that are cached.
+MAX_CACHED = 256
 
 
 class _Domain(Protocol):
@@ -36,6 +33,8 @@ class _Domain(Protocol):
     def factors(self) -> "Sequence[_Domain]": ...
     @property
     def column(self) -> ValueColumn | None: ...
+    @property
+    def masks(self) -> dict[str, int]: ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def parse_condition(source: str, names: Sequence[str]) -> Condition:
     return _parsed(source, tuple(names))
 
 
-@lru_cache(maxsize=MAX_MASKS)
+@lru_cache(maxsize=MAX_CACHED)
 def _parsed(source: str, names: tuple[str, ...]) -> Condition:
     reader = Reader(source)
     grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
@@ -99,13 +98,10 @@ def condition_mask(condition: Condition | Callable[..., object], attribute: _Dom
     if not isinstance(condition, Condition):
         function = condition
         return _mask(lambda parts: function(*parts), attribute, "the condition")
-    domain = attribute.domain
-    key = (condition.pattern, id(domain))
-    if key not in _MASKS:
-        if len(_MASKS) >= MAX_MASKS:
-            _MASKS.clear()
-        _MASKS[key] = (domain, _evaluate(condition, attribute))
-    return _MASKS[key][1]
+    masks, pattern = attribute.masks, condition.pattern
+    if pattern not in masks:
+        masks[pattern] = _evaluate(condition, attribute)
+    return masks[pattern]
 
 
 def _evaluate(condition: Condition, attribute: _Domain) -> int:
@@ -124,7 +120,7 @@ def _evaluate(condition: Condition, attribute: _Domain) -> int:
 
 def _mask(holds: Callable[[Any], object], attribute: _Domain, text: str) -> int:
     """Return the mask of the values for which `holds` of the tuple of their components."""
-    mask = 0
+    places = []
     for position, value in enumerate(attribute.domain):
         try:
             answer = holds(value if attribute.factors else (value,))
@@ -136,5 +132,6 @@ def _mask(holds: Callable[[Any], object], attribute: _Domain, text: str) -> int:
                 f"attribute {attribute.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
                 "must give true or false"
             )
-        mask |= int(answer) << position
-    return mask
+        if answer:
+            places.append(position)
+    return mask_of(places)

@@ -15,6 +15,8 @@ KEYWORDS = frozenset(
 MAX_DEPTH = 50
 #: Digits of a number (Python itself refuses more than 4300).
 MAX_DIGITS = 4000
+#: Single values in a tuple, however deep.
+MAX_LEAVES = 1_000
 #: Values of a range such as 0..9.
 MAX_RANGE = 10**6
 #: Statements and values that the templates of a text write out.

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from pinesy._common.budgets import list_values
 from pinesy._common.validation import is_integer
+from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
-from pinesy.rules.syntax.lexer import MAX_RANGE, Token
+from pinesy.rules.syntax.lexer import MAX_LEAVES, MAX_RANGE, Token
 from pinesy.rules.syntax.reader import AFTER_VALUE, Reader
 
 T = TypeVar("T")
 
-#: Characters of a name with indices, and values in a tuple, however deep.
-MAX_NAME, MAX_LEAVES = 10_000, 1_000
+#: Characters of a name with indices.
+MAX_NAME = 10_000
 
 
 class ValueSet(tuple[Hashable, ...]):
@@ -159,6 +161,11 @@ def read_subset(reader: Reader, loop: bool = False) -> Sequence[Hashable]:
         return _comprehended(reader, loop_at)
     reader.take()
     parts = reader.listing("}", lambda: _values(reader, loop))
+    if len(parts) > 1:
+        try:
+            list_values(sum(map(len, parts)))
+        except DomainError as error:
+            reader.fail(str(error), token)
     return parts[0] if len(parts) == 1 else [v for part in parts for v in part]
 
 
