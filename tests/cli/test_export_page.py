@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pinesy import NeuroSymbolic, load, save
+
 Run = Callable[..., Any]
 
 
@@ -55,6 +57,21 @@ def test_images(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
     told = pinesy("export", "page", rules, "--images", images, "-o", output)
     assert told.exit_code == 2
     assert "images are of samples: give --data" in told.stderr
+
+
+def test_a_network_is_left_out(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+    model, output = tmp_path / "model.zip", tmp_path / "model.html"
+    save(NeuroSymbolic({"left": Blind(), "right": Blind()}, load(rules)), model)
+    assert pinesy("export", "page", model, "--data", data, "-o", output).exit_code == 0
+    assert "The network of the model is not in it" in content(output)["about"]
+    assert len(content(output)["samples"]) == 4
+
+
+class Blind:
+    """A perception that sees nothing."""
+
+    def predict_proba(self, images: Any) -> Any:
+        return np.full((len(images), 4), 0.25)
 
 
 @pytest.mark.parametrize(

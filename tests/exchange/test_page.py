@@ -128,6 +128,7 @@ def test_why_and_why_not(opened: Open) -> None:
     expect(answers).to_contain_text("y_1 = 2 is held at 0.4 by rule 3")
     expect(answers).to_contain_text("a_1 = 8 has possibility 0.4")
     expect(two).to_have_attribute("aria-pressed", "true")
+    assert page.locator(".input.deciding b").all_inner_texts() == ["a_1"]
     page.set_viewport_size({"width": 1200, "height": 1280})
     page.evaluate("scrollTo(0, 0)")
     picture(page, "one-file-page")
@@ -135,6 +136,7 @@ def test_why_and_why_not(opened: Open) -> None:
     expect(answers).to_contain_text("If a_1 were read as 8, y_1 = 2 would win.")
     answers.get_by_role("button", name="try it").first.click()
     expect(page.get_by_role("region", name="y_1")).to_contain_text("2, certain at 0.1")
+    expect(page.get_by_role("combobox", name="a_1")).to_be_focused()
 
 
 def test_hostile_names_do_nothing(opened: Open) -> None:

@@ -32,12 +32,14 @@ const plainParameter = ({ rule, by, degree }) => ({ rule, by, degree });
 const ofValue = (state, attribute, place) => {
   const { triplets, parameters } = justification(state, attribute, place);
   const held = whyNot(state, attribute, place);
+  const behind = decidingValues(state, attribute, place);
   return {
     triplets: triplets.map(plainTriplet),
     parameters: parameters.map(plainParameter),
     restraints: named(held.restraints).map((r) => ({ ...r, reasons: named(r.reasons) })),
     bottlenecks: named(held.bottlenecks),
     cut: held.cut,
+    deciding: behind.map((one) => [one.attribute.name, one.place]),
   };
 };
 globalThis.answers = (data, inputs) => {
@@ -116,7 +118,19 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
         ],
         "bottlenecks": [place_data(r) for r in reasons if r.attribute in cascade.inputs],
         "cut": cut,
+        "deciding": sorted([n.attribute.name, n.position] for n in nodes_behind(node)),
     }
+
+
+def nodes_behind(node: ExplanationNode) -> list[ExplanationNode]:
+    """Return a node and those that it rests on, level by level, each once."""
+    found = {node: None}
+    waiting = [node]
+    for one in waiting:
+        new = [child for child in one.children if child not in found]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return waiting
 
 
 def place_data(held: Any) -> dict[str, Any]:
@@ -148,6 +162,8 @@ def assert_same(page: Page, cascade: Cascade, evidence: Any) -> None:
     answers = page.evaluate(
         "([data, inputs]) => answers(data, inputs)", [rules_data(cascade), inputs]
     )
+    for value in (value for answer in answers for value in answer["values"]):
+        value["deciding"].sort()
     for answer, wanted in zip(answers, expected(cascade, known), strict=True):
         assert answer == wanted
 

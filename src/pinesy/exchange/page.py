@@ -69,7 +69,7 @@ choose a value to see why</p>
 <div id="outputs"></div>
 <details id="between"><summary>attributes in between</summary><div id="inner"></div></details>
 <h2>Why</h2>
-<div id="answers" aria-live="polite"></div>
+<div id="answers"></div>
 </section>
 </main>
 <script type="application/json" id="data">{data}</script>

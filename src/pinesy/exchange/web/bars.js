@@ -52,7 +52,7 @@ function shownPlaces(degrees, everything) {
 export class DistributionBars {
   constructor(attribute, onPick) {
     Object.assign(this, { attribute, onPick, everything: false });
-    this.verdict = make("p", { class: "verdict" });
+    this.verdict = make("p", { class: "verdict", "aria-live": "polite" });
     this.rows = make("div", { class: "rows" });
     this.element = make(
       "section",
@@ -86,6 +86,7 @@ export class DistributionBars {
     const onclick = () => {
       Object.assign(this, { everything: true, shown: null });
       this.show(degrees, height);
+      this.rows.firstChild.focus();
     };
     return make("button", { type: "button", class: "link", onclick }, `${left} more values`);
   }

@@ -123,6 +123,10 @@ export class InputControl {
     this.show();
   }
 
+  focus() {
+    (this.select ?? this.number).focus();
+  }
+
   get degrees() {
     return degreesOf(this.attribute, this.setting);
   }

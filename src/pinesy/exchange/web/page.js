@@ -5,7 +5,7 @@ import { DistributionBars } from "./bars.js";
 import { fill, make } from "./elements.js";
 import { infer, readRules, winnersOf } from "./engine.js";
 import { InputControl } from "./inputs.js";
-import { readAs } from "./why.js";
+import { decidingValues, readAs } from "./why.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -65,6 +65,7 @@ class WhatIf {
       const entry = sample ? sample.inputs[i] : null;
       control.set(settingOf(entry), sample?.images?.[i] ?? "");
     });
+    this.images = new Map(this.rules.inputs.map((a, i) => [a, sample?.images?.[i] ?? null]));
     this.update();
   }
 
@@ -103,8 +104,19 @@ class WhatIf {
     const shown = place ?? winnersOf(this.state.degrees[attribute.number])[0];
     const plain = this.controls.every(({ setting }) => !setting.degrees);
     const attempt = (change) => this.attempt(change, plain);
+    this.state.images = this.images;
     fill(at("answers"), answersOn(this.state, attribute, shown, plain, attempt));
+    this.light(attribute, shown);
     this.mark();
+  }
+
+  /** Light the attributes that decide the degree of a value. */
+  light(attribute, place) {
+    const found = decidingValues(this.state, attribute, place).map((one) => one.attribute);
+    const deciding = new Set(found);
+    for (const one of [...this.controls, ...this.bars]) {
+      one.element.classList.toggle("deciding", deciding.has(one.attribute));
+    }
   }
 
   /** Mark the value that is asked about. */
@@ -122,6 +134,7 @@ class WhatIf {
     const degrees = Array.from(readAs(control.degrees, place, plain));
     const crisp = plain && !input.scale;
     control.change(crisp ? { value: place } : { degrees });
+    control.focus();
   }
 }
 

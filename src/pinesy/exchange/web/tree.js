@@ -6,7 +6,7 @@ import { degreesSaid, treeNode } from "./outline.js";
 import { justification } from "./why.js";
 import { degreeWords, propositionText, ruleText, statedText, valueText } from "./words.js";
 
-/** Return a value as the tree takes it. */
+/** Return a value as the tree takes it; `state.images` may hold those of inputs. */
 function valueNode(state, attribute, place) {
   const degrees = state.degrees[attribute.number];
   const certain = Math.max(necessitiesOf(degrees)[place], 0);
@@ -14,6 +14,7 @@ function valueNode(state, attribute, place) {
   return {
     name: valueText(attribute, place),
     said: ` is ${degreesSaid(degrees[place], certain)}`,
+    image: state.images?.get(attribute) ?? null,
     reasons: inferred ? () => reasonRecords(state, attribute, place) : null,
   };
 }

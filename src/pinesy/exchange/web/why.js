@@ -144,6 +144,26 @@ export function whyNot(state, attribute, place) {
   };
 }
 
+/**
+ * Return what the degree of a value comes from, down to the inputs, the nearest first: values that
+ * have the very same degree, itself included. It stops after 1000 of them.
+ */
+export function decidingValues(state, attribute, place) {
+  const waiting = [{ attribute, place }];
+  const seen = new Set(waiting.map(keyOf));
+  for (const one of waiting) {
+    if (one.attribute.set === null || waiting.length > MAX_RESTRAINTS) continue;
+    for (const { rule, by, degree } of attaining(state, one.attribute, one.place)) {
+      if (by === "s" || by === "r") continue;
+      for (const reason of reasonsOf(state, one.attribute, rule, by, degree)) {
+        if (!seen.has(keyOf(reason))) waiting.push(reason);
+        seen.add(keyOf(reason));
+      }
+    }
+  }
+  return waiting;
+}
+
 /** Tell whether some value is known to reach 1 always, here and in everything behind. */
 export function isCoherent(rules, attribute) {
   return setsBehind(rules, [attribute]).every((set) => set.coherent);
