@@ -131,6 +131,7 @@ def test_levels_of_calibrated_rules() -> None:
     assert found["members"] == sets.members("rain").tolist()
     assert found["excludedAt"] == sets.excluded_at("rain").tolist()
     status = ask(client, "why/ask_why_not", sample=sample, attribute="rain", place=1, level=0.8)
+    assert status["result"]["set"] is not None
     assert "is excluded" in status["result"]["answer"] or "in the set" in status["result"]["answer"]
     refused = client.post("/api/why/explain", json={"sample": sample, "level": 2})
     assert "the level is 2" in refused.json()["error"]

@@ -108,13 +108,14 @@ def _shown(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
     attribute = reason.attribute
     found = why_not_dict(reason, LIMIT)
     of_level = answer.to_dict() if isinstance(answer, LevelWhyNot) else None
+    # Calibrated inputs are p-values, which nobody sets.
+    of_p_values = isinstance(answer, LevelWhyNot) and answer.of_inputs
     place = attribute.position(reason.value)
     return found | {
         "place": place,
         "title": value_texts(attribute)[place],
         "answer": str(answer),
-        # The inputs of calibrated rules are p-values, which nobody sets.
-        "set": _contents(reason.change) if reason.change and of_level is None else None,
+        "set": None if reason.change is None or of_p_values else _contents(reason.change),
         "levels": of_level,
     }
 

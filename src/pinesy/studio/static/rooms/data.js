@@ -158,8 +158,7 @@ class DataRoom {
     const change = (key) => (same && this.before[key] !== found[key] ? `${percent(this.before[key])} → ` : "");
     const cell = (key) => change(key) + percent(found[key]);
     const told = "Share of right answers on the surest share of the samples";
-    fill(
-      this.figures,
+    const parts = [
       table(
         "Predictions",
         ["samples", "right", "undecided", "contradictory", "mean risk"],
@@ -169,9 +168,12 @@ class DataRoom {
         ]],
         { class: "figures" },
       ),
-      make("h2", {}, "Coverage"),
-      make("p", { class: "quiet" }, `${told}, from the surest one to all of them.`),
-      curve(found.curve, told),
+      make(
+        "figure",
+        {},
+        make("figcaption", {}, `${told}, from the surest one to all of them`),
+        curve(found.curve, told),
+      ),
       ...this.coverageTable(found.coverage),
       ...this.confusion(found),
       table(
@@ -179,7 +181,8 @@ class DataRoom {
         ["decides", "right", "rule"],
         found.rules.map((one) => [String(one.decides), percent(one.right / one.decides), make("code", {}, one.rule)]),
       ),
-    );
+    ];
+    fill(this.figures, make("div", { class: "figures-frame" }, parts));
     this.before = found;
   }
 
@@ -192,7 +195,8 @@ class DataRoom {
       number(row.mean_size), percent(row.single),
     ];
     const heads = ["level", "observed", "95 % band", "mean size", "single answers"];
-    return [table("Guaranteed and observed", heads, rows.map(line)), make("p", {}, coverage.verdict)];
+    const verdict = make("p", { class: "quiet" }, coverage.verdict);
+    return [make("div", {}, table("Guaranteed and observed", heads, rows.map(line)), verdict)];
   }
 
   confusion({ values, confusion, confused }) {

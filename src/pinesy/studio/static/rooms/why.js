@@ -1,5 +1,5 @@
 import { DistributionBars } from "/shared/bars.js";
-import { fill, make } from "/shared/elements.js";
+import { fill, listed, make } from "/shared/elements.js";
 import { explanationTree } from "../explanation_tree.js";
 import { JobLine } from "../jobs.js";
 import { choice, field } from "../tables.js";
@@ -164,7 +164,7 @@ class WhyRoom {
     const line = ([value, z]) => make("li", {}, `${value}: excluded up to ${(100 * z).toFixed(2)} %`);
     return [
       make("h2", {}, `At ${100 * level} %`),
-      make("p", {}, `${left.slice(0, 20).join(" or ") || "no value"} remains${why}.`),
+      make("p", {}, `${left.length === 1 ? "One value remains" : `${left.length} values remain`}${why}${left.length ? ": " : ""}${listed(left, "and", 20)}.`),
       make("ul", {}, ...out.sort((a, b) => a[1] - b[1]).slice(0, 8).map(line)),
       make("p", { class: "quiet" }, guarantee),
     ];
