@@ -54,8 +54,8 @@ autodoc_default_options = {
 autodoc_member_order = "groupwise"
 autodoc_preserve_defaults = True
 autosummary_generate = False
+napoleon_custom_sections = ["Attributes"]  # a list: extensions.docstring_fields makes it
 napoleon_google_docstring = False
-napoleon_custom_sections = [("Attributes", "returns_style")]  # a list, no targets of links
 napoleon_use_rtype = False
 
 # --- look ----------------------------------------------------------------------------------------

@@ -1,15 +1,14 @@
-"""Types as people write them.
+"""Docstrings and signatures as people write them.
 
-What a docstring gives in words, "array of shape (n, |D_b|)", is words on the site too: Sphinx would
-look for a class of every word. And what a signature calls `FloatArray` stays that: Python puts in
-its place what it stands for, three lines for each array.
+What a signature calls `FloatArray` stays that: Python puts in its place what it stands for, three
+lines for each array.
 """
 
 import re
 
 from sphinx.application import Sphinx
 
-_TYPE = re.compile(r"^(\s*:(?:type|vartype) [^:]+:) (?!`)(.+)$")
+from extensions.docstring_fields import with_fields
 
 _ARRAY = re.compile(
     r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[~?([\w.]+)\]\]"
@@ -26,17 +25,17 @@ _ARRAYS = {
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Come after napoleon, which makes fields of the sections of docstrings."""
-    app.connect("autodoc-process-docstring", quote_types, priority=900)
+    """Come before napoleon, which reads the sections of docstrings."""
+    app.connect("autodoc-process-docstring", read_fields, priority=400)
     app.connect("autodoc-process-signature", shorten_types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def quote_types(
+def read_fields(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Quote the types of a docstring, in place."""
-    lines[:] = [_TYPE.sub(r"\1 ``\2``", line) for line in lines]
+    """Rewrite the fields of a docstring, in place."""
+    lines[:] = with_fields(lines)
 
 
 def shorten_types(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extensions.docstring_fields import with_fields
 from extensions.formula_text import is_formula, is_unicode_formula, to_latex
 
 import pinesy
@@ -110,6 +111,14 @@ def test_code_in_docstrings_is_code(text: str) -> None:
 def test_pages_write_formulas_in_greek() -> None:
     assert is_unicode_formula("λ_i = π(p_i)")
     assert not is_unicode_formula("a_1")
+
+
+def test_fields_of_docstrings_are_what_they_mean() -> None:
+    given = "Parameters\n----\na : of |D|, such\n    as b\nc : int\n    A number.\n\n"
+    given += "Attributes\n----\nd : `e`"
+    made = "Parameters\n----\na\n    of \\|D\\|, such\n    as b\nc\n    int:\n    A number.\n\n"
+    made += "Attributes\n----\n*   **d** -- `e`"
+    assert with_fields(given.splitlines()) == made.splitlines()
 
 
 def test_the_check_sees_names() -> None:
