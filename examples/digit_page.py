@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pinesy import antipignistic
+from pinesy import antipignistic, to_page
 from pinesy.exceptions import DataError
-from pinesy.exchange import to_page
 from pinesy.problems import addition, addition_samples, digits
 
 SAMPLES = 20

@@ -20,7 +20,7 @@ _NAMES = {
         "LearningError PinesyError RuleSetError RulesTextError ShapeError "
         "UnknownAttributeError UnreachableError"
     ),
-    "pinesy.exchange": "to_dimacs to_onnx to_problog",
+    "pinesy.exchange": "to_dimacs to_onnx to_page to_problog",
     "pinesy.explanations": (
         "Change Explanation Formula Label WhyNot conditions explain margin smallest_change what_if "
         "why_not"

@@ -17,7 +17,7 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.exchange import to_dimacs, to_onnx, to_problog
+from pinesy.exchange import to_dimacs, to_onnx, to_page, to_problog
 from pinesy.explanations import (
     Change,
     Explanation,
@@ -156,6 +156,7 @@ __all__ = [
     "sum_of",
     "to_dimacs",
     "to_onnx",
+    "to_page",
     "to_problog",
     "what_if",
     "why_not",

@@ -56,6 +56,12 @@ globalThis.answers = (data, inputs) => {
     values: output.values.map((_, place) => ofValue(state, output, place)),
   }));
 };
+globalThis.plainChanges = (data, inputs, name, value) => {
+  const state = infer(readRules(data), inputs);
+  const attribute = state.rules.attributes.find((a) => a.name === name);
+  const { changes } = singleChanges(state, attribute, value, true);
+  return changes.map(({ input, place }) => [input.name, place]);
+};
 globalThis.sizes = (data, inputs, name, value) => {
   const state = infer(readRules(data), inputs);
   const attribute = state.rules.attributes.find((a) => a.name === name);
@@ -225,3 +231,19 @@ def test_formulas_and_numbers(engine: Page) -> None:
     """)
     for sky, wind in (([1.0, 0.4], [0.2, 1.0, 0.7]), ([0.0, 1.0], [1.0, 0.0, 0.0])):
         assert_same(engine, cascade, {"sky": sky, "wind": wind})
+
+
+def test_one_changed_value(engine: Page) -> None:
+    """Where inputs are plain values, the page tries all values of each."""
+    cascade = addition(1)
+    digits = {"a_1": 3, "a_2": 9}
+    wanted = [
+        [name, digit]
+        for name in digits
+        for digit in range(10)
+        if cascade.infer(digits | {name: digit})["y_1"].best == 5
+    ]
+    crisp = [[float(i == digit) for i in range(10)] for digit in digits.values()]
+    given = [rules_data(cascade), crisp, "y_1", 5]
+    assert engine.evaluate("(given) => plainChanges(...given)", given) == wanted
+    assert wanted == [["a_1", 6], ["a_2", 2]]

@@ -6,16 +6,23 @@ import { degreesSaid, treeNode } from "./outline.js";
 import { justification } from "./why.js";
 import { degreeWords, propositionText, ruleText, statedText, valueText } from "./words.js";
 
-/** Return a value as the tree takes it; `state.images` may hold those of inputs. */
+/**
+ * Return a value as the tree takes it; `state.images` may hold those of inputs.
+ *
+ * Nothing of it is worked out before it is shown: a proposition may rest on thousands of values.
+ */
 function valueNode(state, attribute, place) {
   const degrees = state.degrees[attribute.number];
-  const certain = Math.max(necessitiesOf(degrees)[place], 0);
-  const inferred = attribute.set !== null;
   return {
-    name: valueText(attribute, place),
-    said: ` is ${degreesSaid(degrees[place], certain)}`,
+    get name() {
+      return valueText(attribute, place);
+    },
+    get said() {
+      const certain = Math.max(necessitiesOf(degrees)[place], 0);
+      return ` is ${degreesSaid(degrees[place], certain)}`;
+    },
     image: state.images?.get(attribute) ?? null,
-    reasons: inferred ? () => reasonRecords(state, attribute, place) : null,
+    reasons: attribute.set === null ? null : () => reasonRecords(state, attribute, place),
   };
 }
 
