@@ -5,10 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Page, expect
 
-from browser import picture
+from browser import DRAWS, picture
 from pinesy import NeuroSymbolic, parse
+from pinesy.cli.studio_demo import demo_session
 from pinesy.problems import addition
 from pinesy.studio import Session
 from pinesy.studio.rooms import ROOMS
@@ -43,12 +45,12 @@ def test_an_error_is_shown_at_its_place_while_one_types(
     tab: Page, serving: Serving, session: Session
 ) -> None:
     go(tab, serving(session), "rules")
-    picture(tab, "studio-rules")
     area = tab.get_by_label("rules", exact=True)
     area.fill(RULES.replace("{wet}", "{wett}", 1))
     problem = tab.locator("#rules-problem")
     expect(problem).to_contain_text("line 7, column")
-    expect(tab.locator(".sheet .wrong")).to_contain_text("{")
+    expect(tab.locator(".sheet .wrong")).to_have_text("{")
+    picture(tab, "studio-rules")
     tab.get_by_role("button", name="Go to line 7").click()
     tab.keyboard.press("Delete")
     expect(tab.locator("#rules-problem")).not_to_contain_text("wett'")
@@ -84,24 +86,42 @@ def test_a_slider_moves_the_degrees_to_those_of_python(
     expect(tab.locator("tr.chosen")).to_have_count(1)
     expect(tab.get_by_role("spinbutton", name="wind")).to_have_value("31.5")
     picture(tab, "studio-sample")
+    tab.locator(".outputs [data-attribute=sailing][data-place='1']").click()
+    expect(tab.locator("#panel-why .not h2")).to_have_text("Why not yes?")
+    go(tab, "", "sample")
     tab.locator("summary", has_text="degrees").first.click()
     tab.get_by_label("possibility of sky = clear").fill("0.5")
     expect(tab.get_by_role("alert").first).to_contain_text("fully possible")
 
 
-def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> None:
+def draw(tab: Page, name: str, *points: tuple[float, float]) -> None:
+    """Draw a line on the pad of an input; points are shares of its sides."""
+    box = tab.get_by_label(f"draw {name} here").bounding_box()
+    assert box is not None
+    (x, y), *others = [
+        (box["x"] + x * box["width"], box["y"] + y * box["width"]) for x, y in points
+    ]
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    for x, y in others:
+        tab.mouse.move(x, y, steps=3)
+    tab.mouse.up()
+    expect(tab.get_by_alt_text(f"what is seen of {name}")).to_be_visible()
+
+
+def digits_session() -> Session:
+    """Return a model that reads images: for pictures of the docs that of the demo."""
+    if DRAWS:
+        return demo_session(lambda _line: None)
     rules = addition(1)
-    session = Session(Work(rules, str(rules), NeuroSymbolic(by_columns, rules)))
+    return Session(Work(rules, str(rules), NeuroSymbolic(by_columns, rules)))
+
+
+def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> None:
+    session = digits_session()
     go(tab, serving(session), "sample")
-    for name, x in (("a_1", 0.3), ("a_2", 0.7)):
-        box = tab.get_by_label(f"draw {name} here").bounding_box()
-        assert box is not None
-        left, top, side = box["x"], box["y"], box["width"]
-        tab.mouse.move(left + x * side, top + 0.2 * side)
-        tab.mouse.down()
-        tab.mouse.move(left + (x + 0.1) * side, top + 0.8 * side, steps=3)
-        tab.mouse.up()
-        expect(tab.get_by_alt_text(f"what is seen of {name}")).to_be_visible()
+    draw(tab, "a_1", (0.25, 0.2), (0.75, 0.2), (0.45, 0.85))
+    draw(tab, "a_2", (0.5, 0.15), (0.5, 0.85))
     expect(tab.locator("#panel-sample")).to_have_attribute("data-shown", re.compile("a_2"))
     # Answers come one after the other: the sample and its degrees are read at one moment.
     sample, degrees = tab.evaluate(
@@ -112,8 +132,9 @@ def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> No
     model = session.work.model
     assert model is not None
     images = [[sample["inputs"][name]["image"] for name in ("a_1", "a_2")]]
-    found = model.predict_possibility(images)
+    found = model.predict_possibility(np.array(images, np.uint8))
     assert degrees == rounded(found["y_1"].degrees[0])
+    picture(tab, "studio-digits")
     tab.get_by_role("button", name="clear a_1").click()
     expect(tab.locator(".outputs .verdict").last).to_contain_text("nothing is known")
 

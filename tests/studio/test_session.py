@@ -1,6 +1,8 @@
 """The work of a studio: files that change, the way back, rows that are read meanwhile."""
 
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,10 @@ from starlette.testclient import TestClient
 
 from pinesy import parse
 from pinesy.exceptions import DataError
+from pinesy.samples import Batch
 from pinesy.studio import Session
-from studio.conftest import RULES
+from pinesy.studio.row_table import RowTable
+from studio.conftest import RULES, client_of
 
 
 def touch(path: Path, text: str) -> None:
@@ -84,3 +88,16 @@ def test_data_are_read_anew_for_other_attributes(session: Session) -> None:
     assert session.rows is not None
     session.rows.wait()
     assert len(session.rows.inputs[1].domain) == 4
+
+
+def test_the_state_is_told_before_the_first_row_is_there(session: Session) -> None:
+    begin = threading.Event()
+
+    def batches() -> Iterator[Batch]:
+        begin.wait()
+        return iter([])
+
+    session.rows = RowTable(batches, session.work.rules.inputs)
+    told = client_of(session).post("/api/shell/state").json()
+    assert (told["rows"], told["reading"], told["problem"]) == (0, True, None)
+    begin.set()

@@ -108,12 +108,12 @@ def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
     if "value" in content:
         return texts[int(content["value"])]
     if "number" in content:
-        return str(number_text(content["number"]))
+        return f"{content['number']:.12g}"
     if "degrees" not in content:
         return "?"
     order = np.argsort(-np.asarray(content["degrees"]), kind="stable")
     best = [(texts[i], content["degrees"][i]) for i in order[:CELL_VALUES]]
-    return ", ".join(f"{text} {number_text(d)}" for text, d in best if d > 0)
+    return ", ".join(f"{text} {number_text(d, 3, '<', '>')}" for text, d in best if d > 0)
 
 
 def _pictures(table: RowTable, number: int, names: list[str]) -> dict[str, str]:

@@ -21,7 +21,7 @@ def state(session: Session, _asked: Asked) -> dict[str, Any]:
         "data": "data" if session.data_path is None else session.data_path.name,
         "rows": 0 if rows is None else len(rows),
         "reading": rows is not None and not rows.finished,
-        "problem": rows and rows.problem,
+        "problem": None if rows is None else rows.problem,
         "changed": session.changed_files(),
         "canUndo": session.can_undo,
         "hasModel": session.work.model is not None,

@@ -21,10 +21,12 @@ export function fill(element, ...content) {
   return element;
 }
 
-/** Return a degree as text, short, but never as 0 or 1 if it is not: 0.3, 0.0625, 1. */
+/** Return a degree as text, short, but never as 0 or 1 if it is not: 0.3, 0.0625, 0.999994, 1. */
 export function degreeText(degree) {
   const short = Number(degree.toPrecision(4));
-  return String((short === 1 || short === 0) && short !== degree ? degree : short);
+  if (short !== 1 || degree === 1) return String(short);
+  const near = 1 - Number((1 - degree).toPrecision(1));
+  return String(near < 1 ? near : degree);
 }
 
 /** Return "a", "a and b" or "a, b and c"; of more than `most` texts the number of the others. */

@@ -95,15 +95,20 @@ export class Editor {
   /** Return parts of a line, the one at the error's column marked. */
   underlined(line, parts) {
     const column = [...line].slice(0, this.problem.column - 1).join("").length;
+    const found = [];
     let at = 0;
-    let marked = false;
-    const found = parts.map(([text, kind]) => {
-      const hit = !marked && column < at + text.length;
+    for (const [text, kind] of parts) {
+      const from = column - at;
       at += text.length;
-      marked ||= hit;
-      return span([text, hit ? `${kind ?? ""} wrong` : kind]);
-    });
-    return marked ? found : [...found, make("span", { class: "wrong" }, " ")];
+      if (from < 0 || from >= text.length) found.push(span([text, kind]));
+      else if (kind) found.push(span([text, `${kind} wrong`]));
+      else {
+        const rest = text.slice(from);
+        const hit = rest.match(/^(?:[\p{L}\p{N}_-]+|.)/u)[0];
+        found.push(text.slice(0, from), span([hit, "wrong"]), rest.slice(hit.length));
+      }
+    }
+    return column < at ? found : [...found, span([" ", "wrong"])];
   }
 }
 

@@ -38,7 +38,7 @@ async function choose(name) {
 }
 
 async function enter(name) {
-  const panel = make("section", {
+  const panel = make("div", {
     id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `room ${name}`,
   });
   main.append(panel);

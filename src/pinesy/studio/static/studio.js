@@ -19,6 +19,8 @@ export class Studio extends EventTarget {
     this.state = { version: -1 };
     // As given_sample.py describes it: a row of the data or none, and what was set since.
     this.sample = { row: null, inputs: {} };
+    // What the room Why is to be asked: {attribute, place of a value}.
+    this.question = null;
     this.lost = null;
   }
 

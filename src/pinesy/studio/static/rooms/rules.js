@@ -52,6 +52,7 @@ class RulesRoom {
     try {
       const found = await this.studio.ask("rules/look", { text: this.editor.text, thoroughly });
       this.editor.mark(null);
+      this.showButtons();
       this.problem.className = "problem quiet";
       fill(this.problem, found.summary);
       this.showFindings(found.findings);
@@ -62,6 +63,7 @@ class RulesRoom {
 
   refused(error) {
     this.problem.className = "problem error";
+    this.useButton.disabled = true;
     const { line, column } = error;
     this.editor.mark(line ? { line, column } : null);
     const there = line
@@ -128,5 +130,6 @@ export async function open(place, studio) {
   studio.addEventListener("state", () => {
     if (studio.state.version !== room.version) studio.attempt(() => room.follow());
   });
-  await Promise.all([room.look(), room.graph.load()]);
+  room.look(); // of many rules it takes long, and the text can be read meanwhile
+  await room.graph.load();
 }

@@ -114,8 +114,12 @@ class SampleRoom {
     return element;
   }
 
-  /** Ask why a value has its degrees: that is another room, if there is one. */
+  /** Ask why a value has its degrees: that is another room. */
   ask(attribute, place) {
+    if (attribute.role === "input") {
+      this.studio.tell(`${attribute.name} is an input: it is given, no rule concludes on it.`);
+      return;
+    }
     this.studio.question = { attribute: attribute.name, place };
     this.studio.go("why");
   }
@@ -166,12 +170,18 @@ class SampleRoom {
   }
 
   async inferred() {
-    const shown = [...this.bars.keys()];
+    const { sample } = this; // it may be another when the answer comes
+    const seen = Object.keys(sample.inputs).filter((name) => sample.inputs[name].image);
+    const shown = [...new Set([...this.bars.keys(), ...seen])];
     try {
-      const { degrees, heights } = await this.studio.ask("sample/infer", { sample: this.sample, shown });
+      const { degrees, heights } = await this.studio.ask("sample/infer", { sample, shown });
       this.fail("");
       for (const name of shown) {
         if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name]);
+      }
+      // What a network makes of a drawing stands beside it, as long as it is the same drawing.
+      for (const name of seen.filter((n) => this.sample.inputs[n] === sample.inputs[n])) {
+        this.controls.get(name)?.set({ degrees: degrees[name] });
       }
       this.lightLater();
     } catch (error) {
@@ -181,7 +191,7 @@ class SampleRoom {
       performance.measure("sample-shown", "sample-change");
       performance.clearMarks("sample-change");
     }
-    this.place.dataset.shown = JSON.stringify(this.sample);
+    this.place.dataset.shown = JSON.stringify(sample);
   }
 
   fail(text) {

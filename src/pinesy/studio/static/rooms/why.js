@@ -18,7 +18,19 @@ class WhyRoom {
     this.write();
     studio.addEventListener("sample", () => this.renew());
     studio.addEventListener("state", () => studio.state.version !== this.version && this.renew());
-    studio.addEventListener("room", ({ detail }) => detail === "why" && this.stale && this.update());
+    studio.addEventListener("room", ({ detail }) => {
+      if (detail === "why" && (this.take() || this.stale)) this.update();
+    });
+  }
+
+  /** Take the question that another room asks; tell whether there was one. */
+  take() {
+    const { question } = this.studio;
+    this.studio.question = null;
+    if (!question) return false;
+    this.attributes.value = question.attribute;
+    this.asked = question.place;
+    return true;
   }
 
   /** Look again, now or when the room is next seen. */
