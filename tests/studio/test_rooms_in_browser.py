@@ -96,7 +96,9 @@ def test_a_slider_moves_the_degrees_to_those_of_python(
 
 def draw(tab: Page, name: str, *points: tuple[float, float]) -> None:
     """Draw a line on the pad of an input; points are shares of its sides."""
-    box = tab.get_by_label(f"draw {name} here").bounding_box()
+    pad = tab.get_by_label(f"draw {name} here")
+    pad.scroll_into_view_if_needed()
+    box = pad.bounding_box()
     assert box is not None
     (x, y), *others = [
         (box["x"] + x * box["width"], box["y"] + y * box["width"]) for x, y in points
@@ -119,6 +121,7 @@ def digits_session() -> Session:
 
 def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> None:
     session = digits_session()
+    tab.set_viewport_size({"width": 1200, "height": 900})
     go(tab, serving(session), "sample")
     draw(tab, "a_1", (0.25, 0.2), (0.75, 0.2), (0.45, 0.85))
     draw(tab, "a_2", (0.5, 0.15), (0.5, 0.85))
