@@ -121,7 +121,7 @@ def digits_session() -> Session:
 
 def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> None:
     session = digits_session()
-    tab.set_viewport_size({"width": 1200, "height": 900})
+    tab.set_viewport_size({"width": 1200, "height": 800})
     go(tab, serving(session), "sample")
     draw(tab, "a_1", (0.25, 0.2), (0.75, 0.2), (0.45, 0.85))
     draw(tab, "a_2", (0.5, 0.15), (0.5, 0.85))

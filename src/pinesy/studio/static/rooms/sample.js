@@ -43,6 +43,7 @@ class SampleRoom {
     const { attributes, domains, pictured } = await this.studio.ask("sample/form");
     this.version = this.studio.state.version;
     this.pictured = new Set(pictured);
+    this.rows.element.open = !pictured.length; // who can draw looks for the pads first
     const all = attributes.map((a) => ({ formula: null, scale: null, ...a, values: domains[a.domain] }));
     this.attributes = all;
     const inputs = all.filter((a) => a.role === "input");
