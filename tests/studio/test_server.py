@@ -42,7 +42,17 @@ def test_only_this_machine_is_listened_to() -> None:
 
 
 def test_the_command_serves_until_it_is_interrupted(rules: Path, data: Path) -> None:
-    command = [sys.executable, "-m", "pinesy", "studio", rules, data, "--port", "0", "--no-open"]
+    command = [
+        sys.executable,
+        "-m",
+        "pinesy",
+        "studio",
+        str(rules),
+        str(data),
+        "--port",
+        "0",
+        "--no-open",
+    ]
     environment = os.environ | {"PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
