@@ -58,6 +58,16 @@ def test_a_value_that_was_chosen_is_changed_for_a_value(client: TestClient) -> N
     assert "if sky were clear or cloudy (now dark)" in status["result"]["answer"]
 
 
+def test_an_input_that_is_kept_is_not_changed(client: TestClient) -> None:
+    sample = {"row": None, "inputs": {"sky": {"value": 2}, "wind": {"number": 40}}}
+    about = {"sample": sample, "attribute": "sailing", "place": 1}
+    free = ask(client, "why/ask_why_not", **about, keep=[])["result"]
+    assert set(free["change"]["readings"]) == {"sky", "wind"}
+    kept = ask(client, "why/ask_why_not", **about, keep=["sky"])["result"]
+    assert kept["change"] is None
+    assert "of wind make sailing = yes the only winner" in kept["obstacle"]
+
+
 def test_without_time_what_holds_a_value_down_is_told_all_the_same(client: TestClient) -> None:
     status = ask(
         client, "why/ask_why_not", sample=SAMPLE, attribute="sailing", place=1, seconds=0.0

@@ -31,14 +31,15 @@ NAME = re.compile(r"\w[\w .-]{0,199}")
 
 def choices(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return what can be learned, and how."""
-    rows = session.rows
+    rows, rules = session.rows, session.work.rules
     ready = rows is not None and rows.finished and rows.problem is None
     targets = list(labelled(session).targets) if ready else []
+    known = [a.name for a in (*rules.outputs, *rules.inputs)]
     return {
         "version": session.version,
         "methods": list(METHODS),
         "targets": targets,
-        "columns": [*targets, *(a.name for a in session.work.rules.inputs)],
+        "columns": list(dict.fromkeys([*targets, *known])),
         "hasData": rows is not None,
         "reading": rows is not None and not rows.finished,
         "edits": len(session.labels),

@@ -7,6 +7,8 @@ import { latest } from "../timing.js";
 
 /** Seconds that the search for a change may take, to choose from. */
 const LIMITS = [3, 10, 60, 600];
+/** Inputs that can be kept as they are one by one. */
+const MOST_INPUTS = 100;
 
 /** Why a value is as possible and as certain as it is, and why another is not. */
 class WhyRoom {
@@ -47,6 +49,8 @@ class WhyRoom {
       onchange: () => this.update(),
     });
     this.levelField = field("Level", this.level);
+    this.free = make("span", { class: "checks", onchange: () => this.asked !== null && this.update() });
+    this.freeField = make("details", {}, make("summary", {}, "Inputs that may change"), this.free);
     this.seconds = choice(LIMITS.map((n) => [n, `${n} s`]), 10, {});
     this.answer = make("div", { class: "answer" });
     this.margin = make("p", { class: "margin" });
@@ -62,6 +66,7 @@ class WhyRoom {
         field("Conclusion", this.attributes),
         this.levelField,
         field("Search for a change", this.seconds),
+        this.freeField,
       ),
       make(
         "div",
@@ -81,11 +86,12 @@ class WhyRoom {
   }
 
   async conclusions() {
-    const { version, final, others, guarantee } = await this.studio.ask("why/conclusions");
+    const { version, final, others, inputs, guarantee } = await this.studio.ask("why/conclusions");
     if (version === this.version) return;
     this.version = version;
     this.calibrated = guarantee !== null;
     this.levelField.hidden = !this.calibrated;
+    this.showInputs(inputs);
     const names = [...final, ...others];
     const kept = names.includes(this.attributes.value) ? this.attributes.value : names[0];
     const groups = [["Outputs", final], ["In between", others]].filter(([, list]) => list.length);
@@ -94,6 +100,18 @@ class WhyRoom {
       this.attributes,
       ...groups.map(([label, list]) => make("optgroup", { label }, ...list.map(option))),
     );
+  }
+
+  /** Offer to keep inputs as they are; not where they are too many to look through. */
+  showInputs(inputs) {
+    this.freeField.hidden = inputs.length < 2 || inputs.length > MOST_INPUTS;
+    const box = (name) =>
+      make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${name} `);
+    fill(this.free, this.freeField.hidden ? [] : inputs.map(box));
+  }
+
+  get kept() {
+    return [...this.free.querySelectorAll("input:not(:checked)")].map(({ value }) => value);
   }
 
   choose() {
@@ -184,7 +202,7 @@ class WhyRoom {
 
   async askWhyNot() {
     fill(this.not, make("h2", {}, `Why not ${this.shown.values[this.asked]}?`), make("p", {}, "…"));
-    const asked = { ...this.question, seconds: Number(this.seconds.value), instead: this.running };
+    const asked = { ...this.question, seconds: Number(this.seconds.value), keep: this.kept, instead: this.running };
     const status = await this.studio.ask("why/ask_why_not", asked);
     this.running = status.job;
     this.job.run(status).then((last) => last && this.showWhyNot(last)).catch(() => {});
