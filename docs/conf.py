@@ -60,6 +60,7 @@ napoleon_use_rtype = False
 
 # --- look ----------------------------------------------------------------------------------------
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"pinesy {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
