@@ -14,7 +14,13 @@ from strategies import random_batch
 
 torch = pytest.importorskip("torch")
 
-from pinesy.nets import answer_loss, soft_label_loss  # noqa: E402
+from pinesy.nets import (  # noqa: E402
+    EntropyLoss,
+    RuleLayer,
+    answer_loss,
+    belief_loss,
+    soft_label_loss,
+)
 
 X = Attribute("x", [0, 1])
 #: Values are not their positions.
@@ -99,3 +105,16 @@ def test_an_answer_for_no_output() -> None:
             answer_loss(RULES, {"a": torch.ones(1, 3)}, {name: [0]})
     with raises_saying(CascadeError, "rules are a RuleSet or a Cascade"):
         answer_loss({"a": torch.ones(1, 3)}, {"a": torch.ones(1, 3)}, {"a": [7]})  # type: ignore[arg-type]
+
+
+def test_the_entropy_of_what_is_read() -> None:
+    layer = RuleLayer(RULES, semantics="probabilistic")
+    p: Any = {"x": torch.tensor([[0.9, 0.1], [0.3, 0.7]], dtype=torch.float64)}
+    answers = {"a": [7, 8]}
+    plain = belief_loss(layer, p, answers)
+    entropy = -(0.6 * math.log(0.6) + 0.4 * math.log(0.4))
+    found = EntropyLoss("beliefs", weight=3.0)(layer, p, answers)
+    assert found.item() == pytest.approx(plain.item() - 3.0 * entropy)
+    alike = {"x": torch.tensor([[1.0, 0.0]], requires_grad=True)}
+    EntropyLoss("beliefs", 1.0)(layer, alike, {"a": [7]}).backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(alike["x"].grad).all()

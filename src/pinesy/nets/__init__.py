@@ -13,7 +13,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from pinesy.nets import differentiable_transforms
-from pinesy.nets.answer_losses import answer_loss, belief_loss, soft_label_loss
+from pinesy.nets.answer_losses import EntropyLoss, answer_loss, belief_loss, soft_label_loss
 from pinesy.nets.answer_starts import AnswerPhase, ChosenStart, fit_from_starts
 from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
 from pinesy.nets.answered_inputs import AnsweredInputs
@@ -58,6 +58,7 @@ __all__ = [
     "AnsweredInputs",
     "ChosenStart",
     "DeepSoftLogCNN",
+    "EntropyLoss",
     "History",
     "InputReader",
     "LearnedFromAnswers",

@@ -1,6 +1,7 @@
 """Losses of answers: for any networks, data, optimiser and loop. Answers are values."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import log
 from typing import Any, Final
 
@@ -219,6 +220,39 @@ LOSSES: Final[dict[str, AnswerLoss]] = {
     "answers": output_loss,
     "both": both_losses,
 }
+
+
+@dataclass(frozen=True)
+class EntropyLoss:
+    """A loss and, against readings that take several values for one, the entropy of what is read.
+
+    ``L + w sum_v m(v) log m(v)``, with `m` the mean over a batch of what is read, for all inputs
+    with as many values together. In the first phase of a training it keeps networks from reading
+    everything alike; values need not be equally frequent in the end, so that a phase without it
+    should follow.
+
+    Attributes
+    ----------
+    loss : ``"beliefs"``, ``"answers"``, ``"both"``, or any function of the layer, probabilities
+        and answers
+    weight : ``w``
+    """
+
+    loss: str | AnswerLoss = "beliefs"
+    weight: float = 2.0
+
+    def __call__(
+        self, layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[str, Any]
+    ) -> Tensor:
+        """Return the loss of a batch."""
+        total = loss_called(self.loss)(layer, probabilities, answers)
+        alike: dict[int, list[Tensor]] = {}
+        for p in probabilities.values():
+            alike.setdefault(p.shape[1], []).append(p)
+        for parts in alike.values():
+            mean = (1 - DOUBT) * torch.cat(parts).mean(dim=0) + DOUBT / parts[0].shape[1]
+            total = total + self.weight * (mean * mean.log()).sum()
+        return total
 
 
 def loss_called(loss: str | AnswerLoss) -> AnswerLoss:
