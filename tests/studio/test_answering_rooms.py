@@ -40,12 +40,22 @@ def test_why_not_and_trying_the_change(tab: Page, serving: Serving, session: Ses
     expect(panel.locator(".answer h2")).to_contain_text("sailing is yes")
 
 
-def test_the_tree_opens_by_keyboard(tab: Page, serving: Serving, session: Session) -> None:
+def test_the_tree_opens_by_keyboard_and_is_copied(
+    tab: Page, serving: Serving, session: Session
+) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     panel = enter(tab, serving(session), "why")
     inner = panel.locator(".tree details details > summary").first
     inner.focus()
     tab.keyboard.press("Enter")
     expect(inner.locator("xpath=..")).to_have_attribute("open", "")
+    panel.get_by_role("button", name="Copy as text").click()
+    expect(tab.locator("#notices")).to_contain_text("Copied.")
+    assert tab.evaluate("navigator.clipboard.readText()").startswith("It is possible that")
+    with tab.expect_download() as saved:
+        panel.get_by_role("button", name="Save the picture").click()
+    assert saved.value.suggested_filename == "sailing.svg"
+    assert saved.value.path().read_text().startswith("<svg")
 
 
 def test_sorting_the_audit_and_opening_a_row(

@@ -1,5 +1,6 @@
 // The cascade as a picture: boxes in layers, zoomed and panned; the path that decides can be lit.
 import { fill, make } from "/shared/elements.js";
+import { draw } from "./drawing.js";
 
 const STEP_X = 210;
 const STEP_Y = 44;
@@ -9,13 +10,6 @@ const LETTERS = 19;
 /** How much a key or a turn of the wheel zooms and pans. */
 const ZOOM = 1.2;
 const PAN = 0.12;
-
-function draw(name, attributes = {}, ...content) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...content);
-  return element;
-}
 
 const short = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 

@@ -1,4 +1,5 @@
 import { fill, make } from "/shared/elements.js";
+import { curve } from "../curve.js";
 import { JobLine } from "../jobs.js";
 import { Pager, choice, field, percent, sortHead, table } from "../tables.js";
 import { latest } from "../timing.js";
@@ -11,37 +12,7 @@ const METHODS = [
   ["gradient", "fitted ones, out of fold"],
 ];
 
-/** Return an SVG element. */
-function draw(name, attributes, ...content) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...content);
-  return element;
-}
-
 const number = (x) => String(Number(x.toPrecision(4)));
-
-/** Return a curve of shares against shares, from 0 to 1. */
-function curve(points, text) {
-  const [width, height] = [320, 180];
-  const lowest = Math.min(...points.map(([, right]) => right));
-  const floor = Math.floor(10 * Math.min(lowest, 0.9)) / 10;
-  const x = (share) => 40 + (width - 50) * share;
-  const y = (right) => height - 25 - (height - 35) * ((right - floor) / (1 - floor));
-  const line = points.map(([share, right]) => `${x(share).toFixed(1)},${y(right).toFixed(1)}`).join(" ");
-  const label = (at, up, what, anchor) => draw("text", { x: at, y: up, "text-anchor": anchor }, what);
-  return draw(
-    "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": text },
-    draw("path", { d: `M${x(0)},${y(1)}V${y(floor)}H${x(1)}`, class: "axes" }),
-    draw("polyline", { points: line }),
-    label(36, y(1) + 4, "1", "end"),
-    label(36, y(floor) + 4, number(floor), "end"),
-    label(x(0), height - 8, "0", "middle"),
-    label(x(1), height - 8, "all", "middle"),
-    label(x(0.5), height - 8, "the surest share", "middle"),
-  );
-}
 
 /** How right the rules are on the data, and which rows are suspicious. */
 class DataRoom {
