@@ -19,6 +19,10 @@ def reading(path: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        if "null" not in str(error):  # a name that no file can have
+            raise
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
 
 
 def read_text(path: Path) -> str:
@@ -73,11 +77,16 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
 
     A link stays a link and the old file's mode is kept; pipes and devices are written directly.
     """
+    stream: BinaryIO | None = None
     try:
         with _file(path.resolve()) as stream:
             yield stream
     except BrokenPipeError:
         raise
+    except (RuntimeError, ValueError) as error:  # of which only those of the name come here
+        if stream is not None:
+            raise
+        raise DataError(f"{str(path)!r} cannot be written: {error}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
 

@@ -81,7 +81,7 @@ def calibrate(
       pinesy infer calibrated.json new.csv --level 0.95
       pinesy calibrate calibrated.json more.csv -o calibrated.json --more
     """
-    options.check_output(output, [".json"], [data])
+    options.check_output(output, [".json"], [None if more else rules, data])
     model = _model(rules)
     cascade, learned = _parts(model)
     files = TrainingFiles(

@@ -93,6 +93,8 @@ def problog(
       pinesy export problog sum.rules
       pinesy export problog sum.rules --query total -o sum.pl
     """
+    if output is not None:
+        options.check_output(output, [output.suffix], [rules])
     text = pinesy.to_problog(load_rules(rules), query=query)
     with open_output(output) as stream:
         stream.write(text)
@@ -107,6 +109,8 @@ def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
     [bold]Examples[/bold]
       pinesy export cnf sum.rules -o sum.cnf
     """
+    if output is not None:
+        options.check_output(output, [output.suffix], [rules])
     clauses = pinesy.to_dimacs(load_rules(rules))
     with open_output(output) as stream:
         stream.writelines(f"{line}\n" for line in clauses.lines())

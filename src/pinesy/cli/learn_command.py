@@ -125,7 +125,8 @@ def learn(
       pinesy learn model.json new.csv -o model.json --more --earlier train.csv
     """
     _check_together(method, fixed, tolerance, validation, group, search, more, earlier)
-    options.check_output(output, [".json"], [data, validation, *(earlier or ())])
+    sources = [None if more else rules, data, validation, *(earlier or ())]
+    options.check_output(output, [".json"], sources)
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
     files = TrainingFiles(

@@ -36,7 +36,13 @@ SamplesFile = Annotated[
     typer.Argument(metavar="DATA", help="A .jsonl, .ndjson, .json, .csv or .parquet file."),
 ]
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file, once it is whole.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=lambda path: None if str(path) == "-" else path,
+        help="Write to this file, once it is whole; - for standard output.",
+    ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
 ReadSize = Annotated[int, typer.Option("--batch", min=1, help="Samples read at a time.")]
@@ -84,7 +90,12 @@ def check_output(output: Path, suffixes: Sequence[str], sources: Sequence[Path |
     if output.suffix not in suffixes:
         wanted = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
         raise typer.BadParameter(f"{output} does not end in {wanted}", param_hint="--output")
-    if any(output.exists() and s and s.exists() and output.samefile(s) for s in sources):
+    try:
+        is_read = any(output.exists() and s and s.exists() and output.samefile(s) for s in sources)
+    except OSError as error:  # such as a name that is too long
+        name = error.filename or output
+        raise DataError(f"{name}: cannot be used: {error.strerror or error}") from None
+    if is_read:
         raise typer.BadParameter(
             f"{output} is read from too, and would be lost; write to another file",
             param_hint="--output",

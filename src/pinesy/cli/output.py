@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pinesy._common.console import progress
-from pinesy._common.files import writing
+from pinesy._common.files import reading, writing
 from pinesy.samples import Batch
 
 #: Samples that a table shows unless all are wanted.
@@ -184,7 +184,8 @@ def write_rows(
     output: Path | None,
 ) -> None:
     """Write the results of all samples of a data file; `rows` returns those of a batch."""
-    size = data.stat().st_size if data.is_file() else None
+    with reading(data):  # its name may be too long
+        size = data.stat().st_size if data.is_file() else None
     # A bar between results on one screen would garble them; a table comes after it.
     bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()
     with (
