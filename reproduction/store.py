@@ -147,7 +147,7 @@ def _cases(path: Path) -> list[dict[str, Any]]:
             if not all(image.startswith(EMBEDDED) for image in case["images"].values()):
                 raise ValueError("an image of it is elsewhere")
         return cases
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(f"{path}: not a file of explained samples ({error}); {CURE}") from None
 
 
@@ -155,7 +155,7 @@ def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, A
     """Return the record in a file, if it is one, of the experiment that belongs there."""
     try:
         content = json.loads(read_text(path))
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise DataError(f"{path}: not a whole record ({error}); {CURE}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: not a record of pinesy ({FORMAT}); {CURE}")
@@ -168,5 +168,5 @@ def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, A
 def _experiment(path: Path, content: Mapping[str, Any]) -> Experiment:
     try:
         return Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
-    except (DomainError, KeyError, TypeError) as error:
+    except (DomainError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise DataError(f"{path}: a record of no experiment ({error}); {CURE}") from None

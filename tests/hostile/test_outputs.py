@@ -14,7 +14,10 @@ from pinesy import DataError, NeuroSymbolic, load, parse, save
 from pinesy.samples import read_samples
 
 __all__ = ["pinesy"]
-DATA = [{"left": 1, "right": 2, "total": 3, "size": "small"}, {"left": 3, "right": 3, "total": 6}]
+DATA: list[dict[str, Any]] = [
+    {"left": 1, "right": 2, "total": 3, "size": "small"},
+    {"left": 3, "right": 3, "total": 6},
+]
 #: The commands that write: their arguments, and the suffix of what they write.
 COMMANDS: dict[str, tuple[list[str], str]] = {
     "infer": (["infer", "RULES", "DATA"], ".jsonl"),

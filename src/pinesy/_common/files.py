@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import TextIOWrapper
@@ -10,6 +11,16 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from pinesy.exceptions import DataError
+
+#: Bytes of a text that are read of a pipe or device: some never end.
+MAX_STREAM = 1 << 27
+
+
+def as_path(path: object) -> Path:
+    """Return a path, or raise `DataError` for what is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{path!r:.60} is no path of a file; give a text or a Path")
+    return Path(path)
 
 
 @contextmanager
@@ -28,8 +39,12 @@ def reading(path: object) -> Iterator[None]:
 def read_text(path: Path) -> str:
     """Return the content of a UTF-8 file, or raise `DataError`."""
     try:
-        with reading(path):
-            return path.read_text(encoding="utf-8-sig")
+        with reading(path), path.open("rb") as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read() if is_file else file.read(MAX_STREAM + 1)
+        if not is_file and len(content) > MAX_STREAM:
+            raise DataError(f"{path}: a stream of more than {MAX_STREAM:,} bytes; give a file")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: not UTF-8 text (byte {error.start}); is it a rules or data file?"

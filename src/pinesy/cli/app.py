@@ -116,11 +116,24 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 def run(commands: typer.Typer, name: str) -> None:
     """Run the commands of a program."""
+    _open_closed()
     codecs.register_error("pinesy.escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # so that no name fails for want of an encoding
             stream.reconfigure(errors="pinesy.escape")
-    commands(prog_name=name)
+    try:
+        commands(prog_name=name)
+    except OSError as error:  # what is written to a file is told elsewhere
+        _abandon_stdout()
+        sys.stderr.write(f"error: the output cannot be written: {error.strerror or error}\n")
+        sys.exit(3)
+
+
+def _open_closed() -> None:
+    """Put nothing in the place of closed streams: files would take their numbers."""
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.files import as_path
 from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
@@ -65,7 +66,7 @@ def save(
     provenance : of what was learned, facts about the data such as their file and fingerprint;
         anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
     """
-    path = Path(path)
+    path = as_path(path)
     if isinstance(thing, LearnedRules):
         noted = thing.provenance if provenance is None else provenance
         write_json(LearnedRules(thing.result, noted), path)
@@ -106,7 +107,7 @@ def load(
     thing : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
         provenance; a `CalibratedRules`; or a `NeuroSymbolic`
     """
-    path = Path(path)
+    path = as_path(path)
     if path.suffix == ".zip":
         return _load_neurosymbolic(path, perception, max_values)
     if perception is not None:
@@ -120,7 +121,7 @@ def load(
 
 def load_rules(path: str | os.PathLike[str]) -> Cascade:
     """Return the rules in a file, with the parameters that were learned if some were."""
-    path = Path(path)
+    path = as_path(path)
     if path.suffix == ".zip":
         with extracted(path) as (_, place):
             content = read_json(place / RULES)

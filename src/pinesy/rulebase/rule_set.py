@@ -212,8 +212,10 @@ class RuleSet:
     ) -> Self:
         """Return the same rules with other parameters, one `s` and one `r` for each rule."""
         for name, values in (("s", s), ("r", r)):
-            if np.ndim(values) != 1 or len(values) != len(self.rules):
-                shown = f"{len(values)} values" if np.ndim(values) == 1 else repr(values)
+            is_list = isinstance(values, Sequence) and not any(map(np.iterable, values))
+            is_list = is_list or (isinstance(values, np.ndarray) and values.ndim == 1)
+            if not is_list or len(values) != len(self.rules):
+                shown = f"{len(values)} values" if is_list else f"{values!r:.60}"
                 raise RuleSetError(
                     f"the rule set on {self.output.name!r} has {len(self.rules)} rules; got "
                     f"{shown} of {name}, not one number a rule"

@@ -181,7 +181,7 @@ class _Content:
             return read(entry)
         except PinesyError as error:
             raise DataError(f"{place}: {error}") from None
-        except (IndexError, TypeError) as error:
+        except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise DataError(f"{place}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy._common.budgets import budget, value_limit
+from pinesy._common.files import as_path
 from pinesy._common.validation import check_number
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.rulebase.cascade import Cascade
@@ -61,7 +62,7 @@ def parse(
     """
     if not isinstance(text, str):
         raise DataError(f"rules are read from text; got {type(text).__name__}")
-    place = None if directory is None else Path(directory)
+    place = None if directory is None else as_path(directory)
     return parse_file(text, place, None, most=value_limit(max_values))
 
 
@@ -121,7 +122,9 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     >>> parse_rule("iff a in {0} then b in {1}", [a, b])
     iff a in {0} then b in {1}
     """
-    known = list(attributes)
+    if not isinstance(text, str):
+        raise DataError(f"a rule is read from text; got {type(text).__name__}")
+    known = list(attributes) if isinstance(attributes, Iterable) else [attributes]
     for attribute in known:
         if not isinstance(attribute, Attribute):
             raise DataError(f"parse_rule takes the attributes themselves; got {attribute!r}")

@@ -113,6 +113,9 @@ class Premise(Conjoinable):
     def __post_init__(self) -> None:
         if isinstance(self.propositions, Proposition):
             raise RuleSetError("a premise takes a tuple of propositions: Premise((p, ...))")
+        if not isinstance(self.propositions, tuple | list):
+            kind = type(self.propositions).__name__
+            raise RuleSetError(f"a premise takes a tuple of propositions, not a {kind}")
         if not self.propositions:
             raise RuleSetError(
                 "a premise needs at least one proposition: If(attribute.isin({...}))"

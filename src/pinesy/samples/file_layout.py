@@ -285,7 +285,7 @@ class Layout:
             if value in self._positions[name]:
                 return self._positions[name][value]
             shown = repr(value)
-        elif value in attribute:
+        elif value in attribute and _is_same(value, attribute.domain[attribute.position(value)]):
             return attribute.position(value)
         else:
             value = shown = json.dumps(value)
@@ -294,6 +294,11 @@ class Layout:
             raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
         raise DataError(f"attribute {name!r} has no value {shown:.80}{hint}")
+
+
+def _is_same(entry: Hashable, value: Hashable) -> bool:
+    """Tell whether an entry that equals a value is it: true is not 1."""
+    return type(entry) is not bool or type(value) is bool
 
 
 def _check_once(attributes: Sequence[Attribute]) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import inf
 from typing import Any, NoReturn
 
 from pinesy._common.validation import listed
@@ -207,7 +208,10 @@ class Reader:
         """Decode a number: an int unless it has a point or an exponent."""
         if len(token.text) > MAX_DIGITS:
             self.fail(f"this number has more than {MAX_DIGITS} characters", token)
-        return int(token.text) if token.text.isdecimal() else float(token.text)
+        number = int(token.text) if token.text.isdecimal() else float(token.text)
+        if number == inf:
+            self.fail("this number is beyond all decimals; the largest is about 1.8e308", token)
+        return number
 
     def string(self, token: Token) -> str:
         """Decode a text in quotes."""
