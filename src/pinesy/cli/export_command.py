@@ -84,22 +84,17 @@ def page(
     if images is not None and data is None:
         raise typer.BadParameter("images are of samples: give --data", param_hint="--images")
     cascade = load_rules(rules)
-    found: PageSamples | None = None
+    found: list[dict[str, Any]] = []
     if data is not None:
         how = options.reading(ids, separator, decimal)
         read = options.read_data(data, cascade, cascade.inputs, transform, samples, how=how)
-        found = PageSamples.of_file(next(read))
-    text = rules_page(
-        cascade,
-        found,
-        {} if images is None else _read_images(images),
-        title or rules.stem,
-        network=rules.suffix == ".zip",
-    )
+        shown = PageSamples.of_file(next(read))
+        found = shown.data(cascade, {} if images is None else _read_images(images))
+    text = rules_page(cascade, found, title or rules.stem, network=rules.suffix == ".zip")
     with open_output(output) as stream:
         stream.write(text)
-    shown = "" if found is None else f", {counted(len(found.titles), 'sample')}"
-    typer.echo(f"{output}: {len(text.encode()):,} bytes{shown}")
+    told = f", {counted(len(found), 'sample')}" if found else ""
+    typer.echo(f"{output}: {len(text.encode()):,} bytes{told}")
 
 
 def _read_images(path: Path) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ script and the one style that are in it, and images that are in it too.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -109,25 +109,26 @@ def to_page(
     (True, True)
     """
     cascade = as_cascade(rules)
-    samples = None
+    samples = PageSamples(np.empty((0, 0)), ())
     if evidence is not None:
         samples = PageSamples.of_evidence(cascade, evidence, titles)
-    return rules_page(cascade, samples, images or {}, title)
+    return rules_page(cascade, samples.data(cascade, images or {}), title)
 
 
 def rules_page(
     cascade: Cascade,
-    samples: PageSamples | None,
-    images: Mapping[str, Any],
+    samples: Sequence[Mapping[str, Any]],
     title: str,
     network: bool = False,
 ) -> str:
-    """Return the page; it says so where a `network` of the model is left out."""
-    shown = samples or PageSamples(np.empty((0, 0)), ())
+    """Return the page of samples as plain data (`PageSamples.data`).
+
+    It says so where a `network` of the model is left out.
+    """
     data = {
         "about": _about(cascade, network),
         "rules": rules_data(cascade),
-        "samples": shown.data(cascade, images),
+        "samples": samples,
     }
     script, style = bundle(MODULES), web_text("style.css")
     policy = (
@@ -142,7 +143,7 @@ def rules_page(
         data=_json(data),
         script=script,
     )
-    _check_bytes(len(page.encode()), len(data["samples"]))
+    _check_bytes(len(page.encode()), len(samples))
     return page
 
 

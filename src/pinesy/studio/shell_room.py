@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pinesy.studio.background_jobs import PATIENCE
+from pinesy.studio.sent_page import sent_page
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]
@@ -62,6 +63,7 @@ def stop(session: Session, asked: Asked) -> dict[str, Any]:
 ENDPOINTS = {
     "job": job,
     "keep": keep,
+    "page": sent_page,
     "reload": reload,
     "state": state,
     "stop": stop,

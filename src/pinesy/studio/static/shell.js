@@ -87,6 +87,14 @@ function act(name) {
   return studio.attempt(async () => studio.receive(await studio.ask(`shell/${name}`)));
 }
 
+/** Save the rules and the sample as one file that answers without a studio. */
+async function send() {
+  const { name, page } = await studio.ask("shell/page", { sample: studio.sample });
+  const href = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+  make("a", { href, download: name }).click();
+  URL.revokeObjectURL(href);
+}
+
 async function pulse() {
   if (!document.hidden) await studio.refresh().catch(() => {});
   setTimeout(pulse, PULSE);
@@ -95,6 +103,7 @@ async function pulse() {
 studio.addEventListener("state", show);
 studio.addEventListener("go", (event) => document.getElementById(`tab-${event.detail}`)?.click());
 undo.addEventListener("click", () => act("undo"));
+document.getElementById("send").addEventListener("click", () => studio.attempt(send));
 window.addEventListener("focus", () => studio.refresh().catch(() => {}));
 
 const [rooms] = await Promise.all([
