@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser import DRAWS, picture
 from pinesy import NeuroSymbolic, parse
+from pinesy._common.png import png
 from pinesy.cli.studio_demo import demo_session
 from pinesy.problems import addition
 from pinesy.studio import Session
@@ -140,6 +141,13 @@ def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> No
     picture(tab, "studio-digits")
     tab.get_by_role("button", name="clear a_1").click()
     expect(tab.locator(".outputs .verdict").last).to_contain_text("nothing is known")
+    chooser = tab.get_by_label("a picture of a_1")
+    paper = np.full((50, 40), 255, np.uint8)
+    paper[5:45, 18:22] = 0
+    chooser.set_input_files({"name": "1.png", "mimeType": "image/png", "buffer": png(paper)})
+    expect(tab.get_by_alt_text("what is seen of a_1")).to_be_visible()
+    chooser.set_input_files({"name": "x.png", "mimeType": "image/png", "buffer": b"no picture"})
+    expect(tab.locator("#notices")).to_contain_text("x.png is no picture")
 
 
 def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None:

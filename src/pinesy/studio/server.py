@@ -39,7 +39,7 @@ def serve(
         server = Announcing(
             uvicorn.Config(
                 application(session, token),
-                log_level="warning",
+                log_level="critical",  # endpoints tell their own errors; the rest is of no use
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=GRACE,
