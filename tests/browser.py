@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from get_browser import ADVICE, find_browser
 
@@ -18,6 +18,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 DRAWS = os.environ.get("PINESY_PICTURES", "0") not in ("", "0")
 #: Milliseconds that a page may take, on a machine that does other things too.
 PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")

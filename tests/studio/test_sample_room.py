@@ -87,9 +87,9 @@ def test_rows_are_given_in_pages(client: TestClient) -> None:
 
 
 def test_a_million_rows_are_read_in_the_background_and_paged(rules: Path, tmp_path: Path) -> None:
-    """A tenth of them here: the way is the same."""
+    """Fewer of them here: the way is the same."""
     data = tmp_path / "many.csv"
-    data.write_text("sky,wind\n" + "dark,12\nclear,40\n" * 50_000)
+    data.write_text("sky,wind\n" + "dark,12\nclear,40\n" * 15_000)
     session = Session.open(rules, data)
     assert session.rows is not None
     client = client_of(session)
@@ -97,8 +97,8 @@ def test_a_million_rows_are_read_in_the_background_and_paged(rules: Path, tmp_pa
         session.rows.wait(0.05)
     assert [row["cells"] for row in first["rows"]] == [["dark", "12"], ["clear", "40"]]
     session.rows.wait()
-    last = ask(client, "rows", start=99_998, count=500)
-    assert (last["total"], [row["line"] for row in last["rows"]]) == (100_000, [100_000, 100_001])
+    last = ask(client, "rows", start=29_998, count=500)
+    assert (last["total"], [row["line"] for row in last["rows"]]) == (30_000, [30_000, 30_001])
 
 
 @pytest.mark.parametrize(
