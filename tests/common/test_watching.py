@@ -1,11 +1,12 @@
 """Work tells who watches it how far it is, and ends when it is told to."""
 
 import threading
+from typing import Literal
 
 import numpy as np
 import pytest
 
-from pinesy import Attribute, Iff, RuleSet, learn, why_not
+from pinesy import Attribute, Iff, RuleSet, audit, learn, why_not
 from pinesy._common.console import progress
 from pinesy._common.watching import Watch, WorkStopped, check_stop, watched_by
 from pinesy.problems import addition
@@ -59,6 +60,14 @@ def test_gradients_stop() -> None:
     with watched_by(watch), pytest.raises(WorkStopped):
         learn(RULES, days, ["wet"] * 7 + ["dry"] * 3, method="gradient")
     assert (watch.label, watch.done) == ("gradient steps", 1)
+
+
+@pytest.mark.parametrize("method", ["given", "counts"])
+def test_an_audit_stops(method: Literal["given", "counts"]) -> None:
+    watch = Watch()
+    watch.stop()
+    with watched_by(watch), pytest.raises(WorkStopped):
+        audit(RULES, {"rain": ["yes"] * 10}, ["wet"] * 7 + ["dry"] * 3, method=method)
 
 
 def test_why_not_is_answered_even_if_the_search_for_a_change_is_stopped() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_integer
+from pinesy._common.watching import check_stop
 from pinesy.exceptions import DataError
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import TrainingBatch
@@ -72,8 +73,12 @@ class LabelJudges:
         order = np.random.default_rng(seed).permutation(batch.n)
         fold = np.empty(batch.n, dtype=np.intp)
         fold[order] = np.arange(batch.n) % folds
-        parts = [batch.part(np.flatnonzero(fold != k)) for k in range(folds)]
-        return cls([learn(cascade, *part, method=method).cascade for part in parts], fold)
+        learned = []
+        for k in range(folds):
+            check_stop()
+            part = batch.part(np.flatnonzero(fold != k))
+            learned.append(learn(cascade, *part, method=method).cascade)
+        return cls(learned, fold)
 
     def of_sample(self, sample: int) -> Cascade:
         """Return the rules that judge a sample."""
@@ -99,4 +104,5 @@ class LabelJudges:
         for k, cascade in enumerate(self.cascades):
             rows = np.flatnonzero(self.fold == k)
             for begin in range(0, len(rows), CHUNK):
+                check_stop()
                 yield cascade, rows[begin : begin + CHUNK]
