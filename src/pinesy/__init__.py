@@ -20,7 +20,9 @@ _NAMES = {
         "LearningError PinesyError RuleSetError RulesTextError ShapeError "
         "UnknownAttributeError UnreachableError"
     ),
-    "pinesy.exchange": "to_dimacs to_onnx to_page to_problog",
+    "pinesy.exchange": (
+        "read_decision_table to_dimacs to_onnx to_page to_problog write_decision_table"
+    ),
     "pinesy.explanations": (
         "Change Explanation Formula Label WhyNot conditions explain margin smallest_change what_if "
         "why_not"

@@ -17,7 +17,14 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.exchange import to_dimacs, to_onnx, to_page, to_problog
+from pinesy.exchange import (
+    read_decision_table,
+    to_dimacs,
+    to_onnx,
+    to_page,
+    to_problog,
+    write_decision_table,
+)
 from pinesy.explanations import (
     Change,
     Explanation,
@@ -150,6 +157,7 @@ __all__ = [
     "parse",
     "parse_rule",
     "posterior",
+    "read_decision_table",
     "save",
     "shortcuts",
     "smallest_change",
@@ -160,4 +168,5 @@ __all__ = [
     "to_problog",
     "what_if",
     "why_not",
+    "write_decision_table",
 ]

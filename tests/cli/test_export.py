@@ -58,3 +58,33 @@ def test_uncertain_rules_are_refused(pinesy: Run, rules: Path, form: str) -> Non
     done = pinesy("export", form, rules)
     assert done.exit_code == 3
     assert "has no uncertain rules: the rule 'if pair where" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_tables_are_written_and_read(pinesy: Run, rules: Path, suffix: str) -> None:
+    pytest.importorskip("openpyxl")
+    written, back = rules.with_suffix(suffix), rules.with_name("back.rules")
+    done = pinesy("export", "table", rules, "-o", written)
+    assert (done.exit_code, done.output) == (0, "")
+    done = pinesy("import", "table", written, "-o", back)
+    assert (done.exit_code, done.output) == (0, "")
+    assert library.load(back) == library.load(rules)
+
+
+def test_the_table_of_the_help_is_one(pinesy: Run, tmp_path: Path) -> None:
+    lines = [line.strip() for line in pinesy("import", "table", "--help").stdout.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("kind, "))
+    path = tmp_path / "triage.csv"
+    text = "\n".join(lines[start : start + 4]).replace("{no, yes}", '"{no, yes}"')
+    path.write_text(text.replace(",  ", ",").replace(", ", ",").replace("no,yes", "no, yes"))
+    done = pinesy("import", "table", path, "-o", tmp_path / "triage.rules")
+    assert (done.exit_code, done.output) == (0, "")
+    assert len(library.load(tmp_path / "triage.rules")["urgent"]) == 2
+
+
+def test_a_wrong_table_is_refused_with_its_place(pinesy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("if a,then b\n1,2\n")
+    done = pinesy("import", "table", path, "-o", tmp_path / "t.rules")
+    assert done.exit_code == 3
+    assert "t.csv: row 1, column A: the domain of 'a' is not known" in done.stderr

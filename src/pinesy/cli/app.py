@@ -15,7 +15,7 @@ from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
-from pinesy.cli.exchange_commands import cnf, onnx, problog
+from pinesy.cli.exchange_commands import cnf, imports, onnx, problog, table
 from pinesy.cli.explain_command import explain
 from pinesy.cli.export_command import export
 from pinesy.cli.induce_command import induce
@@ -78,9 +78,10 @@ for command in (
     studio,
 ):
     app.command()(command)
-for form in (onnx, problog, cnf):
+for form in (onnx, problog, cnf, table):
     export.command()(form)
 app.add_typer(export, name="export")
+app.add_typer(imports, name="import")
 
 
 def _version(wanted: bool) -> None:

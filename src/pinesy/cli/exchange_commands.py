@@ -1,4 +1,4 @@
-"""The commands ``pinesy export onnx``, ``problog`` and ``cnf``."""
+"""The commands ``pinesy export onnx``, ``problog``, ``cnf``, ``table`` and ``pinesy import``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +11,7 @@ from pinesy._common.files import writing_bytes
 from pinesy.cli import options
 from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
+from pinesy.exchange.table_sheets import SUFFIXES
 from pinesy.model.storage import load_rules
 
 T = TypeVar("T")
@@ -31,6 +32,15 @@ Given = Annotated[
     typer.Option(
         "--transform", help="The inputs are probabilities, and the graph transforms them."
     ),
+]
+TableFile = Annotated[
+    Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
+]
+TableSource = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="A decision table in a .csv or .xlsx file.")
+]
+NewRules = Annotated[
+    Path, typer.Option("--output", "-o", help="Write to this .rules or .json file.")
 ]
 Queries = Annotated[
     list[str] | None,
@@ -114,3 +124,46 @@ def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
     clauses = pinesy.to_dimacs(load_rules(rules))
     with open_output(output) as stream:
         stream.writelines(f"{line}\n" for line in clauses.lines())
+
+
+def table(rules: options.RulesFile, output: TableFile) -> None:
+    """Write rules as a decision table: a row for each, for CSV or Excel.
+
+    A workbook has a sheet for each attribute that rules conclude on. Change it,
+    and read it with pinesy import table.
+
+    [bold]Examples[/bold]
+      pinesy export table sum.rules -o sum.xlsx
+    """
+    options.check_output(output, SUFFIXES, [rules])
+    cascade = load_rules(rules)
+    _with_extra(lambda: pinesy.write_decision_table(cascade, output))
+
+
+imports = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@imports.callback()
+def _about() -> None:
+    """Make rules of what other programs write."""
+
+
+@imports.command("table")
+def import_table(source: TableSource, output: NewRules) -> None:
+    """Make rules of a decision table in a CSV or Excel file.
+
+    The header says what columns hold: "if NAME" and "then NAME" conditions and
+    conclusions, "s" and "r" parameters, "kind" whether a row is an if (the
+    default), an iff, or the domain of each attribute:
+      kind,    if age,            if pain,    then urgent,  r
+      domain,  number cuts {65},  {no, yes},  {no, yes},
+      if,      >= 65,             yes,        yes,          0.1
+      iff,     -,                 no,         no,
+    A cell is a value, a set {a, b}, a comparison, an interval [30, 65), or - for
+    any. Formulas of Excel are refused, not evaluated.
+
+    [bold]Examples[/bold]
+      pinesy import table triage.xlsx -o triage.rules
+    """
+    options.check_output(output, [".rules", ".json"], [source])
+    pinesy.save(_with_extra(lambda: pinesy.read_decision_table(source)), output)

@@ -139,6 +139,25 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     return rule
 
 
+def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribute:
+    """Return the attribute that a declaration writes; `attributes` may be its factors.
+
+    Examples
+    --------
+    >>> parse_attribute("number age cuts {30, 65}").domain
+    ('<30', '[30, 65)', '>=65')
+    """
+    known = {a.name: a for a in attributes}
+    statements = _Statements(text, known)
+    reader = statements.reader
+    if reader.token.text not in ("attribute", "number", "product"):
+        reader.fail(f"expected a declaration, found {reader.token.text!r:.60}")
+    statements.statement()
+    if reader.token.kind != "end":
+        reader.fail(f"expected the end, found {reader.token.text!r:.60}")
+    return next(a for name, a in statements.attributes.items() if name not in known)
+
+
 def _version(reader: Reader) -> int:
     """Read ``version 2``."""
     reader.expect("version")

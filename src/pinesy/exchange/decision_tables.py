@@ -1,0 +1,336 @@
+"""Decision tables: rules as rows, conditions and conclusions as columns, in CSV and Excel files.
+
+The header says what a column holds: ``if NAME`` a condition on an attribute, ``then NAME`` a
+conclusion, ``if`` alone any other premise, ``s`` and ``r`` the parameters, ``kind`` whether a row
+is an ``if``, an ``iff`` or the ``domain`` of each attribute, and ``note`` anything.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinesy._common.validation import check_degree
+from pinesy.exceptions import DataError, PinesyError, RulesTextError, placed
+from pinesy.exchange.table_cells import (
+    ANY,
+    AttributeCells,
+    one_line,
+    read_domain,
+    read_premise,
+    write_domain,
+)
+from pinesy.exchange.table_sheets import TableSheet, check_suffix, read_sheets, write_sheets
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.propositions import Premise, Proposition
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import format_name, format_subset
+
+IF, THEN, KIND, S, R, NOTE, DOMAIN = "if", "then", "kind", "s", "r", "note", "domain"
+#: Values of a column that the error of a missing domain shows.
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """What a column holds: its word, and for conditions and conclusions the attribute's name."""
+
+    word: str
+    name: str = ""
+
+    @property
+    def header(self) -> str:
+        """The header."""
+        return f"{self.word} {format_name(self.name)}" if self.name else self.word
+
+
+def read_decision_table(
+    path: str | os.PathLike[str], attributes: Iterable[Attribute] = ()
+) -> Cascade:
+    """Return the rules of a decision table in a CSV or Excel file; see docs/exchange.md.
+
+    Parameters
+    ----------
+    path : a ``.csv`` or ``.xlsx`` file; of a workbook all sheets that hold something are read
+    attributes : those whose domains the table does not tell
+
+    Raises
+    ------
+    DataError
+        Names the sheet, the row and the column. Formulas of Excel are not evaluated, but refused.
+    """
+    path = Path(path)
+    sheets = read_sheets(path)
+    with placed(str(path)):
+        if not sheets:
+            raise DataError("the table is empty; it begins with a header such as 'if a', 'then b'")
+        tables = [_Table(sheet, _header(sheet)) for sheet in sheets]
+        known = _domains(tables, {a.name: a for a in attributes})
+        cells = {name: AttributeCells(a) for name, a in known.items()}
+        sets: dict[str, list[Rule]] = {}
+        for table in tables:
+            for rule in table.rules(cells):
+                sets.setdefault(rule.conclusion.attribute.name, []).append(rule)
+        if not sets:
+            raise DataError("the table has no rules: a row for each comes after the header")
+        return Cascade(*map(RuleSet, sets.values()), attributes=known.values())
+
+
+def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str]) -> None:
+    """Write rules as a decision table to a CSV file, or a workbook with a sheet for each rule set.
+
+    `read_decision_table` gives equal rules back. A premise that does not fit into a cell for each
+    attribute, such as a formula, stands in the column ``if``.
+    """
+    path = Path(path)
+    check_suffix(path)
+    cascade = as_cascade(rules)
+    parts = [cascade.stated] if path.suffix.lower() == ".csv" else [(s,) for s in cascade.stated]
+    waiting = {a.name: a for a in declaration_order(cascade.attributes) if a.formula is None}
+    used = {a.name for part in cascade.stated for a in (*part.inputs, part.output)}
+    unused = [name for name in waiting if name not in used]
+    cells = {name: AttributeCells(a) for name, a in waiting.items()}
+    sheets = []
+    for part in parts:
+        sheets.append(_sheet(part, cells, waiting, unused))
+        unused = []
+    write_sheets(path, sheets)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _header(sheet: TableSheet) -> list[TableColumn | None]:
+    """Return what the columns hold; None for one without a header."""
+    columns: list[TableColumn | None] = []
+    for place, text in enumerate(sheet.rows[0]):
+        word, _, rest = text.partition(" ")
+        word, name = word.lower(), rest.strip()
+        if len(name) > 2 and name[0] == name[-1] == "`":
+            name = name[1:-1]
+        column = TableColumn(word, name) if text else None
+        with placed(sheet.place(0, place)):
+            _check_column(column, columns)
+        columns.append(column)
+    return columns
+
+
+def _check_column(column: TableColumn | None, before: Sequence[TableColumn | None]) -> None:
+    if column is None:
+        return
+    named = column.word in (IF, THEN) and column.name
+    if not named and column not in map(TableColumn, (IF, KIND, S, R, NOTE)):
+        raise DataError(
+            f"the header {column.header!r:.60} says nothing; write 'if NAME' over conditions, "
+            "'then NAME' over conclusions, or kind, s, r, note"
+        )
+    if column.word in (KIND, S, R) and column in before:
+        raise DataError(f"there are two columns {column.word!r}; one is enough")
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A sheet whose header was read."""
+
+    sheet: TableSheet
+    columns: list[TableColumn | None]
+
+    def cells(self, row: int) -> Iterator[tuple[int, TableColumn, str]]:
+        """Yield the cells of a row that hold something, with their place and column."""
+        for place, text in enumerate(self.sheet.rows[row]):
+            column = self.columns[place] if place < len(self.columns) else None
+            if text and column is None:
+                with placed(self.sheet.place(row, place)):
+                    raise DataError(f"{text!r:.60} stands in a column without a header")
+            if column is not None and text not in ANY and column.word != NOTE:
+                yield place, column, text
+
+    def kind(self, row: int) -> str:
+        """Return whether a row is an ``if``, an ``iff`` or a ``domain``."""
+        for place, column, text in self.cells(row):
+            if column.word == KIND:
+                if text.lower() not in (IF, "iff", DOMAIN):
+                    with placed(self.sheet.place(row, place)):
+                        raise DataError(f"{text!r:.60} is no kind of row: if, iff or domain")
+                return text.lower()
+        return IF
+
+    def domain_cells(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the names of attributes with the cells of their domains, and where these are."""
+        for row in range(1, len(self.sheet.rows)):
+            if self.kind(row) == DOMAIN:
+                for place, column, text in self.cells(row):
+                    if column.name:
+                        yield column.name, text, self.sheet.place(row, place)
+
+    def rules(self, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
+        """Yield the rules of the rows."""
+        for row in range(1, len(self.sheet.rows)):
+            if self.kind(row) != DOMAIN and any(self.cells(row)):
+                yield from self._row_rules(row, known)
+
+    def _row_rules(self, row: int, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
+        premise: list[Proposition] = []
+        conclusions: list[Proposition] = []
+        given: dict[str, float] = {}
+        for place, column, text in self.cells(row):
+            with _at(self.sheet.place(row, place)):
+                if column.name:
+                    part = conclusions if column.word == THEN else premise
+                    part.append(known[column.name].read(text))
+                elif column.word == IF:
+                    attributes = {name: cells.attribute for name, cells in known.items()}
+                    premise += read_premise(text, attributes).propositions
+                elif column.word != KIND:
+                    given[column.word] = _degree(text, column.word)
+        with _at(self.sheet.place(row)):
+            if not premise:
+                raise DataError(
+                    "there is no condition, and a rule needs one; if it holds always, write the "
+                    "set of all values of an attribute"
+                )
+            if not conclusions:
+                raise DataError("there is no conclusion: nothing stands in a column 'then NAME'")
+            s = 0.0 if self.kind(row) == "iff" else 1.0
+            for conclusion in conclusions:
+                yield Rule(Premise(tuple(premise)), conclusion, given.get(S, s), given.get(R, 0.0))
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Make of any error in a block a `DataError` that says where it is."""
+    try:
+        yield
+    except PinesyError as error:
+        told = str(error)
+        if isinstance(error, RulesTextError):  # its line and column are those of a made-up text
+            told = told.removeprefix(f"line {error.line}, column {error.column}: ")
+        raise DataError(f"{where}: {told}") from None
+
+
+def _degree(text: str, word: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        cure = "; write a decimal point" * ("," in text)
+        raise DataError(f"{word} is {text!r:.60}, which is no number{cure}") from None
+    return check_degree(number, word)
+
+
+def _domains(tables: Sequence[_Table], given: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """Return the attributes of all columns by name."""
+    known = dict(given)
+    waiting = [cell for table in tables for cell in table.domain_cells()]
+    while waiting:
+        later = [cell for cell in waiting if not _declare(known, *cell)]
+        if len(later) == len(waiting):  # products of factors that nobody declares
+            name, text, where = later[0]
+            with _at(where):
+                read_domain(text, name, {key: a for key, a in known.items() if key != name})
+        waiting = later
+    for table in tables:
+        for place, column in enumerate(table.columns):
+            if column is not None and column.name and column.name not in known:
+                _refuse_unknown(table, place, column.name)
+    return known
+
+
+def _declare(known: dict[str, Attribute], name: str, text: str, where: str) -> bool:
+    """Add the attribute of a cell to those that are known; False if its factors are not yet."""
+    others = {key: a for key, a in known.items() if key != name}
+    with _at(where):
+        try:
+            attribute = read_domain(text, name, others)
+        except PinesyError:
+            if text.startswith("product "):
+                return False
+            raise
+        if known.setdefault(name, attribute) != attribute:
+            raise DataError(f"the domain of {name!r} is another one than that given before")
+    return True
+
+
+def _refuse_unknown(table: _Table, place: int, name: str) -> None:
+    rows = (row for row in table.sheet.rows[1:] if place < len(row) and row[place] not in ANY)
+    plain = (row[place] for row in rows if not row[place].startswith(("{", "<", ">", "[", "(")))
+    values = [int(text) if text.isdecimal() else text for text in dict.fromkeys(plain)]
+    shown = format_subset(values[:SHOWN])
+    raise DataError(
+        f"{table.sheet.place(0, place)}: the domain of {name!r} is not known; write it, such as "
+        f"{shown if shown != '{}' else '{no, yes}'}, below the header in a row whose 'kind' is "
+        "'domain', or give attributes="
+    )
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _sheet(
+    part: Sequence[RuleSet],
+    known: Mapping[str, AttributeCells],
+    waiting: dict[str, Attribute],
+    unused: Sequence[str],
+) -> TableSheet:
+    """Return the sheet of some rule sets.
+
+    Parameters
+    ----------
+    known : all attributes
+    waiting : the attributes whose domains are not written yet
+    unused : those that no rule uses, which get a column all the same
+    """
+    rules = [rule for rule_set in part for rule in rule_set.rules]
+    used = (p.attribute for rule in rules for p in rule.premise.propositions)
+    names = [*dict.fromkeys(a.name for a in used if a.formula is None), *unused]
+    cells = [_premise_cells(rule.premise, names, known) for rule in rules]
+    columns = [
+        TableColumn(KIND),
+        *(TableColumn(IF, name) for name in names),
+        *[TableColumn(IF)] * any("" in row for row in cells),
+        *(TableColumn(THEN, s.output.name) for s in part),
+        TableColumn(S),
+        TableColumn(R),
+    ]
+    rows = [[c.header for c in columns], _domain_row(columns, waiting)]
+    for rule, premise in zip(rules, cells, strict=True):
+        rows.append(_rule_row(rule, premise, columns, known))
+    return TableSheet(part[0].output.name, rows)
+
+
+def _domain_row(columns: Sequence[TableColumn], waiting: dict[str, Attribute]) -> list[str]:
+    row = [DOMAIN]
+    for column in columns[1:]:
+        attribute = waiting.pop(column.name, None) if column.name else None
+        row.append("" if attribute is None else write_domain(attribute))
+    return row
+
+
+def _premise_cells(
+    premise: Premise, names: Sequence[str], known: Mapping[str, AttributeCells]
+) -> dict[str, str]:
+    """Return the cells of a premise by attribute, or by "" where it does not fit into these."""
+    where = {name: place for place, name in enumerate(names)}
+    places = [where.get(p.attribute.name, -1) for p in premise.propositions]
+    if places == sorted(set(places)) and places[0] >= 0:
+        return {p.attribute.name: known[p.attribute.name].write(p) for p in premise.propositions}
+    return {"": one_line(str(premise))}
+
+
+def _rule_row(
+    rule: Rule,
+    premise: Mapping[str, str],
+    columns: Sequence[TableColumn],
+    known: Mapping[str, AttributeCells],
+) -> list[str]:
+    name = rule.conclusion.attribute.name
+    texts = {
+        TableColumn(KIND): "iff" if rule.s == rule.r == 0.0 else IF,
+        TableColumn(THEN, name): known[name].write(rule.conclusion),
+        TableColumn(S): repr(rule.s).removesuffix(".0"),
+        TableColumn(R): repr(rule.r).removesuffix(".0"),
+        **{TableColumn(IF, key): cell for key, cell in premise.items()},
+    }
+    return [texts.get(column, "") for column in columns]

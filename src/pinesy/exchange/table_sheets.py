@@ -1,0 +1,211 @@
+"""Sheets of texts in CSV and Excel files; formulas are refused, never evaluated."""
+
+import csv
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from pinesy._common.files import read_text, reading, writing, writing_bytes
+from pinesy.exceptions import DataError
+from pinesy.rules.cut_texts import number_text
+
+#: What Excel can hold.
+MAX_ROWS, MAX_COLUMNS, MAX_TEXT, MAX_TITLE = 1_048_576, 16_384, 32_767, 31
+#: Digits of numbers that it keeps.
+MAX_DIGITS = 15
+SUFFIXES = (".csv", ".xlsx")
+SEPARATORS = (",", ";", "\t")
+_FORBIDDEN = dict.fromkeys(map(ord, "[]:*?/\\'"), "_")
+
+
+@dataclass(frozen=True)
+class TableSheet:
+    """A sheet: rows of texts, without blanks around them.
+
+    Attributes
+    ----------
+    title : of a sheet in a workbook; empty for a CSV file
+    """
+
+    title: str
+    rows: list[list[str]]
+
+    def place(self, row: int, column: int | None = None) -> str:
+        """Say where a cell is, or a row, counted from 0, by the names that spreadsheets use."""
+        sheet = f"sheet {self.title!r}, " if self.title else ""
+        if column is None:
+            return f"{sheet}row {row + 1}"
+        header = self.rows[0][column] if row and column < len(self.rows[0]) else ""
+        named = f" ({header!r:.60})" if header else ""
+        return f"{sheet}row {row + 1}, column {column_letters(column)}{named}"
+
+
+def column_letters(number: int) -> str:
+    """Return the name of a column: ``A``, ``B``, ..., ``Z``, ``AA``.
+
+    Examples
+    --------
+    >>> [column_letters(n) for n in (0, 25, 26, 701, 702)]
+    ['A', 'Z', 'AA', 'ZZ', 'AAA']
+    """
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def check_suffix(path: Path) -> None:
+    """Raise `DataError` unless a file is one of those that are read and written here."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise DataError(f"{path}: a decision table is a .csv or .xlsx file, not {path.suffix!r}")
+
+
+def read_sheets(path: Path) -> list[TableSheet]:
+    """Return the sheets of a file that hold something."""
+    check_suffix(path)
+    is_csv = path.suffix.lower() == ".csv"
+    sheets = [_read_csv(path)] if is_csv else list(_read_workbook(path))
+    return [sheet for sheet in sheets if any(any(row) for row in sheet.rows)]
+
+
+def _read_csv(path: Path) -> TableSheet:
+    text = StringIO(read_text(path), newline="")
+    separator = max(SEPARATORS, key=text.readline().count)
+    text.seek(0)
+    try:
+        rows = list(csv.reader(text, delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise DataError(f"{path}: no CSV file: {error}") from None
+    return TableSheet("", [[cell.strip() for cell in row] for row in rows])
+
+
+def write_sheets(path: Path, sheets: Sequence[TableSheet]) -> None:
+    """Write sheets to a workbook, or the only one to a CSV file."""
+    if path.suffix.lower() == ".csv":
+        (sheet,) = sheets
+        with writing(path) as stream:
+            csv.writer(stream, lineterminator="\n").writerows(sheet.rows)
+    else:
+        _write_workbook(path, sheets)
+
+
+# --- Excel ---------------------------------------------------------------------------------------
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"Excel files need {error.name}, which is not installed; pip install 'pinesy[excel]', "
+            "or use a .csv file",
+            name=error.name,
+        ) from None
+    return openpyxl
+
+
+def _read_workbook(path: Path) -> Iterator[TableSheet]:
+    openpyxl = _openpyxl()
+    with reading(path):
+        content = path.read_bytes()
+    try:
+        book = openpyxl.load_workbook(BytesIO(content))
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
+        raise DataError(f"{path}: no workbook of Excel that can be read: {error!s:.200}") from None
+    for sheet in book.worksheets:
+        if sheet.merged_cells.ranges:
+            first = next(iter(sheet.merged_cells.ranges))
+            raise DataError(
+                f"{path}: sheet {sheet.title!r}, cells {first.coord}: merged cells have one "
+                "content for all of them; unmerge them, and write it in each"
+            )
+        rows = [[_cell_text(cell, path, sheet.title) for cell in row] for row in sheet.iter_rows()]
+        yield TableSheet(sheet.title, rows)
+
+
+def _cell_text(cell: Any, path: Path, title: str) -> str:
+    """Return what a cell shows, in the language of rules."""
+    value = cell.value
+    where = f"{path}: sheet {title!r}, row {cell.row}, column {cell.column_letter}"
+    if cell.data_type == "f":
+        raise DataError(
+            f"{where}: a formula ({value!s:.40}), which is not evaluated; put its value there "
+            "(copy, paste as values)"
+        )
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str) and cell.data_type != "e":
+        return value.strip()
+    kind = "an error" if cell.data_type == "e" else f"a {type(value).__name__}"
+    raise DataError(f"{where}: {kind} ({value!s:.40}); write a text or a number")
+
+
+def _write_workbook(path: Path, sheets: Sequence[TableSheet]) -> None:
+    book = _openpyxl().Workbook()
+    book.remove(book.active)
+    titles: set[str] = set()
+    for sheet in sheets:
+        _check_limits(sheet, path)
+        page = book.create_sheet(_free_title(sheet.title, titles))
+        for i, row in enumerate(sheet.rows, 1):
+            for j, text in enumerate(row, 1):
+                if text:
+                    _fill(page.cell(i, j), text)
+        page.freeze_panes = "A2"
+    with writing_bytes(path) as stream:
+        book.save(stream)
+
+
+def _check_limits(sheet: TableSheet, path: Path) -> None:
+    longest = max(len(text) for row in sheet.rows for text in row)
+    shape = len(sheet.rows), max(map(len, sheet.rows))
+    if shape[0] > MAX_ROWS or shape[1] > MAX_COLUMNS or longest > MAX_TEXT:
+        raise DataError(
+            f"{path}: the rules on {sheet.title!r} take {shape[0]:,} rows, {shape[1]:,} columns "
+            f"and cells of {longest:,} characters; Excel holds {MAX_ROWS:,}, {MAX_COLUMNS:,} and "
+            f"{MAX_TEXT:,}: write a .csv or .rules file"
+        )
+
+
+def _free_title(title: str, taken: set[str]) -> str:
+    """Return a title that Excel takes, other than those that are taken."""
+    plain = title.translate(_FORBIDDEN)[:MAX_TITLE] or "_"
+    number, free = 1, plain
+    while free.casefold() in taken:
+        number += 1
+        free = f"{plain[: MAX_TITLE - len(str(number)) - 1]} {number}"
+    taken.add(free.casefold())
+    return free
+
+
+def _fill(cell: Any, text: str) -> None:
+    """Write a text, or a number where it is one; never a formula."""
+    if not text.isprintable():
+        raise DataError(f"Excel cannot hold the text {text!r:.80}; write a .csv or .rules file")
+    number = _number(text)
+    cell.value = text if number is None else number
+    if isinstance(cell.value, str):
+        cell.data_type = "s"
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text is the shortest form of; None where Excel would change it."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if isfinite(number) and len(text) <= MAX_DIGITS and number_text(number) == text:
+        return int(number) if number.is_integer() else number
+    return None
