@@ -215,6 +215,24 @@ def test_merged_cells_are_refused(tmp_path: Path) -> None:
         read_decision_table(path)
 
 
+def test_what_would_fill_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = csv_file(tmp_path, "kind,if a,then b\ndomain,{0..99},{0..99}\nif,1,1\n")
+    monkeypatch.setenv("PINESY_MAX_VALUES", "150")
+    with pytest.raises(DataError, match=r"row 2, column C .*would have 100 values"):
+        read_decision_table(path)
+    path = workbook(tmp_path, [["if a", "then b"], [1, "yes"]])
+    book = openpyxl.load_workbook(path)
+    book.active.cell(1_048_576, 16_384).value = "far"
+    book.save(path)
+    with pytest.raises(DataError, match=r"sheet 'sheet 1': 17,179,869,184 cells"):
+        read_decision_table(path)
+    monkeypatch.setattr(table_sheets, "MAX_UNPACKED", 1000)
+    with pytest.raises(DataError, match=r"bytes, and a table has 1,000 at most"):
+        read_decision_table(path)
+
+
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table.xlsx").write_bytes(b"not a workbook")
     with pytest.raises(DataError, match=r"table.xlsx: no workbook of Excel"):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pinesy._common.budgets import budget, value_limit
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import DataError, PinesyError, RulesTextError, placed
 from pinesy.exchange.table_cells import (
@@ -64,7 +65,7 @@ def read_decision_table(
     """
     path = Path(path)
     sheets = read_sheets(path)
-    with placed(str(path)):
+    with placed(str(path)), budget(value_limit(None)):
         if not sheets:
             raise DataError("the table is empty; it begins with a header such as 'if a', 'then b'")
         tables = [_Table(sheet, _header(sheet)) for sheet in sheets]

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pinesy._common.files import read_text, reading, writing, writing_bytes
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, placed
 from pinesy.rules.cut_texts import number_text
 
 #: What Excel can hold.
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT, MAX_TITLE = 1_048_576, 16_384, 32_767, 31
+#: What is read of a workbook: bytes once it is unpacked, and cells of a sheet, blank ones included.
+MAX_UNPACKED, MAX_CELLS = 50_000_000, 5_000_000
 #: Digits of numbers that it keeps.
 MAX_DIGITS = 15
 SUFFIXES = (".csv", ".xlsx")
@@ -115,10 +117,14 @@ def _read_workbook(path: Path) -> Iterator[TableSheet]:
     with reading(path):
         content = path.read_bytes()
     try:
+        with placed(str(path)), zipfile.ZipFile(BytesIO(content)) as archive:
+            _check_size(sum(part.file_size for part in archive.infolist()), MAX_UNPACKED, "bytes")
         book = openpyxl.load_workbook(BytesIO(content))
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
         raise DataError(f"{path}: no workbook of Excel that can be read: {error!s:.200}") from None
     for sheet in book.worksheets:
+        with placed(f"{path}: sheet {sheet.title!r}"):
+            _check_size(sheet.max_row * sheet.max_column, MAX_CELLS, "cells")
         if sheet.merged_cells.ranges:
             first = next(iter(sheet.merged_cells.ranges))
             raise DataError(
@@ -127,6 +133,11 @@ def _read_workbook(path: Path) -> Iterator[TableSheet]:
             )
         rows = [[_cell_text(cell, path, sheet.title) for cell in row] for row in sheet.iter_rows()]
         yield TableSheet(sheet.title, rows)
+
+
+def _check_size(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise DataError(f"{count:,} {what}, and a table has {most:,} at most; save it as .csv")
 
 
 def _cell_text(cell: Any, path: Path, title: str) -> str:
