@@ -36,7 +36,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class TableColumn:
+class DecisionColumn:
     """What a column holds: its word, and for conditions and conclusions the attribute's name."""
 
     word: str
@@ -104,26 +104,26 @@ def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str])
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _header(sheet: TableSheet) -> list[TableColumn | None]:
+def _header(sheet: TableSheet) -> list[DecisionColumn | None]:
     """Return what the columns hold; None for one without a header."""
-    columns: list[TableColumn | None] = []
+    columns: list[DecisionColumn | None] = []
     for place, text in enumerate(sheet.rows[0]):
         word, _, rest = text.partition(" ")
         word, name = word.lower(), rest.strip()
         if len(name) > 2 and name[0] == name[-1] == "`":
             name = name[1:-1]
-        column = TableColumn(word, name) if text else None
+        column = DecisionColumn(word, name) if text else None
         with placed(sheet.place(0, place)):
             _check_column(column, columns)
         columns.append(column)
     return columns
 
 
-def _check_column(column: TableColumn | None, before: Sequence[TableColumn | None]) -> None:
+def _check_column(column: DecisionColumn | None, before: Sequence[DecisionColumn | None]) -> None:
     if column is None:
         return
     named = column.word in (IF, THEN) and column.name
-    if not named and column not in map(TableColumn, (IF, KIND, S, R, NOTE)):
+    if not named and column not in map(DecisionColumn, (IF, KIND, S, R, NOTE)):
         raise DataError(
             f"the header {column.header!r:.60} says nothing; write 'if NAME' over conditions, "
             "'then NAME' over conclusions, or kind, s, r, note"
@@ -137,9 +137,9 @@ class _Table:
     """A sheet whose header was read."""
 
     sheet: TableSheet
-    columns: list[TableColumn | None]
+    columns: list[DecisionColumn | None]
 
-    def cells(self, row: int) -> Iterator[tuple[int, TableColumn, str]]:
+    def cells(self, row: int) -> Iterator[tuple[int, DecisionColumn, str]]:
         """Yield the cells of a row that hold something, with their place and column."""
         for place, text in enumerate(self.sheet.rows[row]):
             column = self.columns[place] if place < len(self.columns) else None
@@ -288,12 +288,12 @@ def _sheet(
     names = [*dict.fromkeys(a.name for a in used if a.formula is None), *unused]
     cells = [_premise_cells(rule.premise, names, known) for rule in rules]
     columns = [
-        TableColumn(KIND),
-        *(TableColumn(IF, name) for name in names),
-        *[TableColumn(IF)] * any("" in row for row in cells),
-        *(TableColumn(THEN, s.output.name) for s in part),
-        TableColumn(S),
-        TableColumn(R),
+        DecisionColumn(KIND),
+        *(DecisionColumn(IF, name) for name in names),
+        *[DecisionColumn(IF)] * any("" in row for row in cells),
+        *(DecisionColumn(THEN, s.output.name) for s in part),
+        DecisionColumn(S),
+        DecisionColumn(R),
     ]
     rows = [[c.header for c in columns], _domain_row(columns, waiting)]
     for rule, premise in zip(rules, cells, strict=True):
@@ -301,7 +301,7 @@ def _sheet(
     return TableSheet(part[0].output.name, rows)
 
 
-def _domain_row(columns: Sequence[TableColumn], waiting: dict[str, Attribute]) -> list[str]:
+def _domain_row(columns: Sequence[DecisionColumn], waiting: dict[str, Attribute]) -> list[str]:
     row = [DOMAIN]
     for column in columns[1:]:
         attribute = waiting.pop(column.name, None) if column.name else None
@@ -323,15 +323,15 @@ def _premise_cells(
 def _rule_row(
     rule: Rule,
     premise: Mapping[str, str],
-    columns: Sequence[TableColumn],
+    columns: Sequence[DecisionColumn],
     known: Mapping[str, AttributeCells],
 ) -> list[str]:
     name = rule.conclusion.attribute.name
     texts = {
-        TableColumn(KIND): "iff" if rule.s == rule.r == 0.0 else IF,
-        TableColumn(THEN, name): known[name].write(rule.conclusion),
-        TableColumn(S): repr(rule.s).removesuffix(".0"),
-        TableColumn(R): repr(rule.r).removesuffix(".0"),
-        **{TableColumn(IF, key): cell for key, cell in premise.items()},
+        DecisionColumn(KIND): "iff" if rule.s == rule.r == 0.0 else IF,
+        DecisionColumn(THEN, name): known[name].write(rule.conclusion),
+        DecisionColumn(S): repr(rule.s).removesuffix(".0"),
+        DecisionColumn(R): repr(rule.r).removesuffix(".0"),
+        **{DecisionColumn(IF, key): cell for key, cell in premise.items()},
     }
     return [texts.get(column, "") for column in columns]
