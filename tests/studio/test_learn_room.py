@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from pinesy import Cascade, learn, load
+from pinesy import Cascade, learn, load, parse
 from pinesy._common.watching import check_stop
-from pinesy.studio import Session, learn_room
+from pinesy.studio import Session, learn_room, learning_runs
 from studio.conftest import ask, client_of
 
 
@@ -109,9 +109,17 @@ def test_names_that_files_must_not_have(data_client: TestClient, name: Any) -> N
     assert answer.status_code == 422
 
 
-def test_rules_are_induced(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
+def test_rules_are_induced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
+
+    def quick(table: Any, target: str, **how: Any) -> Cascade:
+        assert (list(table), target, how["max_rules"]) == (["age", "risk"], "risk", 4)
+        return parse(
+            "number age cuts {50} attribute risk in {high, low} "
+            "if age >= 50 then risk in {high} if age < 50 then risk in {low}"
+        )
+
+    monkeypatch.setattr(learning_runs, "induce", quick)  # which other tests run
     rules, data = tmp_path / "risk.rules", tmp_path / "people.csv"
     rules.write_text(
         "number age cuts {30} attribute risk in {low, high} "
