@@ -1,9 +1,9 @@
 """Attributes by name: a user may give an attribute or its name, anywhere."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Protocol
 
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 
 
 class Named(Protocol):
@@ -24,7 +24,10 @@ def name_of(key: Any) -> Any:
     >>> name_of("rain")
     'rain'
     """
-    return getattr(key, "name", key)
+    name = getattr(key, "name", key)
+    if not isinstance(name, Hashable):
+        raise UnknownAttributeError(f"{key!r:.60} is no attribute, and no name of one")
+    return name
 
 
 def by_name(

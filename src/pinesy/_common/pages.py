@@ -90,6 +90,15 @@ def new_axes() -> Any:
     return Figure(**SIZE).subplots()
 
 
+def axes_for(axes: Any) -> Any:
+    """Return the axes that a user gives, or new ones if there are none."""
+    if axes is None:
+        return new_axes()
+    if not hasattr(axes, "get_figure"):
+        raise DataError(f"axes is {axes!r:.60}; give axes of Matplotlib, or leave them out")
+    return axes
+
+
 def plot_text(text: str, most: int = 30) -> str:
     """Return a text that Matplotlib does not read as a formula, and not too long a one."""
     return cut(text, most).replace("$", r"\$")

@@ -1,7 +1,7 @@
 """Checks shared by all layers: one wording, the value and the cure in every message."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import inf, isinf, nan
 from typing import Any, TypeGuard
 
@@ -14,6 +14,17 @@ from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, 
 MOST_NAMES, LONGEST_NAME = 2000, 100
 
 FloatArray = npt.NDArray[np.float64]
+
+
+def printable(text: str) -> str:
+    r"""Return a text with control characters written out: what a file says moves no cursor.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
@@ -29,7 +40,7 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     if near:
         return f"; did you mean {near[0]!r}?"
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    shown = ", ".join(f"{n:.60}" for n in names[:8]) + more
+    shown = ", ".join(printable(f"{n:.60}") for n in names[:8]) + more
     return f"; known: {shown or 'none'}"
 
 
@@ -81,6 +92,37 @@ def check_unmasked(content: object, what: str) -> None:
 def listed(names: Sequence[str]) -> str:
     """Return names one after the other, the first ones if they are many."""
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
+
+
+def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    """Tell whether a value can be gone through; an array without axes cannot."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+
+
+def shape_of(content: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, or of what one is made of; None for rows of unequal lengths."""
+    try:
+        return tuple(np.shape(content))
+    except ValueError:
+        return None
+
+
+def is_word(value: object, words: Collection[str]) -> bool:
+    """Tell whether a value is one of some words; arrays, which compare by entry, are none."""
+    return isinstance(value, str) and value in words
+
+
+def as_list(things: Any, what: str, error: type[PinesyError] = DataError) -> list[Any]:
+    """Return a collection as a list, or raise `error`: one text is none.
+
+    Examples
+    --------
+    >>> as_list({"a", "a"}, "names")
+    ['a']
+    """
+    if isinstance(things, str | bytes) or not is_iterable(things):
+        raise error(f"{what} is {things!r:.60}; give a list")
+    return list(things)
 
 
 def is_integer(value: object) -> TypeGuard[int]:

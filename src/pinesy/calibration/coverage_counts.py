@@ -64,6 +64,8 @@ def coverage(
     >>> coverage(sure, {"sky": p[300:]}, np.where(seen[300:] == "dark", "yes", "no"), 0.9)
     CoverageReport(rain, 300 samples: 90.7% at 0.9)
     """
+    if not isinstance(calibrated, CalibratedRules):
+        raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")
     chosen = _levels(levels, calibrated)
     named = _named(calibrated, targets)
     inferred, conformity = calibrated.conformed(evidence, list(named))

@@ -8,7 +8,7 @@ import numpy as np
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, ORANGE, tag
-from pinesy._common.pages import html_plots, html_tables, new_axes, short_tables
+from pinesy._common.pages import axes_for, html_plots, html_tables, short_tables
 
 #: A count with less chance than this, if the guarantee held, is called too low.
 UNLIKELY = 0.01
@@ -141,7 +141,7 @@ class CoverageReport:
 
         ``report.plot().figure.savefig("coverage.svg")`` writes it. It needs Matplotlib.
         """
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         self._draw(axes)
         return axes
 

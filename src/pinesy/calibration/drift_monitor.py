@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.files import read_text, writing
 from pinesy._common.markup import BLUE, ORANGE
-from pinesy._common.pages import new_axes
+from pinesy._common.pages import axes_for
 from pinesy._common.validation import FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
@@ -120,7 +120,7 @@ class DriftMonitor:
 
         It needs Matplotlib.
         """
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         times, values = self.path
         axes.plot(times, values / np.log(10.0), color=BLUE, label="evidence of a change")
         line = self.test.threshold / np.log(10.0)

@@ -58,17 +58,20 @@ class PredictionSets(Mapping[str, Any]):
 
     def members(self, key: Any) -> npt.NDArray[np.bool_]:
         """Return which values are in the set of an output, shape ``(..., size of the domain)``."""
+        return np.asarray(self._possibility(key).degrees > significance(self.level))
+
+    def _possibility(self, key: Any) -> Possibility:
         name = name_of(key)
         if name not in self.possibilities:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
-        return np.asarray(self.possibilities[name].degrees > significance(self.level))
+        return self.possibilities[name]
 
     def excluded_at(self, key: Any) -> FloatArray:
         """Return for each value the highest level at which it is left out: ``1 - pi(u)``.
 
         At all higher levels it is in the set. A value with 0 is in the set at every level.
         """
-        return np.asarray((1.0 - self.possibilities[name_of(key)].degrees).round(12))
+        return np.asarray((1.0 - self._possibility(key).degrees).round(12))
 
     @cached_property
     def sizes(self) -> dict[str, Any]:

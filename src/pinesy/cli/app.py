@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import pinesy
+from pinesy._common.validation import printable
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
@@ -21,7 +22,6 @@ from pinesy.cli.export_command import export
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
-from pinesy.cli.output import printable
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.studio_command import studio

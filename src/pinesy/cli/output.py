@@ -41,17 +41,6 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
             yield stream
 
 
-def printable(text: str) -> str:
-    r"""Return a text with control characters written out: what a file says moves no cursor.
-
-    Examples
-    --------
-    >>> print(printable("\x1b[31mred"))
-    \x1b[31mred
-    """
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
-
-
 def degree_text(degree: float) -> str:
     """Return a degree for reading, with six digits."""
     return f"{degree:.6g}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_integer
+from pinesy._common.validation import FloatArray, check_integer, shape_of
 from pinesy.exceptions import DataError, DegreeError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -131,8 +131,10 @@ def check_concepts(
         1     0     1     0
         2     0     1     0
     """
+    if not isinstance(attribute, Attribute):
+        raise DataError(f"{attribute!r:.60} is no attribute")
     bins, size = check_integer(bins, "bins", least=1), len(attribute.domain)
-    given = np.asarray(probabilities)
+    given = np.empty(0) if shape_of(probabilities) is None else np.asarray(probabilities)
     if given.ndim != 2 or given.shape[1] != size or given.dtype.kind not in "fiub":
         raise DegreeError(
             f"probabilities have shape {given.shape} and type {given.dtype}; {attribute.name!r} "

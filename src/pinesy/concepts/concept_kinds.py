@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import listed, suggestion
-from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy._common.validation import as_list, listed, suggestion
+from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 
 #: From names of kinds, or from inputs, to values of which labels are known.
@@ -94,11 +94,15 @@ def labelled_positions(
     places = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
     places |= {kind.name: k for k, kind in enumerate(kinds)}
     found: set[tuple[int, int]] = set()
+    if not isinstance(labelled, Mapping | None):
+        raise DataError(f"labelled is {labelled!r:.60}; give a mapping from kinds to values")
     for name, values in by_name({} if labelled is None else labelled, "kind").items():
         if name not in places:
             raise UnknownAttributeError(
                 f"labelled: there is no kind of inputs {name!r}{suggestion(name, places)}"
             )
         attribute = kinds[places[name]].inputs[0]
-        found |= {(places[name], attribute.position(value)) for value in values}
+        found |= {
+            (places[name], attribute.position(value)) for value in as_list(values, f"{name!r}")
+        }
     return found

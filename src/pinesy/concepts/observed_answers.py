@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices
-from pinesy._common.validation import listed
+from pinesy._common.validation import as_list, listed
 from pinesy.concepts.concept_kinds import ConceptKind
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, ShapeError, placed
@@ -43,7 +43,7 @@ def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Positions:
     else:
         columns = _columns(observed, inputs)
         with placed("observed"):
-            first = len(columns[inputs[0].name])
+            first = len(as_list(columns[inputs[0].name], f"{inputs[0].name!r}"))
             each = [Target.of_values(columns[a.name], a, first).labels for a in inputs]
         rows = np.stack(each, axis=1).astype(np.int64)
     if not len(rows):
@@ -83,11 +83,12 @@ def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
                 f"observed has no values of {listed(missing)}; give those of all inputs"
             )
         return given
-    if isinstance(observed, np.ndarray):
+    if isinstance(observed, np.ndarray) and observed.ndim:
         widths = set(observed.shape[1:2]) if observed.ndim == 2 else {0}
         columns: list[Any] = list(observed.T)
     else:
-        rows = [row if isinstance(row, tuple | list) else (row,) for row in observed]
+        each = as_list(observed, "observed")
+        rows = [row if isinstance(row, tuple | list) else (row,) for row in each]
         widths, columns = set(map(len, rows)), list(map(list, zip(*rows, strict=False)))
     if widths - {len(names)}:
         raise ShapeError(

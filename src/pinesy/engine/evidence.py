@@ -189,7 +189,7 @@ def _check_names(
     for name in given:
         if name in form.concluded:
             raise CascadeError(f"{name!r} takes no evidence: rules conclude on it")
-        if name not in form.known and name not in form.others and name.lower() != ID:
+        if name not in form.known and name not in form.others and str(name).lower() != ID:
             hint = suggestion(name, form.known)
             raise UnknownAttributeError(f"there is no input {name!r}{hint}")
     missing = [a.name for a in attributes if a.name not in given]

@@ -33,7 +33,7 @@ def number_type(dtype: NumberType) -> np.dtype[Any]:
     """
     try:
         found = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         found = np.dtype(object)
     if found.name not in NUMBER_TYPES or not found.isnative:
         raise DomainError(f"dtype is {dtype!r:.60}; it must be one of {', '.join(NUMBER_TYPES)}")

@@ -27,7 +27,7 @@ from pinesy.engine.number_types import (
     number_type,
 )
 from pinesy.engine.rows import Rows
-from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.exceptions import DomainError, ShapeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.distribution_views import results_html
 from pinesy.rules.possibility import Possibility
@@ -77,6 +77,7 @@ class Inference(Mapping[str, Possibility]):
 
     def possibility(self, proposition: Proposition) -> Any:
         """Return ``Pi(a in A)`` of a proposition that was an output, or is on one."""
+        _check_proposition(proposition)
         if proposition not in self._measures:
             return self[proposition.attribute].possibility(proposition)
         degrees = as_degrees(self._out[self._measures[proposition]])
@@ -84,6 +85,7 @@ class Inference(Mapping[str, Possibility]):
 
     def necessity(self, proposition: Proposition) -> Any:
         """Return ``N(a in A) = 1 - Pi(a not in A)``; the complement must be there as above."""
+        _check_proposition(proposition)
         return 1.0 - self.possibility(proposition.complement)
 
     def _columns(self, columns: slice) -> npt.NDArray[Any]:
@@ -110,6 +112,11 @@ class Inference(Mapping[str, Possibility]):
 
     def _repr_html_(self) -> str | None:
         return results_html(self) if len(self) else None
+
+
+def _check_proposition(thing: object) -> None:
+    if not isinstance(thing, Proposition):
+        raise DomainError(f"{thing!r:.60} is no proposition; give attribute.isin({{...}})")
 
 
 def _said(pi: Possibility) -> str:
@@ -216,6 +223,8 @@ class Program:
 
         With `constants` it is run with these in the place of `code.constants`.
         """
+        if not isinstance(x, np.ndarray) or x.shape[1:] != (self.code.n_inputs,):
+            raise ShapeError(f"x is an array (n, {self.code.n_inputs}); got {x!r:.60}")
         code = self.code if constants is None else replace(self.code, constants=constants)
         return run(code, Rows(self.inputs, [x], len(x), True))
 

@@ -7,7 +7,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, check_degree, check_integer, listed, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    check_degree,
+    check_integer,
+    is_iterable,
+    is_word,
+    listed,
+    suggestion,
+)
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.replacements import Replacement, replacements_of
@@ -84,8 +92,8 @@ class ChangeRequest:
         if self.mode is None:
             is_plain = len(decision.given) == len(decision.program.inputs)
             return "values" if is_plain and not said else "smallest"
-        if self.mode not in get_args(Mode):
-            raise DataError(f"mode is {self.mode!r}; choose {listed(get_args(Mode))}")
+        if not is_word(self.mode, get_args(Mode)):
+            raise DataError(f"mode is {self.mode!r:.60}; choose {listed(get_args(Mode))}")
         if self.mode == "values" and said:
             raise DataError(f"{said[0]} is of readings; leave it out where mode is 'values'")
         return self.mode
@@ -115,7 +123,7 @@ class ChangeRequest:
             named = _checked_inputs(self.change, "change", decision)
             left = [name for name in inputs if name in named]
         else:
-            named = _checked_inputs(self.keep or (), "keep", decision)
+            named = _checked_inputs(() if self.keep is None else self.keep, "keep", decision)
             left = [name for name in inputs if name not in named]
         if not left:
             raise DataError(
@@ -134,8 +142,8 @@ class ChangeRequest:
     def counted(self) -> Measure:
         """Return what the size of readings counts, or raise `DataError`."""
         measure = "possibility" if self.measure is None else self.measure
-        if measure not in get_args(Measure):
-            raise DataError(f"measure is {measure!r}; choose 'possibility' or 'probability'")
+        if not is_word(measure, get_args(Measure)):
+            raise DataError(f"measure is {measure!r:.60}; choose 'possibility' or 'probability'")
         return measure
 
     def _reading(self, decision: Decision) -> Callable[[Attribute], Iterable[_Way]]:
@@ -147,7 +155,7 @@ def _checked_inputs(
     named: Iterable[str | Attribute], what: str, decision: Decision
 ) -> set[Hashable]:
     """Return the names of inputs, or raise."""
-    if isinstance(named, str | Attribute) or not isinstance(named, Iterable):
+    if isinstance(named, str | Attribute) or not is_iterable(named):
         raise DataError(f"{what} is {named!r:.60}; give a list of inputs")
     names = {name_of(one) for one in named}
     known = decision.plan.known

@@ -235,7 +235,7 @@ class Explanation:
         limit : values, triplets and propositions to show, of each at most so many, those that
             decide first; what is left out is counted. None for all.
         """
-        depth = self.depth if depth is None else depth
+        depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(Outline(self, depth or TEXT_DEPTH, limit))
         asked = self.asked.values[0] if self.asked is not None else None
         lines = list(points_lines(self.graph.sample, self.given, asked, writer.limit))

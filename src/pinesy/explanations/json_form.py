@@ -12,6 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pinesy._common.validation import is_integer
+from pinesy.exceptions import DomainError
 from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
 from pinesy.explanations.outline import Omission, Outline
@@ -62,6 +64,8 @@ def explanation_dict(outline: Outline) -> dict[str, Any]:
 
 def json_text(content: dict[str, Any], indent: int | None) -> str:
     """Return plain data as JSON."""
+    if indent is not None and not (is_integer(indent) and 0 <= indent <= 100):
+        raise DomainError(f"indent is {indent!r:.60}; it is None, or a number from 0 to 100")
     return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False)
 
 

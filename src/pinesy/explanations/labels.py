@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.propositions import Proposition
@@ -105,6 +105,8 @@ class Wording:
     @classmethod
     def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
         """Check labels against the attributes that there are."""
+        if not isinstance(labels, Mapping | None):
+            raise DataError(f"labels are a mapping from attributes to words; got {labels!r:.60}")
         checked = {}
         for key, label in (labels or {}).items():
             name = key.name if isinstance(key, Attribute) else key

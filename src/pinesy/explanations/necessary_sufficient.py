@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from pinesy._common.masks import contains, positions
-from pinesy._common.validation import check_degree, check_limit
+from pinesy._common.validation import check_degree, check_limit, is_word
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.explanations.formulas import (
     AllOf,
@@ -79,7 +79,7 @@ def conditions(
     never
     """
     cascade = as_cascade(rules)
-    if comparison not in _BUILT:
+    if not is_word(comparison, _BUILT):
         raise DomainError(f"comparison is {comparison!r:.60}; it must be one of >, >=, <, <=")
     level = check_degree(level, "the level")
     asked = _proposition(cascade, proposition)

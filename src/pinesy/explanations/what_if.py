@@ -10,7 +10,7 @@ import numpy as np
 
 from pinesy._common.markup import cut
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
@@ -137,7 +137,7 @@ def _chosen(
 ) -> list[Attribute]:
     if change is None:
         return list(inputs[:MOST])
-    if isinstance(change, str | Attribute) or not isinstance(change, Iterable):
+    if isinstance(change, str | Attribute) or not is_iterable(change):
         raise DataError(f"change is {change!r:.60}; give a list of inputs")
     known = {a.name: a for a in inputs}
     names = [name_of(key) for key in change]

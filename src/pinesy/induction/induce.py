@@ -135,7 +135,10 @@ def _sizes(weights: Any, table: TrainingTable) -> FloatArray:
     """Return how much the rows that were read count."""
     if weights is None:
         return np.ones(len(table.rows))
-    sizes = np.asarray(weights, dtype=np.float64)
+    try:
+        sizes = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the weights are {weights!r:.60}; give a number > 0 a row") from None
     if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
         raise DataError(
             f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
@@ -162,7 +165,7 @@ def induce_points(
     forest, choice = settings_for(len(labels), n_classes, max_rules, max_conditions, seed)
     features = features_of(table.columns, forest.least_rows)
     steps = steps_of(table.columns, features)
-    signs = _signs(monotone or {}, table.columns, features)
+    signs = _signs({} if monotone is None else monotone, table.columns, features)
     weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
     with progress("inducing rules", choice.max_rules) as bar:
         selector = _selector(table, steps, weights, signs, forest, choice)
@@ -205,6 +208,8 @@ def _signs(
     monotone: Mapping[str, int], columns: Sequence[TableColumn], features: Sequence[Feature]
 ) -> dict[int, int]:
     """Return the directions of features, from those of columns."""
+    if not isinstance(monotone, Mapping):
+        raise DataError(f"monotone is {monotone!r:.60}; give a mapping from columns to 1 or -1")
     names = [c.name for c in columns]
     for name, sign in monotone.items():
         if name not in names:

@@ -1,10 +1,11 @@
 """Rules of the user's own, kept beside induced ones on the same columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pinesy._common.validation import as_list
 from pinesy.exceptions import RuleSetError
 from pinesy.induction.binary_features import BoolArray
 from pinesy.induction.training_table import TableColumn, TrainingTable
@@ -88,11 +89,10 @@ def _rules(keep: Any) -> list[Rule]:
         return [keep]
     if isinstance(keep, Cascade):
         return [rule for rule_set in keep.stated for rule in rule_set.rules]
-    rules: Iterable[Any] = keep.rules if isinstance(keep, RuleSet) else keep
-    found = list(rules)
-    wrong = next((r for r in found if not isinstance(r, Rule)), None)
-    if wrong is not None:
-        raise RuleSetError(f"keep has {wrong!r:.60}; give rules, or a set of them")
+    found = as_list(keep.rules if isinstance(keep, RuleSet) else keep, "keep", RuleSetError)
+    for rule in found:
+        if not isinstance(rule, Rule):
+            raise RuleSetError(f"keep has {rule!r:.60}; give rules, or a set of them")
     return found
 
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, listed, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    as_list,
+    check_limit,
+    is_iterable,
+    listed,
+    suggestion,
+)
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import DataError
 from pinesy.induction.row_sample import RowSample, batches_of
@@ -75,7 +82,7 @@ def read_training_table(
     columns = _by_name(_whole(table, target, sample, seed))
     name, labels = _labels(columns, target)
     codes, classes = _classes(labels, name)
-    order = _ordinal(ordinal or {}, columns)
+    order = _ordinal({} if ordinal is None else ordinal, columns)
     rows = _drawn(codes, len(classes), sample, seed)
     inputs = {n: c for n, c in columns.items() if n != name and n.lower() != "id"}
     read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
@@ -113,7 +120,7 @@ def _by_name(table: Any) -> dict[str, Any]:
 
 
 def _of_records(table: Any) -> dict[str, list[Any]]:
-    rows = list(table) if isinstance(table, Iterable) and not isinstance(table, str) else []
+    rows = list(table) if is_iterable(table) and not isinstance(table, str) else []
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise DataError(
             f"the table is {table!r:.60}; give a DataFrame, a dict of columns, or a list of dicts"
@@ -156,13 +163,16 @@ def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
 def _objects(column: Any) -> list[Any]:
     """Return a column as a list of Python's own values."""
     array = column.to_numpy() if hasattr(column, "to_numpy") else column
-    values = array.tolist() if isinstance(array, np.ndarray) else list(array)
+    values = array.tolist() if isinstance(array, np.ndarray) else as_list(array, "a column")
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 
 
 def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
     """Return the distinct values: in their own order if they have one, else sorted."""
-    found = dict.fromkeys(values)
+    try:
+        found = dict.fromkeys(values)
+    except TypeError:
+        raise DataError("a column holds lists or other things that are no plain values") from None
     own = getattr(getattr(column, "dtype", None), "categories", None)
     if own is not None and not callable(own):
         return tuple(v for v in _objects(own) if v in found)
@@ -175,16 +185,19 @@ def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
 def _ordinal(
     given: Mapping[str, Sequence[Hashable]], columns: Mapping[str, Any]
 ) -> dict[str, tuple[Hashable, ...]]:
+    if not isinstance(given, Mapping):
+        raise DataError(f"ordinal is {given!r:.60}; give a mapping from columns to categories")
     for name in given:
         if name not in columns:
             raise DataError(
                 f"ordinal names {name!r}, which is no column{suggestion(name, columns)}"
             )
-    return {name: tuple(values) for name, values in given.items()}
+    return {n: tuple(as_list(v, f"the categories of {n!r}")) for n, v in given.items()}
 
 
 def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> IntArray:
     """Return the rows to read: all, or a stratified sample in the order of the table."""
+    sample = check_limit(sample, "sample")
     if sample is None or sample >= len(labels):
         return np.arange(len(labels))
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, as_list, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
@@ -164,7 +164,7 @@ def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[st
     if isinstance(attributes, str | Attribute):
         raise DataError(f"attributes is {attributes!r}; give a list of attributes or names")
     names = []
-    for key in attributes:
+    for key in as_list(attributes, "attributes"):
         name = name_of(key)
         known = graph.attributes.get(name) if isinstance(name, str) else None
         if known is None:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from pinesy._common.console import text_table
 from pinesy._common.markup import tag
-from pinesy._common.pages import new_axes, short_tables
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.pages import axes_for, short_tables
+from pinesy._common.validation import FloatArray, is_word, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
@@ -147,9 +147,9 @@ class DecisionReport:
     def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
         """Draw the confusion, or the accuracy on the surest samples; return the axes."""
         drawings = {"confusion": draw_confusion, "coverage": draw_coverage}
-        if kind not in drawings:
+        if not is_word(kind, drawings):
             raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(drawings)}")
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         drawings[kind](axes, self)
         return axes
 
@@ -200,8 +200,8 @@ def evaluate(
 def _chosen(cascade: Cascade, names: list[str], output: str | None) -> str:
     if output is None:
         return [name for name in cascade.sets if name in names][-1]
-    if output not in names:
-        raise DataError(f"{output!r} has no targets{suggestion(output, names)}")
+    if not is_word(output, names):
+        raise DataError(f"{output!r:.60} has no targets{suggestion(output, names)}")
     return output
 
 

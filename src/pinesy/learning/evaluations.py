@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, first_lines, tag
-from pinesy._common.pages import new_axes, plot_text
+from pinesy._common.pages import axes_for, plot_text
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
@@ -133,7 +133,7 @@ class ToleranceSearch:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the metric of each trial, of one group against its tolerance; return the axes."""
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         done = [(i, one) for i, one in enumerate(self.evaluations, 1) if one.metric is not None]
         label, places = "trial", [float(i) for i, _ in done]
         if len(self.tolerances) == 1:

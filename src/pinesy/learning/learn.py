@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import is_
 from typing import Any, Literal, overload
 
+from pinesy._common.validation import is_word
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError
@@ -135,7 +136,7 @@ def learn(
 def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> None:
     """Refuse a method that there is not, and what it does not take."""
     methods = Method.__args__  # type: ignore[attr-defined]
-    if method not in methods:
+    if not is_word(method, methods):
         raise DataError(f"there is no method {method!r:.60} of learning; take {', '.join(methods)}")
     if method != "exact" and tolerance is not None:
         raise DataError(

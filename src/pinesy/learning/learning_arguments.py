@@ -274,7 +274,10 @@ def _marked(which: Any, parameters: FloatArray, name: str) -> npt.NDArray[np.boo
         words = np.zeros(parameters.shape, dtype=bool)
         words[:, int(which == "r")] = parameters[:, 0] == 1.0 if which == "implications" else True
         return words
-    marked = np.asarray(which)
+    try:
+        marked = np.asarray(which)
+    except ValueError:  # rows of different lengths
+        marked = np.empty(0)
     if marked.dtype != bool or marked.shape != parameters.shape:
         raise DataError(
             f"what is fixed of {name!r} is {which!r:.60}; give one of {', '.join(FIXED_WORDS)}, or "

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, tag
-from pinesy._common.pages import new_axes
-from pinesy._common.validation import FloatArray
+from pinesy._common.pages import axes_for
+from pinesy._common.validation import FloatArray, is_word
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.learning.parameter_plots import draw_parameters
 from pinesy.minmax import Fronts
@@ -148,7 +148,7 @@ class LearnedCascade(Generic[OfSet]):
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the parameters `s` and `r` of all rules that were learned; return the axes."""
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         draw_parameters(axes, self.cascade, self.sets)
         return axes
 
@@ -189,8 +189,8 @@ class LearningResult(LearnedCascade[SetResult]):
             "rule": self._by_rule,
             "sample": lambda: self.reliable and self.nabla,  # raises where none were kept
         }
-        if by not in tables:
-            raise DataError(f"by is {by!r}; it must be one of {', '.join(tables)}")
+        if not is_word(by, tables):
+            raise DataError(f"by is {by!r:.60}; it must be one of {', '.join(tables)}")
         return data_frame(tables[by]())
 
     def _by_set(self) -> list[dict[str, Any]]:

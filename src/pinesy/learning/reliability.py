@@ -12,9 +12,9 @@ import numpy.typing as npt
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
-from pinesy._common.pages import new_axes
+from pinesy._common.pages import axes_for
 from pinesy._common.threads import n_threads
-from pinesy._common.validation import FloatArray, check_sample, suggestion
+from pinesy._common.validation import FloatArray, check_integer, check_sample, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
@@ -192,7 +192,7 @@ class Audit:
 
     def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
         """Return the `k` worst samples, worst first."""
-        return self.order[: max(0, k)]
+        return self.order[: check_integer(k, "the number of samples")]
 
     def blame(self, sample: int) -> list[Blame]:
         """Return where a sample contradicts the rules: for each set that it does, worst first."""
@@ -328,7 +328,7 @@ class Audit:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the distances and suspicions of all samples, from the worst on; return the axes."""
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         draw_suspicion(axes, self.suspicion, self.worst)
         return axes
 

@@ -65,12 +65,12 @@ class LabelJudges:
         cls, cascade: Cascade, batch: TrainingBatch, method: Judged, folds: int, seed: int
     ) -> "LabelJudges":
         """Return the rules as given, or learned without the samples of each fold."""
-        if method == "given":
+        if isinstance(method, str) and method == "given":
             return cls([cascade], np.zeros(batch.n, dtype=np.intp))
         check_integer(folds, "the number of folds", 2)
         if folds > batch.n:
             raise DataError(f"{folds} folds of {batch.n} samples: give at most as many folds")
-        order = np.random.default_rng(seed).permutation(batch.n)
+        order = np.random.default_rng(check_integer(seed, "seed")).permutation(batch.n)
         fold = np.empty(batch.n, dtype=np.intp)
         fold[order] = np.arange(batch.n) % folds
         learned = []

@@ -37,6 +37,8 @@ def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> di
     found: dict[str, Attribute] = {}
     waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
     for attribute in waiting:
+        if not isinstance(attribute, Attribute):
+            raise CascadeError(f"{attribute!r:.60} is declared, but is no attribute")
         known = found.setdefault(attribute.name, attribute)
         if known is not attribute and known != attribute:
             raise CascadeError(

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, overload
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, as_list, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
@@ -59,7 +59,7 @@ class Cascade:
         if not parts:
             raise CascadeError("a cascade needs at least one rule set: there are no rules")
         sets: dict[str, RuleSet] = {}
-        declared = list(attributes)
+        declared = as_list(attributes, "attributes", CascadeError)
         for part in parts:
             declared += part.attributes.values() if isinstance(part, Cascade) else ()
             for rule_set in part.rule_sets if isinstance(part, Cascade) else (part,):
@@ -125,11 +125,13 @@ class Cascade:
         ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
         wanted, propositions = self._asked(outputs)
-        return _program(self, tuple(a.name for a in wanted), propositions, trace).astype(dtype)
+        return _program(self, tuple(a.name for a in wanted), propositions, bool(trace)).astype(
+            dtype
+        )
 
     def _asked(self, outputs: Outputs) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
         """Return the attributes and the propositions that are asked for, checked."""
-        if isinstance(outputs, Output) or not isinstance(outputs, Iterable | None):
+        if isinstance(outputs, Output) or not (outputs is None or is_iterable(outputs)):
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
         outputs = self.outputs if outputs is None else tuple(outputs)
         propositions = tuple(p for p in outputs if isinstance(p, Proposition))
@@ -151,7 +153,7 @@ class Cascade:
 
     def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
         """Return the rule sets that outputs, given by name, depend on, in an order of inference."""
-        names = set(outputs)
+        names = {name_of(key) for key in as_list(outputs, "outputs")}
         needed = []
         for rule_set in reversed(self.order):
             if rule_set.output.name in names:
@@ -248,6 +250,8 @@ class Cascade:
         >>> print(rules.rename({"a": "left"}).rule_sets[0])
         if left in {1} then b in {1}
         """
+        if not isinstance(names, Mapping):
+            raise CascadeError(f"names are a mapping from old to new ones; got {names!r:.60}")
         for name in names:
             if name not in self._attributes:
                 hint = suggestion(name, self._attributes)

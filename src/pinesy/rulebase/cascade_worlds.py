@@ -35,6 +35,7 @@ def infer_in(
     largest: int,
 ) -> WorldInference:
     """Return what the worlds weigh for each value of the outputs; see `Cascade.infer`."""
+    largest = check_integer(largest, "largest", least=1)
     parts, inputs = world_parts(cascade, tuple(a.name for a in outputs), semantics, largest)
     form = evidence_form(cascade, inputs)
     return infer_worlds(parts, SEMIRINGS[semantics], outputs, form, evidence)

@@ -6,7 +6,7 @@ from operator import inv
 from typing import Any
 
 from pinesy._common.masks import contains
-from pinesy._common.validation import check_integer
+from pinesy._common.validation import check_integer, is_iterable
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.aggregates import capped, check_numbers, full_sum, modular
 from pinesy.rulebase.cascade import Cascade
@@ -74,7 +74,7 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
     >>> parity_of("odd", bits).infer(evidence)["odd"]
     Possibility(odd, {0: 1, 1: 0.2})
     """
-    known = list(terms) if isinstance(terms, Iterable) else [terms]
+    known: list[Any] = list(terms) if is_iterable(terms) else [terms]
     stated = [t for t in known if isinstance(t, Proposition)]
     numbers = [t for t in known if not isinstance(t, Proposition)]
     distinct_attributes([*numbers, *{p.attribute: None for p in stated}], "a parity")
@@ -86,7 +86,7 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
 
 def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
     """Return statements as propositions, on inner attributes if they are of several attributes."""
-    known = list(statements) if isinstance(statements, Iterable) else [statements]
+    known = list(statements) if is_iterable(statements) else [statements]
     wrong = [p for p in known if not isinstance(p, Proposition | Premise | Compound)]
     if wrong or not known:
         shown = repr(wrong[0] if wrong else statements)

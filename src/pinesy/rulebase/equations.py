@@ -10,7 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, shape_of
+from pinesy.exceptions import ShapeError
 from pinesy.minmax import TOLERANCE, minmax_product
 from pinesy.rulebase.equation_views import equations_html, relation_html
 from pinesy.rules.partition import Partition
@@ -73,6 +74,12 @@ class MatrixRelation(SignedMatrix):
 
         For a batch, degrees of shape ``(n_samples, n)`` give cells of shape ``(n_samples, omega)``.
         """
+        shape, n = shape_of(lambdas), self.partition.signs.shape[1]
+        if not shape or shape_of(rhos) != shape or shape[-1] != n:
+            raise ShapeError(
+                f"the degrees of {n} premises have shape ({n},) or (n_samples, {n}); got "
+                f"{shape} and {shape_of(rhos)}"
+            )
         return minmax_product(self.matrix, interleave(lambdas, rhos).T).T
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.masks import class_masks, positions
+from pinesy._common.validation import is_iterable
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import MAX_PRODUCT, Attribute
@@ -83,7 +84,7 @@ _shared_masks = lru_cache(maxsize=64)(_factor_masks)
 
 def distinct_attributes(attributes: Any, what: str) -> list[Attribute]:
     """Return attributes as a list: one at least, with different names."""
-    alone = isinstance(attributes, str) or not isinstance(attributes, Iterable)
+    alone = isinstance(attributes, str) or not is_iterable(attributes)
     known = [attributes] if alone else list(attributes)
     wrong = [a for a in known if not isinstance(a, Attribute)]
     if wrong or not known:

@@ -49,6 +49,8 @@ def function(
     >>> addition.infer({"left": {3: 1, 8: 0.4}, "right": {4: 1}})["total"].possibility({12})
     0.4
     """
+    if not isinstance(name, str):
+        raise DomainError(f"the name of a function's attribute is a text; got {name!r:.60}")
     attributes, given = _arguments(of)
     steps = FunctionSteps(given)
     if callable(fn):

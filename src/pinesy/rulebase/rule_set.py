@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, cast, overload
 import numpy as np
 
 from pinesy._common.markup import tag
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, is_iterable
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.number_types import NumberType
@@ -43,7 +43,7 @@ class RuleSet:
     rules: tuple[Rule, ...]
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        if isinstance(rules, Rule) or not isinstance(rules, Iterable):
+        if isinstance(rules, Rule) or not is_iterable(rules):
             raise RuleSetError(f"a rule set takes a list of rules; got {rules!r}")
         object.__setattr__(self, "rules", tuple(rules))
         if not self.rules:

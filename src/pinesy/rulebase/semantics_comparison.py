@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import text_html
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, as_list
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -107,9 +107,8 @@ def compare_semantics(
     known = {name: one.output for name, one in cascade.sets.items()}
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     named = named_targets(answers, known, only)
-    rows = [
-        _score(cascade, probabilities, named, semantics_name(one), largest) for one in semantics
-    ]
+    chosen = map(semantics_name, as_list(semantics, "semantics"))
+    rows = [_score(cascade, probabilities, named, one, largest) for one in chosen]
     return SemanticsComparison(tuple(rows))
 
 

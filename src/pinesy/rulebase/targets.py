@@ -1,6 +1,6 @@
 """What should be inferred for training samples: one value each, or a distribution each."""
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -193,7 +193,7 @@ def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
 
 def _are_values(content: Any, attribute: Attribute) -> bool:
     """Tell whether a sequence holds values of the attribute rather than rows of degrees."""
-    first = next(iter(content), None)
+    first = next(iter(content if isinstance(content, Iterable) else ()), None)
     if isinstance(first, tuple) and attribute.factors:
         return len(first) != len(attribute.domain) or first in attribute
     return isinstance(first, str | bytes) or (isinstance(first, Hashable) and first in attribute)

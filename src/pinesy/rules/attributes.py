@@ -10,7 +10,7 @@ import numpy as np
 
 from pinesy._common.budgets import take_values
 from pinesy._common.masks import mask_of
-from pinesy._common.validation import listed, suggestion
+from pinesy._common.validation import is_iterable, listed, suggestion
 from pinesy.exceptions import DomainError
 from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
@@ -58,7 +58,7 @@ class Attribute:
     __array_ufunc__: ClassVar[None] = None
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
-        if isinstance(domain, str | bytes | set | frozenset) or not isinstance(domain, Iterable):
+        if isinstance(domain, str | bytes | set | frozenset) or not is_iterable(domain):
             raise DomainError(
                 f"the domain of attribute {name!r} is {domain!r:.60}; give an ordered collection "
                 "of values, such as a list"
@@ -96,7 +96,7 @@ class Attribute:
             if not isinstance(factor, Attribute):
                 raise DomainError(f"a factor of the product {name!r} is {factor!r}, no attribute")
         names = [name, *(f.name for f in factors)]
-        if len(factors) < 2 or len(set(names)) < len(names):
+        if len(factors) < 2 or len(set(map(str, names))) < len(names):
             raise DomainError(
                 f"the product {name!r} needs two or more factors with names of their own, other "
                 f"than the product's; got {', '.join(names[1:]) or 'none'}"
@@ -244,7 +244,7 @@ class Attribute:
                 raise DomainError(f"{values} is not a proposition on attribute {self.name!r}")
             return values.mask
         lone = isinstance(values, str | bytes) or (isinstance(values, tuple) and values in self)
-        if lone or not isinstance(values, Iterable):
+        if lone or not is_iterable(values):
             raise DomainError(
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"

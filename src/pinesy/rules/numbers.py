@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_number, listed
+from pinesy._common.validation import FloatArray, check_number, is_iterable, listed
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
     compared,
@@ -89,7 +89,7 @@ class Scale:
     ) -> "Scale":
         """Return the scale that a user describes, or raise `DomainError`."""
         where = f"attribute {attribute!r}"
-        if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
+        if isinstance(cuts, str | bytes) or not is_iterable(cuts):
             raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
         places = tuple(_cut(cut, where) for cut in cuts)
         for low, high in pairwise(places):
@@ -270,7 +270,7 @@ def _finite(number: Any, where: str) -> float:
 
 
 def _checked_names(names: Iterable[str], n_cuts: int, where: str) -> tuple[str, ...]:
-    words = tuple(names) if not isinstance(names, str) and isinstance(names, Iterable) else ()
+    words = tuple(names) if not isinstance(names, str) and is_iterable(names) else ()
     if len(words) != n_cuts + 1:
         raise DomainError(
             f"{where}: {len(words)} names for {n_cuts + 1} intervals; give one name more than cuts"

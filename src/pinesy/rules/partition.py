@@ -1,5 +1,6 @@
 """The partition of an output domain by the conclusions of its rules, and its prefix tree."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -7,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
+from pinesy._common.validation import shape_of
+from pinesy.exceptions import DomainError, ShapeError
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,6 +44,8 @@ class Partition:
 
     def cells(self, domain: tuple[object, ...]) -> list[tuple[object, ...]]:
         """Return the values ``sigma^(n)(mu)`` of each cell [eq:sigman], in domain order."""
+        if not isinstance(domain, Sequence) or len(domain) != len(self.cell_of):
+            raise DomainError(f"{domain!r:.60} is no domain of {len(self.cell_of)} values")
         return [
             tuple(domain[i] for i in np.flatnonzero(self.cell_of == mu)) for mu in range(len(self))
         ]
@@ -50,6 +55,9 @@ class Partition:
 
         These are the vectors of [eq:otilde] and, for training samples, of [eq:upsigma].
         """
+        if (shape_of(degrees) or ())[-1:] != self.cell_of.shape:
+            n = len(self.cell_of)
+            raise ShapeError(f"distributions on {n} values end in {n} columns; got {degrees!r:.60}")
         order = np.argsort(self.cell_of, kind="stable")
         if len(self) == len(order):
             return degrees[..., order]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import positions
-from pinesy._common.pages import new_axes
+from pinesy._common.pages import axes_for
 from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
@@ -52,7 +52,15 @@ class Possibility:
     coherence: "float | FloatArray" = field(default=1.0)
 
     def __post_init__(self) -> None:
-        degrees = np.asarray(self.degrees, dtype=np.float64)
+        if not isinstance(self.attribute, Attribute):
+            raise DomainError(f"a distribution is on an attribute; got {self.attribute!r:.60}")
+        try:
+            degrees = np.asarray(self.degrees, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DegreeError(
+                f"the degrees of {self.attribute.name!r} are an array of numbers; got "
+                f"{self.degrees!r:.60}"
+            ) from None
         size = len(self.attribute.domain)
         if degrees.ndim not in (1, 2) or degrees.shape[-1] != size:
             raise DegreeError(
@@ -191,7 +199,7 @@ class Possibility:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw bars, possible and certain (shades for a batch); return the axes of Matplotlib."""
-        axes = new_axes() if axes is None else axes
+        axes = axes_for(axes)
         draw_distribution(axes, self)
         return axes
 

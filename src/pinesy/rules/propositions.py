@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, Union, overload
 
 from pinesy._common.masks import positions
-from pinesy._common.validation import check_integer
+from pinesy._common.validation import check_integer, is_integer
 from pinesy.exceptions import DomainError, RuleSetError
 from pinesy.rules.syntax.lexer import MAX_DEPTH
 from pinesy.rules.syntax.writer import format_name, format_subset
@@ -72,9 +72,10 @@ class Proposition(Conjoinable):
         return hash((self.attribute, self.mask.bit_length(), self.mask))
 
     def __post_init__(self) -> None:
-        if not 0 <= self.mask <= getattr(self.attribute, "full", -1):
+        full = getattr(self.attribute, "full", -1)
+        if not isinstance(self.mask, int) or not 0 <= self.mask <= full:
             raise DomainError(
-                f"{self.attribute!r} has no subset of mask {self.mask!r}; use isin or where"
+                f"{self.attribute!r:.60} has no subset of mask {self.mask!r:.60}; use isin or where"
             )
 
     @cached_property
@@ -161,8 +162,12 @@ class Compound(Logical):
     depth: int = field(init=False, compare=False, default=0)
 
     def __post_init__(self) -> None:
-        if not self.parts:
+        if not isinstance(self.parts, tuple) or not self.parts:
             raise RuleSetError("a formula needs at least one proposition: any_of(p, q)")
+        if not (is_integer(self.least) and is_integer(self.most)):
+            raise RuleSetError(
+                f"from {self.least!r:.60} to {self.most!r:.60} parts; give whole numbers"
+            )
         for part in self.parts:
             if not isinstance(part, Logical):
                 raise RuleSetError(
