@@ -128,15 +128,15 @@ def text_html(thing: object) -> Markup:
     return lines_of(str(thing))
 
 
-def counted(count: int, what: str) -> str:
-    """Return a number of things.
+def counted(count: int, what: str, word: str = "") -> str:
+    """Return a number with what it counts, and a word between them.
 
     Examples
     --------
-    >>> counted(1, "rule"), counted(2000, "rule")
-    ('1 rule', '2,000 rules')
+    >>> counted(1, "rule"), counted(2000, "rule", "more ")
+    ('1 rule', '2,000 more rules')
     """
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{count:,} {word}{what}{'s' * (count != 1)}"
 
 
 def folded(summary: str, *content: str) -> Markup:

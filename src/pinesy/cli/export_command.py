@@ -9,8 +9,9 @@ import numpy as np
 import typer
 
 from pinesy._common.files import reading
+from pinesy._common.markup import counted
 from pinesy.cli import options
-from pinesy.cli.output import counted, open_output
+from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_samples import PageSamples

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from pinesy._common.console import progress
 from pinesy._common.files import reading, writing
+from pinesy._common.markup import counted
 from pinesy.samples import Batch
 
 #: Samples that a table shows unless all are wanted.
@@ -44,11 +45,6 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
 def degree_text(degree: float) -> str:
     """Return a degree for reading, with six digits."""
     return f"{degree:.6g}"
-
-
-def counted(count: int, what: str, word: str = "") -> str:
-    """Return a number with what it counts: ``1 rule``, ``2 more rules``."""
-    return f"{count:,} {word}{what}{'s' * (count != 1)}"
 
 
 def shortened_note(count: int, what: str, option: str = "--all") -> Text:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from pinesy._common.markup import counted
 from pinesy.cli.options import (
     All,
     Decimal,
@@ -20,7 +21,7 @@ from pinesy.cli.options import (
     read_data,
     reading,
 )
-from pinesy.cli.output import Screen, counted, degree_text, shortened, shortened_note, table_of
+from pinesy.cli.output import Screen, degree_text, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report

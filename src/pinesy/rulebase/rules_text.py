@@ -19,7 +19,7 @@ from typing import Any
 
 from pinesy._common.budgets import budget, value_limit
 from pinesy._common.files import as_path
-from pinesy._common.validation import check_number
+from pinesy._common.validation import as_list, check_number
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_text import read_function, read_joint
@@ -124,7 +124,7 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     """
     if not isinstance(text, str):
         raise DataError(f"a rule is read from text; got {type(text).__name__}")
-    known = list(attributes) if isinstance(attributes, Iterable) else [attributes]
+    known = as_list(attributes, "attributes")
     for attribute in known:
         if not isinstance(attribute, Attribute):
             raise DataError(f"parse_rule takes the attributes themselves; got {attribute!r}")
