@@ -212,7 +212,8 @@ class RuleSet:
     ) -> Self:
         """Return the same rules with other parameters, one `s` and one `r` for each rule."""
         for name, values in (("s", s), ("r", r)):
-            is_list = isinstance(values, Sequence) and not any(map(np.iterable, values))
+            nested = [v for v in values if np.iterable(v)] if isinstance(values, Sequence) else []
+            is_list = isinstance(values, Sequence) and all(isinstance(v, str) for v in nested)
             is_list = is_list or (isinstance(values, np.ndarray) and values.ndim == 1)
             if not is_list or len(values) != len(self.rules):
                 shown = f"{len(values)} values" if is_list else f"{values!r:.60}"
