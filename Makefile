@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo studio test lint kernels browser bench reproduce docs setup clean
+.PHONY: demo studio test fuzz lint kernels browser bench reproduce docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -42,6 +42,12 @@ browser: .venv/.dev  # finds one for the tests of pages, or gets it, or says wha
 test: .venv/.dev  ## lint, then every test (README, docs and examples included), on all cores
 	$(MAKE) --jobs=3 lint kernels browser
 	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+FUZZ ?= 20000
+SEED ?= 1
+fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 SEED=7
+	PYTHONPATH=src:tests $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
+	PINESY_KILLS=300 PINESY_SOAK=1000000 $(BIN)/pytest tests/hostile/test_kills.py tests/hostile/test_load.py
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py

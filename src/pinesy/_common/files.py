@@ -4,8 +4,11 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from glob import escape
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -14,6 +17,8 @@ from pinesy.exceptions import DataError
 
 #: Bytes of a text that are read of a pipe or device: some never end.
 MAX_STREAM = 1 << 27
+#: Seconds after which a temporary file may be one of a killed writer.
+ABANDONED = 60.0
 
 
 def as_path(path: object) -> Path:
@@ -112,6 +117,24 @@ def _file(path: Path) -> AbstractContextManager[BinaryIO]:
     return _replacing(path)
 
 
+def _sweep_abandoned(path: Path) -> None:
+    """Delete what writers of a file have left that were killed: it is old, and nobody locks it."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        with suppress(OSError), left.open("rb") as stream:
+            if time.time() - os.fstat(stream.fileno()).st_mtime > ABANDONED and _locked(stream):
+                left.unlink()
+
+
+def _locked(stream: BinaryIO) -> bool:
+    """Lock a file until it is closed; tell whether that is possible, and nobody else has."""
+    try:
+        fcntl = import_module("fcntl")
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
 def sweep(path: Path) -> None:
     """Delete what processes left behind that were killed while they wrote a file.
 
@@ -125,8 +148,10 @@ def sweep(path: Path) -> None:
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     # Not tempfile.mkstemp, whose files only their owner may read.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    _sweep_abandoned(path)
     try:
         with temporary.open("xb") as stream:
+            _locked(stream)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

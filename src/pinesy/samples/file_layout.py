@@ -249,7 +249,11 @@ class Layout:
         """Return what separates the columns of a header: by which the most of them are known."""
 
         def known(separator: str) -> int:
-            return sum(map(self._is_known, next(csv.reader([header], delimiter=separator), [])))
+            try:
+                titles = next(csv.reader([header], delimiter=separator), [])
+            except csv.Error:  # it is told where the file is read
+                return 0
+            return sum(map(self._is_known, titles))
 
         return max(SEPARATORS, key=known)
 
