@@ -180,6 +180,9 @@ def test_a_phone_has_room_for_it(tab: Page, serving: Serving, session: Session) 
     for room in ROOM_NAMES:
         go(tab, address, room)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+        expect(tab.locator(f"#panel-{room}")).to_have_css(
+            "padding-left", "16px"
+        )  # no text at edges
     picture(tab, "studio-phone")
 
 
