@@ -95,7 +95,7 @@ def test_bad_data(pinesy: Run, rules: Path, tmp_path: Path, line: str, said: str
 def test_outputs_that_cannot_be(pinesy: Run, rules: Path, tmp_path: Path) -> None:
     told = pinesy("export", "page", rules, "-o", tmp_path / "page.txt")
     assert told.exit_code == 2
-    assert "does not end in .html" in told.stderr
+    assert "does not end in .html" in " ".join(told.stderr.replace("│", " ").split())
     told = pinesy("export", "page", rules, "-o", tmp_path / "nowhere" / "page.html")
     assert told.exit_code == 3
     assert "cannot be written: there is no directory" in told.stderr

@@ -42,7 +42,7 @@ def graph_of(cascade: "Cascade", nodes: int = NODES) -> list[GraphNode]:
     --------
     >>> from pinesy.problems import addition
     >>> [[a.name for a in node.attributes] for node in graph_of(addition(1))]
-    [['a_1'], ['a_2'], ['q_1'], ['w_1'], ['y_1'], ['y_0']]
+    [['a_1'], ['a_2'], ['c_1'], ['w_1'], ['y_1'], ['y_0']]
     >>> [len(node.attributes) for node in graph_of(addition(10), nodes=5)][:2]
     [20, 1]
     """

@@ -35,7 +35,7 @@ def certainties(pi: "Possibility") -> FloatArray:
     Examples
     --------
     >>> from pinesy import Attribute, Possibility
-    >>> certainties(Possibility(Attribute("a", "xyz"), np.array([1.0, 0.25, 0.5])))
+    >>> certainties(Possibility(Attribute("a", ["x", "y", "z"]), np.array([1.0, 0.25, 0.5])))
     array([0.5, 0. , 0. ])
     """
     first, second = np.sort(np.append(pi.degrees, 0.0))[:-3:-1]

@@ -73,7 +73,9 @@ class SampleRoom {
 
   pad(attribute) {
     return new DigitPad(this.studio, attribute.name, (image) => {
-      this.controls.get(attribute.name).set({}, image ? address(image) : "");
+      const control = this.controls.get(attribute.name);
+      // While one draws, what was read before stays until the next reading comes.
+      control.set(image ? control.setting : {}, image ? address(image) : "");
       this.put(attribute.name, image ? { image } : {});
     });
   }
