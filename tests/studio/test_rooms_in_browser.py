@@ -140,6 +140,11 @@ def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> No
     images = [[sample["inputs"][name]["image"] for name in ("a_1", "a_2")]]
     found = model.predict_possibility(np.array(images, np.uint8))
     assert degrees == rounded(found["y_1"].degrees[0])
+    left, right = (tab.get_by_label(part, exact=True) for part in ("inputs", "answers"))
+    beside = [box["x"] for part in (left, right) if (box := part.bounding_box())]
+    assert beside[0] < 100 < 500 < beside[1]  # side by side in a wide window
+    for name in ("a_1", "a_2"):  # what the network reads stands beside the drawing
+        expect(tab.get_by_role("combobox", name=name, exact=True)).to_have_value("by degrees")
     picture(tab, "studio-digits")
     tab.get_by_role("button", name="clear a_1").click()
     expect(tab.locator(".outputs .verdict").last).to_contain_text("nothing is known")

@@ -182,8 +182,8 @@ class SampleRoom {
       for (const name of shown) {
         if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name]);
       }
-      // What a network makes of a drawing stands beside it, as long as it is the same drawing.
-      for (const name of seen.filter((n) => this.sample.inputs[n] === sample.inputs[n])) {
+      // What a network makes of a drawing stands beside it, while one draws too; unless it is wiped.
+      for (const name of seen.filter((n) => this.sample.inputs[n]?.image)) {
         this.controls.get(name)?.set({ degrees: degrees[name] });
       }
       this.lightLater();
