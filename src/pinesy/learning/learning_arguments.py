@@ -226,7 +226,7 @@ def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[S
 def _group(group: object) -> SetGroup:
     """Return a group by names: attributes have one."""
     parts = group if isinstance(group, tuple) else (group,)
-    names = [getattr(part, "name", part) for part in parts]
+    names: list[Any] = [getattr(part, "name", part) for part in parts]
     if not names or not all(isinstance(name, str) for name in names):
         raise DataError(
             f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple of "
