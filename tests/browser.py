@@ -16,6 +16,17 @@ from get_browser import ADVICE, find_browser
 #: Where the pictures of the docs are, and whether to make them anew (``PINESY_PICTURES=1``).
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 DRAWS = os.environ.get("PINESY_PICTURES", "0") not in ("", "0")
+#: Rules with words, a number, a formula and parameters, for pages to show.
+SAILING = """
+attribute sky in {clear, cloudy, dark}
+number wind cuts {10, 30} [blur=4]
+attribute street in {dry, wet}
+attribute sailing in {no, yes}
+
+iff sky in {dark} then street in {wet} [s=0.1, r=0.2]
+if wind >= 30 or street in {wet} then sailing in {no}
+if wind < 30 and street in {dry} then sailing in {yes} [r=0.25]
+"""
 #: Milliseconds that a page may take, on a machine that does other things too.
 PATIENCE = 20_000
 expect.set_options(timeout=PATIENCE)

@@ -8,23 +8,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import DRAWS, picture
+from browser import DRAWS, SAILING, picture
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet, parse
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.exchange import to_page
 from pinesy.problems import addition, digits
 
-RULES = """
-attribute sky in {clear, cloudy, dark}
-number wind cuts {10, 30} [blur=4]
-attribute street in {dry, wet}
-attribute sailing in {no, yes}
-
-iff sky in {dark} then street in {wet} [s=0.1, r=0.2]
-if wind >= 30 or street in {wet} then sailing in {no}
-if wind < 30 and street in {dry} then sailing in {yes} [r=0.25]
-"""
 DAYS = ["monday", "tuesday", "friday"]
 SEEN = {
     "sky": [[0.0, 0.0, 1.0], [1.0, 0.5, 0.0], [1.0, 0.0, 0.0]],
@@ -74,7 +64,7 @@ def shown(page: Page, name: str) -> list[str]:
 
 
 def test_samples_give_what_python_gives(opened: Open) -> None:
-    cascade = parse(RULES)
+    cascade = parse(SAILING)
     page = opened(cascade, SEEN, titles=DAYS, title="sailing")
     result = cascade.infer(SEEN, ["street", "sailing"])
     picker = page.get_by_label("Sample", exact=True)
@@ -90,7 +80,7 @@ def test_samples_give_what_python_gives(opened: Open) -> None:
 
 
 def test_what_if(opened: Open) -> None:
-    cascade = parse(RULES)
+    cascade = parse(SAILING)
     page = opened(cascade, SEEN)
     page.get_by_role("spinbutton", name="wind").fill("27.5")
     page.get_by_role("combobox", name="sky").select_option("clear")
@@ -181,7 +171,7 @@ def test_the_policy_lets_nothing_else_in(chromium: Browser, tmp_path: Path) -> N
 
 
 def test_phone_and_dark(opened: Open) -> None:
-    cascade = parse(RULES)
+    cascade = parse(SAILING)
     page = opened(cascade, SEEN)
     page.set_viewport_size({"width": 360, "height": 700})
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360

@@ -15,21 +15,12 @@ pytest.importorskip("uvicorn")
 import uvicorn
 from starlette.testclient import TestClient
 
+from browser import SAILING
 from pinesy.studio import Session
 from pinesy.studio.guard import TOKEN_HEADER
 from pinesy.studio.server import HOST, listening
 from pinesy.studio.web_application import application
 
-RULES = """
-attribute sky in {clear, cloudy, dark}
-number wind cuts {10, 30} [blur=4]
-attribute street in {dry, wet}
-attribute sailing in {no, yes}
-
-iff sky in {dark} then street in {wet} [s=0.1, r=0.2]
-if wind >= 30 or street in {wet} then sailing in {no}
-if wind < 30 and street in {dry} then sailing in {yes} [r=0.25]
-"""
 DATA = """\
 {"sky": "dark", "wind": 12, "street": "wet"}
 {"sky": {"clear": 1, "cloudy": 0.5}, "wind": 31.5, "street": "dry"}
@@ -42,7 +33,7 @@ TOKEN = "the-token-of-the-tests"
 def rules(tmp_path: Path) -> Path:
     """Return a file of rules."""
     path = tmp_path / "sail.rules"
-    path.write_text(RULES)
+    path.write_text(SAILING)
     return path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from browser import DRAWS, picture
+from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
 from pinesy._common.png import png
 from pinesy.cli.studio_demo import demo_session
@@ -17,7 +17,6 @@ from pinesy.problems import addition
 from pinesy.studio import Session
 from pinesy.studio.rooms import ROOMS
 from pinesy.studio.session import Work
-from studio.conftest import RULES
 from studio.test_sample_room import by_columns
 from studio.test_session import touch
 
@@ -49,7 +48,7 @@ def test_an_error_is_shown_at_its_place_while_one_types(
 ) -> None:
     go(tab, serving(session), "rules")
     area = tab.get_by_label("rules", exact=True)
-    area.fill(RULES.replace("{wet}", "{wett}", 1))
+    area.fill(SAILING.replace("{wet}", "{wett}", 1))
     problem = tab.locator("#rules-problem")
     expect(problem).to_contain_text("line 7, column")
     expect(tab.locator(".sheet .wrong")).to_have_text("{")
@@ -57,11 +56,11 @@ def test_an_error_is_shown_at_its_place_while_one_types(
     tab.get_by_role("button", name="Go to line 7").click()
     tab.keyboard.press("Delete")
     expect(tab.locator("#rules-problem")).not_to_contain_text("wett'")
-    area.fill(RULES.replace("r=0.25", "r=0.5"))
+    area.fill(SAILING.replace("r=0.25", "r=0.5"))
     expect(problem).to_contain_text("Cascade(")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_role("button", name="Use these rules")).to_be_disabled()
-    assert session.work.rules == parse(RULES.replace("r=0.25", "r=0.5"))
+    assert session.work.rules == parse(SAILING.replace("r=0.25", "r=0.5"))
     expect(tab.locator(".graph .box")).to_have_count(5)  # with the formula "or"
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from browser import SAILING
 from pinesy import Cascade, parse
 from pinesy.problems import addition, sudoku
 from pinesy.studio import Session
 from pinesy.studio.rule_graph import LAYER, rule_graph
-from studio.conftest import RULES
 from studio.test_session import touch
 
 
@@ -21,40 +21,40 @@ def post(client: TestClient, endpoint: str, **content: Any) -> tuple[int, Any]:
 
 def test_the_text_is_that_of_the_file(client: TestClient) -> None:
     _, told = post(client, "text")
-    assert (told["text"], told["file"]) == (RULES, "sail.rules")
+    assert (told["text"], told["file"]) == (SAILING, "sail.rules")
     assert {"iff", "number", "attribute", "then"} < set(told["keywords"])
 
 
 def test_errors_have_their_place(client: TestClient, session: Session) -> None:
-    wrong = RULES.replace("then street", "than street")
+    wrong = SAILING.replace("then street", "than street")
     status, told = post(client, "look", text=wrong)
     line = wrong.split("\n").index("iff sky in {dark} than street in {wet} [s=0.1, r=0.2]") + 1
     assert (status, told["line"], told["column"]) == (422, line, 19)
     assert "expected 'then'" in told["error"]
     assert post(client, "use", text=wrong)[0] == 422
     assert post(client, "look", text=3)[1]["error"] == "there is no text of rules"
-    assert (session.version, session.work.text) == (0, RULES)
+    assert (session.version, session.work.text) == (0, SAILING)
 
 
 def test_findings_are_those_of_check(client: TestClient, session: Session) -> None:
-    text = RULES + "if sky in {dark} then sailing in {no, yes}\n"
+    text = SAILING + "if sky in {dark} then sailing in {no, yes}\n"
     _, told = post(client, "look", text=text)
     assert [f["text"] for f in told["findings"]] == list(map(str, parse(text).check().findings))
     assert session.version == 0
 
 
 def test_rules_are_used_and_saved(client: TestClient, session: Session, rules: Path) -> None:
-    text = RULES.replace("r=0.25", "r=0.5") + "# mine\n"
+    text = SAILING.replace("r=0.25", "r=0.5") + "# mine\n"
     assert post(client, "use", text=text) == (200, {"version": 1})
     assert (session.work.rules, session.work.text) == (parse(text), text)
-    assert rules.read_text() == RULES
+    assert rules.read_text() == SAILING
     assert post(client, "save") == (200, {"file": "sail.rules"})
     assert rules.read_text() == text
     assert session.changed_files() == []
-    touch(rules, RULES)
+    touch(rules, SAILING)
     status, told = post(client, "save")
     assert (status, "changed on disk" in told["error"]) == (422, True)
-    assert rules.read_text() == RULES
+    assert rules.read_text() == SAILING
 
 
 def test_only_files_of_rules_are_written(session: Session, client: TestClient) -> None:

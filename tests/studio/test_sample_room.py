@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from browser import SAILING
 from pinesy import NeuroSymbolic, parse
 from pinesy.problems import addition
 from pinesy.studio import Session
 from pinesy.studio.drawn_digits import as_digit
 from pinesy.studio.session import Work
-from studio.conftest import RULES, client_of
+from studio.conftest import client_of
 
 
 def ask(client: TestClient, endpoint: str, **content: Any) -> Any:
@@ -43,7 +44,7 @@ winds: st.SearchStrategy[tuple[Any, Any]] = st.one_of(
     st.floats(-50, 50).map(lambda x: ({"number": x}, x)),
     st.integers(0, 2).map(lambda i: ({"value": i}, ["<10", "[10, 30)", ">=30"][i])),
 )
-SESSION = Session(Work(parse(RULES), RULES))
+SESSION = Session(Work(parse(SAILING), SAILING))
 CLIENT = client_of(SESSION)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from browser import SAILING
 from pinesy import parse
 from pinesy.exceptions import DataError
 from pinesy.samples import Batch
 from pinesy.studio import Session
 from pinesy.studio.row_table import RowTable
-from studio.conftest import RULES, client_of
+from studio.conftest import client_of
 
 
 def touch(path: Path, text: str) -> None:
@@ -27,12 +28,12 @@ def test_a_file_that_changes_on_disk_is_noticed(
     client: TestClient, session: Session, rules: Path
 ) -> None:
     assert client.post("/api/shell/state").json()["changed"] == []
-    touch(rules, RULES.replace("0.25", "0.5"))
+    touch(rules, SAILING.replace("0.25", "0.5"))
     assert client.post("/api/shell/state").json()["changed"] == [str(rules)]
     before = session.work
     state = client.post("/api/shell/keep").json()
     assert (state["changed"], session.work) == ([], before)
-    touch(rules, RULES.replace("0.25", "0.75"))
+    touch(rules, SAILING.replace("0.25", "0.75"))
     state = client.post("/api/shell/reload").json()
     assert (state["changed"], state["canUndo"], state["version"]) == ([], True, 1)
     assert "0.75" in session.work.text
@@ -81,9 +82,9 @@ def test_bad_rows_are_told_and_those_before_them_stay(rules: Path, data: Path) -
 
 def test_data_are_read_anew_for_other_attributes(session: Session) -> None:
     rows = session.rows
-    session.use(session.work.with_rules(parse(RULES.replace("0.25", "0.5"))))
+    session.use(session.work.with_rules(parse(SAILING.replace("0.25", "0.5"))))
     assert session.rows is rows
-    session.use(session.work.with_rules(parse(RULES.replace("{10, 30}", "{10, 20, 30}"))))
+    session.use(session.work.with_rules(parse(SAILING.replace("{10, 30}", "{10, 20, 30}"))))
     assert session.rows is not rows
     assert session.rows is not None
     session.rows.wait()

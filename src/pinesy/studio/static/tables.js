@@ -54,6 +54,11 @@ export class Pager {
   }
 }
 
+/** Return a number with four digits. */
+export function short(x) {
+  return String(Number(x.toPrecision(4)));
+}
+
 /** Return a share as text: 0.9667 is "96.7 %". */
 export function percent(share) {
   return share === null ? "–" : `${(100 * share).toFixed(1)} %`;

@@ -1,8 +1,8 @@
 import { fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
+import { RoomOfData } from "../data_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, percent, sortHead, table } from "../tables.js";
-import { latest } from "../timing.js";
+import { Pager, choice, field, percent, short, sortHead, table } from "../tables.js";
 
 const ROWS = 20;
 const METHODS = [
@@ -12,31 +12,16 @@ const METHODS = [
   ["gradient", "fitted ones, out of fold"],
 ];
 
-const number = (x) => String(Number(x.toPrecision(4)));
-
 /** How right the rules are on the data, and which rows are suspicious. */
-class DataRoom {
+class DataRoom extends RoomOfData {
   constructor(place, studio) {
-    Object.assign(this, { place, studio, stale: true, seen: "", before: null });
+    super(place, studio, "data");
+    this.before = null;
     this.view = { sort: "worst", reversed: false };
-    this.update = latest(() => studio.attempt(() => this.load()));
     this.figuresJob = new JobLine(studio);
     this.auditJob = new JobLine(studio);
     this.learnJob = new JobLine(studio);
     this.write();
-    studio.addEventListener("state", () => this.key !== this.seen && this.renew());
-    studio.addEventListener("room", ({ detail }) => detail === "data" && this.stale && this.update());
-  }
-
-  /** What the figures depend on, but for labels, which are changed here. */
-  get key() {
-    const { version, rows, reading } = this.studio.state;
-    return `${version} ${rows} ${reading}`;
-  }
-
-  renew() {
-    this.stale = true;
-    if (!this.place.hidden) this.update();
   }
 
   write() {
@@ -135,7 +120,7 @@ class DataRoom {
         ["samples", "right", "undecided", "contradictory", "mean risk"],
         [[
           found.samples.toLocaleString("en"), cell("accuracy"), cell("undecided"), cell("contradictory"),
-          number(found.area_under_risk_coverage),
+          short(found.area_under_risk_coverage),
         ]],
         { class: "figures" },
       ),
@@ -163,7 +148,7 @@ class DataRoom {
     const rows = coverage.rows.filter(({ scope }) => scope === "all");
     const line = (row) => [
       percent(row.level), percent(row.observed), `${percent(row.low)} to ${percent(row.high)}`,
-      number(row.mean_size), percent(row.single),
+      short(row.mean_size), percent(row.single),
     ];
     const heads = ["level", "observed", "95 % band", "mean size", "single answers"];
     const verdict = make("p", { class: "quiet" }, coverage.verdict);
@@ -234,8 +219,8 @@ class DataRoom {
     return [
       make("span", { class: "thumbs" }, open, ...images),
       make("span", { title: told }, String(row.row + 1)),
-      number(row.suspicion),
-      number(row.nabla),
+      short(row.suspicion),
+      short(row.nabla),
       this.labelChoice(row),
       row.repaired ?? (row.reason ? "ambiguous" : ""),
       row.reason ?? "",
@@ -303,7 +288,7 @@ class DataRoom {
     const place = this.consequences;
     const found = await this.run(this.learnJob, "data/consequences", { method });
     if (!found) return fill(place, "Learning was stopped.");
-    const pair = ([s, r]) => `s ${number(s)}, r ${number(r)}`;
+    const pair = ([s, r]) => `s ${short(s)}, r ${short(r)}`;
     const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
     const told = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
     return fill(

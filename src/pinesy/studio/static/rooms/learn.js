@@ -1,7 +1,7 @@
 import { fill, make } from "/shared/elements.js";
+import { RoomOfData } from "../data_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, percent, table } from "../tables.js";
-import { latest } from "../timing.js";
+import { Pager, choice, field, percent, short, table } from "../tables.js";
 
 const ROWS = 50;
 const METHODS = {
@@ -15,27 +15,14 @@ const FIXED = [
   ["s", "every s"],
   ["r", "every r"],
 ];
-const short = (x) => String(Number(x.toPrecision(4)));
 
 /** Parameters or rules from the data; nothing changes before it is accepted. */
-class LearnRoom {
+class LearnRoom extends RoomOfData {
   constructor(place, studio) {
-    Object.assign(this, { place, studio, stale: true, seen: "", all: false });
+    super(place, studio, "learn");
+    this.all = false;
     this.job = new JobLine(studio);
-    this.update = latest(() => studio.attempt(() => this.load()));
     this.write();
-    studio.addEventListener("state", () => this.key !== this.seen && this.renew());
-    studio.addEventListener("room", ({ detail }) => detail === "learn" && this.stale && this.update());
-  }
-
-  get key() {
-    const { version, rows, reading } = this.studio.state;
-    return `${version} ${rows} ${reading}`;
-  }
-
-  renew() {
-    this.stale = true;
-    if (!this.place.hidden) this.update();
   }
 
   write() {
