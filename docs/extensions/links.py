@@ -1,8 +1,9 @@
 """Pages of the repository's root on the site, and links that lead out of this folder.
 
-README, CHANGELOG and CONTRIBUTING stand in the root, where people look for them. Their pages here
-say where they are; on the site they hold the text itself. Links are those of the files: relative,
-so that they work in a checkout too. The lists of links of `index.md` are the contents of the site.
+README, CHANGELOG, CONTRIBUTING and SECURITY stand in the root, where people look for them. Their
+pages here say where they are; on the site they hold the text itself. Links are those of the files:
+relative, so that they work in a checkout too. The lists of links of `index.md` are the contents of
+the site.
 """
 
 import os
@@ -16,7 +17,12 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 #: Pages whose text is that of a file of the root.
-MIRRORS = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md", "index": "README.md"}
+MIRRORS = {
+    "changelog": "CHANGELOG.md",
+    "contributing": "CONTRIBUTING.md",
+    "index": "README.md",
+    "security": "SECURITY.md",
+}
 _PAGES = {ROOT / file: DOCS / f"{page}.md" for page, file in MIRRORS.items()}
 _MODULES = re.compile(r"^pinesy\.(?:[a-z_]+\.)*")
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?^ *\2`* *$", re.MULTILINE | re.DOTALL)

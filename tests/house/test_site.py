@@ -31,6 +31,17 @@ def test_the_contents_name_every_page_once() -> None:
     assert sorted([*listed, "index.md"]) == sorted([*pages, "reference/index.rst"])
 
 
+def test_pages_of_the_root_that_are_linked_are_on_the_site() -> None:
+    """The site can show a page of the root only if it has a place there (Sphinx warns else)."""
+    pages = ["README.md", *(f"docs/{page.name}" for page in DOCS.glob("*.md"))]
+    pages += ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+    texts = [(DOCS.parent / page).read_text(encoding="utf-8") for page in pages]
+    linked = {name for text in texts for name in re.findall(r"\]\((?:\.\./)?([A-Z]+\.md)", text)}
+    shown = {f"{page.stem.upper()}.md" for page in DOCS.glob("*.md")} | {"README.md"}
+    assert linked
+    assert linked <= shown
+
+
 def test_the_reference_names_every_module() -> None:
     contents = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
     listed = re.findall(r"^   (\w+)$", contents, re.MULTILINE)
