@@ -42,7 +42,7 @@ export class RowPicker {
   /** Look again if rows have come since. */
   refresh() {
     const { rows } = this.studio.state;
-    if (rows !== this.total) this.studio.attempt(() => this.load());
+    return rows !== this.total ? this.studio.attempt(() => this.load()) : null;
   }
 
   async load() {

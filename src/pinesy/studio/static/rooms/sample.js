@@ -58,11 +58,21 @@ class SampleRoom {
     const kept = Object.entries(this.studio.sample.inputs).filter(([name]) => known(name));
     this.sample = { ...this.studio.sample, inputs: Object.fromEntries(kept) };
     await Promise.all([this.graph.load(), this.rows.load()]);
-    const untouched = this.sample.row === null && !kept.length;
-    if (untouched && this.rows.total) this.sample = { row: 0, inputs: {} };
+    if (this.isBlank && this.rows.total) this.sample = { row: 0, inputs: {} };
     this.studio.setSample(this.sample);
     await this.fillControls();
     await this.infer();
+  }
+
+  /** Whether nobody has said anything of the sample yet. */
+  get isBlank() {
+    return !this.forgotten && this.sample.row === null && !Object.keys(this.sample.inputs).length;
+  }
+
+  /** Show rows that were read meanwhile; the first of them is a sample to begin with. */
+  async refresh() {
+    await this.rows.refresh();
+    if (this.isBlank && this.rows.total) await this.pick(0);
   }
 
   inputElement(attribute) {
@@ -154,6 +164,7 @@ class SampleRoom {
   }
 
   forget() {
+    this.forgotten = true;
     this.set({ row: null, inputs: {} });
     this.fillControls();
   }
@@ -218,7 +229,7 @@ export async function open(place, studio) {
   const room = new SampleRoom(place, studio);
   studio.addEventListener("state", () => {
     if (studio.state.version !== room.version) studio.attempt(() => room.load());
-    else room.rows.refresh();
+    else studio.attempt(() => room.refresh());
   });
   studio.addEventListener("sample", () => {
     if (studio.sample === room.sample) return;
