@@ -81,3 +81,9 @@ def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(server, "serve", lambda *given: served.append(given[:3]))
     studio_command.studio(None, port=9, no_open=True)
     assert served == [("the demo", 9, False)]
+
+
+def test_answers_are_sent_at_once() -> None:
+    """By asyncio's rule: without the name of the protocol each answer waits some 40 ms."""
+    with listening(0) as bound:
+        assert bound.proto == socket.IPPROTO_TCP
