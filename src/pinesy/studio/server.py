@@ -29,7 +29,7 @@ def serve(
     port : where to listen; None for the first free one from `PORT` on, 0 for any
     say : prints a line
     """
-    with listening(port) as bound:
+    with listening(port) as bound, suppress(KeyboardInterrupt):  # from the line that says so on
         token, number = new_token(), bound.getsockname()[1]
         address = f"http://{HOST}:{number}/?token={token}"
         if port is None and number != PORT:
@@ -46,8 +46,7 @@ def serve(
             )
         )
         server.announce = (lambda: _open(address, say)) if open_browser else None
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[bound])
+        server.run(sockets=[bound])
 
 
 class Announcing(uvicorn.Server):
