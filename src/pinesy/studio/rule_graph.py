@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_graph import levels_of
 
 #: Attributes up to which nothing is folded, and members from which on a group is.
 FOLD_ABOVE, FOLD_FROM = 60, 3
@@ -72,9 +73,7 @@ def _roles(rules: Cascade) -> dict[str, str]:
 
 def _layers(rules: Cascade, links: Links) -> dict[str, int]:
     """Return the layer of each attribute: above all it comes from; inputs just below their use."""
-    layers = {a.name: 0 for a in rules.inputs}
-    for rule_set in rules.order:
-        layers[rule_set.output.name] = 1 + max(layers[a.name] for a in rule_set.inputs)
+    layers = levels_of(rules)
     nearest: dict[str, int] = {}
     for start, end in links:
         nearest[start] = min(nearest.get(start, layers[end]), layers[end])
