@@ -96,11 +96,15 @@ def test_learning_is_compared_accepted_and_undone(
     expect(panel).to_contain_text("rules have other parameters")
     assert labelled.work.rules is before
     picture(tab, "studio-learn")
-    panel.get_by_role("button", name="Accept").click()
+    with tab.expect_response("**/learn/status") as looked:  # the room looks again: other rules
+        panel.get_by_role("button", name="Accept").click()
+    looked.value.finished()
+    tab.wait_for_timeout(50)
     expect(panel).to_contain_text("Accepted.")
     assert labelled.work.rules is not before
     tab.get_by_role("button", name="Undo").click()
     expect(tab.get_by_role("button", name="Undo")).to_be_hidden()
+    expect(panel).not_to_contain_text("Accepted.")
     assert labelled.work.rules is before
 
 

@@ -4,6 +4,7 @@ import { JobLine } from "../jobs.js";
 import { Pager, choice, field, percent, short, table } from "../tables.js";
 
 const ROWS = 50;
+const ACCEPTED = "Accepted. Undo, above, goes back.";
 const METHODS = {
   exact: "exact: rules that must hold",
   counts: "counts: noisy data",
@@ -111,7 +112,8 @@ class LearnRoom extends RoomOfData {
     const choices = await this.studio.ask("learn/choices");
     this.showChoices(choices);
     const { job } = await this.studio.ask("learn/status");
-    if (job) await this.watch(job, choices.version);
+    if (job?.decided) this.clear(choices.version === this.accepted ? ACCEPTED : "");
+    else if (job) await this.watch(job);
   }
 
   showChoices({ hasData, reading, targets, columns, edits, missing }) {
@@ -200,8 +202,8 @@ class LearnRoom extends RoomOfData {
   }
 
   async accept() {
-    await this.studio.ask("learn/accept");
-    this.clear("Accepted. Undo, above, goes back.");
+    this.accepted = (await this.studio.ask("learn/accept")).version;
+    this.clear(ACCEPTED);
     await this.studio.refresh();
   }
 
