@@ -1,25 +1,27 @@
 # Every target sets up what it needs in .venv; nothing has to be installed by hand.
 PYTHON ?= python3
 BIN := .venv/bin
+# Modules are compiled when they are first imported: most of those of PyTorch and others never are.
+INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
 .PHONY: demo studio test fuzz lint kernels browser bench reproduce docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn,data]'
+	$(INSTALL) '.[nn,data]'
 	@touch $@
 
 .venv/.studio: .venv/.demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[nn,data,studio]'
+	$(INSTALL) '.[nn,data,studio]'
 	@touch $@
 
 .venv/.dev: .venv/.demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	$(INSTALL) '.[all,dev]'
 	@touch $@
 
 .venv/.docs: .venv/.demo
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(INSTALL) '.[docs]'
 	@touch $@
 
 demo: .venv/.demo  ## a network learns to read digits, rules add them and judge Sudokus
