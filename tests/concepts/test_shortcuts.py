@@ -24,8 +24,9 @@ from pinesy import (
     shortcuts,
     sum_of,
 )
-from pinesy.concepts import Shortcuts, observed_answers, remapping_count, remapping_solver
+from pinesy.concepts import Shortcuts, observed_answers, remapping_count
 from pinesy.concepts.remapping_count import smallest_hitting_set
+from pinesy.concepts.shortcuts import RemappingSolver
 from pinesy.problems import sudoku
 
 HALF = [(0, 0), (0, 1), (2, 3), (2, 4)]
@@ -240,13 +241,13 @@ def test_values_that_do_not_matter_are_not_forbidden(monkeypatch: pytest.MonkeyP
     """The first of six inputs decides, and that is learned whatever the others are read as."""
     monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
     learned: list[list[int]] = []
-    inner = remapping_solver.RemappingSolver._forbidden
+    inner = RemappingSolver._forbidden
 
     def watched(solver: Any, readings: Any) -> Any:
         learned.extend(inner(solver, readings))
         return inner(solver, readings)
 
-    monkeypatch.setattr(remapping_solver.RemappingSolver, "_forbidden", watched)
+    monkeypatch.setattr(RemappingSolver, "_forbidden", watched)
     inputs = [Attribute(f"x{i}", range(3)) for i in range(6)]
     rules = function("first", inputs, lambda *values: values[0], range(3))
     kinds = {a.name: [a] for a in inputs}

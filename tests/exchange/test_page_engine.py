@@ -13,8 +13,8 @@ from explanations.test_smallest_change import functions, questions
 from inverse.conditioning_problems import trees
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, explain, parse
 from pinesy.exceptions import DomainError
+from pinesy.exchange.page import bundle
 from pinesy.exchange.page_data import rules_data
-from pinesy.exchange.web_modules import bundle
 from pinesy.explanations import input_margins, is_coherent, margin, smallest_change
 from pinesy.explanations.decision import Decision, restraints_on
 from pinesy.explanations.explain import Explanation

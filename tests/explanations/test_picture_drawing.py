@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.svg_reading import apart, frames, overflowing
 from pinesy import Attribute, Cascade, Iff, RuleSet
-from pinesy._common.box_layout import tidy
-from pinesy._common.box_pictures import Box, sketch
+from pinesy._common.box_pictures import Box, sketch, tidy
 from pinesy._common.markup import escaped
 from pinesy._common.text_widths import shortened, text_width, wrapped
 from pinesy.explanations import explain, picture

@@ -5,7 +5,7 @@ from threading import Event
 from typing import Any
 
 from pinesy.studio import Session
-from pinesy.studio.remembered_reports import REMEMBERED, RememberedReports
+from pinesy.studio.session import REMEMBERED, RememberedReports
 from studio.conftest import ask, client_of
 
 CLIENTS = 50

@@ -12,11 +12,11 @@ from playwright.sync_api import Page, expect
 from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
 from pinesy._common.png import png
-from pinesy.cli.studio_demo import demo_session
+from pinesy.cli.studio_command import demo_session
 from pinesy.problems import addition
 from pinesy.studio import Session
-from pinesy.studio.rooms import ROOMS
 from pinesy.studio.session import Work
+from pinesy.studio.web_application import ROOMS
 from studio.test_sample_room import by_columns
 from studio.test_session import touch
 

@@ -9,7 +9,7 @@ from browser import SAILING
 from pinesy import Cascade, parse
 from pinesy.problems import addition, sudoku
 from pinesy.studio import Session
-from pinesy.studio.rule_graph import LAYER, rule_graph
+from pinesy.studio.rules_room import LAYER, rule_graph
 from studio.test_session import touch
 
 

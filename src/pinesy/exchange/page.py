@@ -6,8 +6,12 @@ script and the one style that are in it, and images that are in it too.
 """
 
 import json
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -17,7 +21,6 @@ from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import rules_data
 from pinesy.exchange.page_samples import PageSamples
-from pinesy.exchange.web_modules import bundle, content_hash, web_text
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -77,6 +80,8 @@ choose a value to see why</p>
 </body>
 </html>
 """
+_IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=\w)", re.MULTILINE)
 
 
 def to_page(
@@ -174,3 +179,33 @@ def _check_bytes(size: int, n_samples: int) -> None:
         raise DataError(
             f"the page would have {size:,} bytes, more than the limit of {MAX_BYTES:,}{cure}"
         )
+
+
+def web_text(name: str) -> str:
+    """Return the text of a file in ``web``."""
+    return (files("pinesy.exchange") / "web" / name).read_text(encoding="utf-8")
+
+
+def bundle(modules: Sequence[str]) -> str:
+    """Return modules as one, in an order in which each stands after those that it imports.
+
+    They are put one after the other, without their imports and exports: so no two of them may
+    declare one name, and none imports under another name.
+
+    Examples
+    --------
+    >>> bundle(["engine.js"]).count("export")
+    0
+    """
+    return "".join(_EXPORT.sub("", _IMPORT.sub("", web_text(name))) for name in modules)
+
+
+def content_hash(text: str) -> str:
+    """Return what a content security policy calls a script or style that may stand in a page.
+
+    Examples
+    --------
+    >>> content_hash("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -8,6 +8,7 @@ each, so that a file that was cut off, changed, mixed up or never written by pin
 file is replaced only once the new one is whole.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,21 +17,27 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.files import as_path
+from pinesy._common.files import as_path, read_text, writing
 from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
-from pinesy.exceptions import DataError, placed
+from pinesy.calibration.calibration_file import calibration_content, read_calibration
+from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.model_file import LearnedRules
+from pinesy.learning.model_file import LearnedRules, model_content, read_model
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
-from pinesy.model.json_files import read_json, write_json
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, by_input, names
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_json import read_rules, write_rules
+from pinesy.rulebase.rules_json import (
+    from_content,
+    read_content,
+    read_rules,
+    to_content,
+    write_rules,
+)
 from pinesy.transforms import transform_name
 
 #: The perception that can be made from its file alone.
@@ -39,6 +46,8 @@ SUFFIXES = (
     "rules are saved as .rules or .json files, learned models as .json and neuro-symbolic models "
     "as .zip"
 )
+#: What is wrong with a part of a file that is not as it was written.
+DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
 def save(
@@ -236,3 +245,53 @@ def _made(path: Path, place: Path, record: PerceptionRecord) -> object:
     from pinesy.nets.network_perception import NetworkPerception  # torch is optional
 
     return NetworkPerception.load(place / record.file)
+
+
+def write_json(
+    thing: Cascade | LearnedRules,
+    path: Path,
+    calibration: CalibratedRules | None = None,
+) -> None:
+    """Write rules, with what was learned and calibrated, to a ``.json`` file."""
+    if path.suffix != ".json":
+        what = "learned" if calibration is None else "calibrated"
+        raise DataError(f"{path}: {what} models are saved as .json files, not {path.suffix!r}")
+    content = to_content(thing.cascade if isinstance(thing, LearnedRules) else thing)
+    if isinstance(thing, LearnedRules):
+        content["learning"] = model_content(thing.result, thing.provenance)
+    if calibration is not None:
+        content["calibration"] = calibration_content(calibration)
+    try:
+        text = json.dumps(content, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the provenance cannot be written as JSON: {error}") from None
+    with writing(path) as file:
+        file.write(text + "\n")
+
+
+def read_json(
+    path: Path, max_values: int | None = None
+) -> Cascade | LearnedRules | CalibratedRules:
+    """Read a ``.json`` file: rules, or how they were learned too, or calibrated."""
+    text = read_text(path)
+    with placed(str(path)):
+        content = read_content(text)
+        cascade = from_content(content, max_values)
+        learned = None
+        if "learning" in content:
+            learned = _part(content, "learning", lambda part: read_model(cascade, part))
+        if "calibration" in content:
+            return _part(  # type: ignore[no-any-return]
+                content, "calibration", lambda part: read_calibration(cascade, part, learned)
+            )
+        return learned or cascade
+
+
+def _part(content: Mapping[str, Any], key: str, read: Any) -> Any:
+    """Read a part of a file; whatever is wrong with its form is a `DataError`."""
+    try:
+        return read(content[key])
+    except DAMAGES as error:
+        if isinstance(error, PinesyError):  # some are errors of Python too
+            raise
+        raise DataError(f'"{key}" is not of the form it must have: {error!r}') from None

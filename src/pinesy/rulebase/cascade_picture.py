@@ -1,18 +1,86 @@
-"""A cascade to look at: its graph as a picture, and in notebooks its rules below it."""
+"""A cascade to look at: its graph, as a picture and in notebooks with its rules below it."""
 
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pinesy._common.box_pictures import Box, BoxKind, behind, drawing, sketch
 from pinesy._common.markup import Markup, counted, cut, folded, joined, more, tag
 from pinesy.exceptions import DataError
-from pinesy.rulebase.cascade_graph import NODES, GraphNode, graph_of, nearest
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule_views import rules_table
 
 if TYPE_CHECKING:
     from pinesy.rulebase.cascade import Cascade
 
+#: Nodes that a picture has at most.
+NODES = 40
 #: Names of attributes that share a box, and rule sets that a notebook shows.
 NAMES, SETS = 3, 10
+
+
+@dataclass(eq=False)
+class GraphNode:
+    """An attribute of a cascade, or several that are alike.
+
+    Attributes
+    ----------
+    attributes : as far from the inputs as each other, with as many values and rules
+    level : the number of rule sets on the longest way from an input
+    rules : of each of them; 0 for inputs
+    used : the nodes that these rules use, with how many times
+    """
+
+    attributes: list[Attribute]
+    level: int
+    rules: int
+    used: "dict[GraphNode, int]" = field(default_factory=lambda: defaultdict(int))
+
+
+def graph_of(
+    cascade: "Cascade", nodes: int = NODES, opened: Collection[str] = ()
+) -> list[GraphNode]:
+    """Return the nodes of a cascade, each after those it uses.
+
+    There is one for each attribute; of more than `nodes` attributes, those that are alike share
+    one: the same level, and equal numbers of values, of rules and of rules that use them (none or
+    some). What shares a node with an attribute of `opened`, its first, stands alone after all.
+    Cost: O(edges).
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition
+    >>> [[a.name for a in node.attributes] for node in graph_of(addition(1))]
+    [['a_1'], ['a_2'], ['c_1'], ['w_1'], ['y_1'], ['y_0']]
+    >>> [len(node.attributes) for node in graph_of(addition(10), nodes=5)][:2]
+    [20, 1]
+    """
+    levels = _levels(cascade)
+    finals = {a.name for a in cascade.outputs}
+    fold = len(levels) > nodes
+    firsts: dict[object, str] = {}
+    home: dict[str, GraphNode] = {}
+    for attribute in [*cascade.inputs, *(s.output for s in cascade.order)]:
+        name = attribute.name
+        rules = len(cascade.sets[name]) if name in cascade.sets else 0
+        kind = (levels[name], len(attribute.domain), rules, name in finals)
+        first = firsts.setdefault(kind if fold else name, name)
+        own = name if first in opened else first
+        home[name] = home[own] if own != name else GraphNode([], levels[name], rules)
+        home[name].attributes.append(attribute)
+    for name, rule_set in cascade.sets.items():
+        for attribute in rule_set.inputs:
+            home[name].used[home[attribute.name]] += 1
+    return sorted(dict.fromkeys(home.values()), key=lambda node: node.level)
+
+
+def _levels(cascade: "Cascade") -> dict[str, int]:
+    """Return for each attribute the number of rule sets on the longest way from an input."""
+    levels = {a.name: 0 for a in cascade.inputs}
+    for name, rule_set in cascade.sets.items():
+        levels[name] = 1 + max(levels[a.name] for a in rule_set.inputs)
+    return levels
 
 
 def cascade_svg(self: "Cascade", *, nodes: int = NODES) -> str:
@@ -33,7 +101,9 @@ def cascade_svg(self: "Cascade", *, nodes: int = NODES) -> str:
 
 def _root(cascade: "Cascade", most: int) -> Box:
     """Return a hidden box that leads to the results, and through them to all others."""
-    shown, left = nearest(graph_of(cascade, most), most)
+    nodes = graph_of(cascade, most)
+    shown = nodes[-most:]  # nearest to the results
+    left = sum(len(node.attributes) for node in nodes[:-most])
     rest = Box("more", f"and {counted(left, 'attribute')} more")
     used = {node for other in shown for node in other.used}
     boxes = {node: _box(node, node not in used) for node in shown}

@@ -12,8 +12,7 @@ from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport, audit, evaluate
 from pinesy.learning.suspicion import Judged
 from pinesy.samples import Batch
-from pinesy.studio.calibrated_work import calibrated_evidence, calibrated_of
-from pinesy.studio.session import Session
+from pinesy.studio.session import Session, calibrated_evidence, calibrated_of
 
 T = TypeVar("T")
 Order = npt.NDArray[np.intp]

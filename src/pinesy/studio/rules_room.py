@@ -1,15 +1,16 @@
 """The room Rules: the text of the rules, what is wrong with it, what is odd in it, its graph."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pinesy._common.files import writing
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_picture import GraphNode, graph_of
 from pinesy.rulebase.rules_text import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
-from pinesy.studio.rule_graph import rule_graph
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]
@@ -17,6 +18,15 @@ Asked = Mapping[str, Any]
 STATEMENTS = ["const", "cuts", "for", "function", "include", "joint", "named", "number", "version"]
 #: Rules and premises up to which a text is looked over while it is typed.
 QUICK = 20_000
+#: Attributes up to which nothing is folded.
+FOLD_ABOVE = 60
+#: Boxes of a layer, at most; the others of it are folded into one.
+LAYER = 60
+#: Names that a folded box tells of its members.
+TOLD = 6
+#: Times that the boxes of layers are put in the order of what they are linked with.
+SWEEPS = 4
+Layers = Mapping[int, Sequence[str]]
 
 
 def text(session: Session, _asked: Asked) -> dict[str, Any]:
@@ -72,6 +82,94 @@ def _parsed(session: Session, asked: Asked) -> Cascade:
         raise DataError("there is no text of rules")
     directory: Path | None = session.path.parent if session.path is not None else None
     return parse(written, directory)
+
+
+def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]:
+    """Return boxes with their places, and the links between them with how many there are.
+
+    Parameters
+    ----------
+    unfolded : keys of folded boxes whose members are to be shown
+
+    Places are whole numbers: layers from the inputs on, and ranks within them. Cost: linear in
+    the premises, times `SWEEPS`.
+    """
+    nodes = graph_of(rules, FOLD_ABOVE, [key.removeprefix("fold ") for key in unfolded])
+    layers = _layers(nodes)
+    boxes = _boxes(layers)
+    keys = {node: key for key, members in boxes.items() for node in members}
+    links: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for node in nodes:
+        for used, times in node.used.items():
+            links[keys[used], keys[node]] += times
+    rows = {n: list(dict.fromkeys(keys[node] for node in layer)) for n, layer in layers.items()}
+    ranks = _ranks(rows, links)
+    roles = {a.name: role for role in ("input", "output") for a in getattr(rules, f"{role}s")}
+    names = {
+        key: [a.name for node in nodes for a in node.attributes] for key, nodes in boxes.items()
+    }
+    return {
+        "boxes": [
+            {
+                "key": key,
+                "layer": layer,
+                "rank": ranks[key],
+                "count": len(names[key]),
+                "members": names[key][:TOLD],
+                "role": roles.get(names[key][0], "inner"),
+                "rules": boxes[key][0].rules,
+            }
+            for layer, row in rows.items()
+            for key in row
+        ],
+        "links": [[*pair, count] for pair, count in links.items()],
+        "home": {name: key for key, own in names.items() for name in own if name != key},
+    }
+
+
+def _layers(nodes: Sequence[GraphNode]) -> dict[int, list[GraphNode]]:
+    """Return the nodes by level, but inputs just below their first use."""
+    layers: defaultdict[int, list[GraphNode]] = defaultdict(list)
+    first: dict[GraphNode, int] = {}
+    for node in nodes:
+        for used in node.used:
+            first.setdefault(used, node.level)
+    for node in nodes:
+        layers[node.level if node.rules else first[node] - 1].append(node)
+    return layers
+
+
+def _boxes(layers: Mapping[int, Sequence[GraphNode]]) -> dict[str, list[GraphNode]]:
+    """Return what each box holds: a node, but those of a layer beyond `LAYER` share one."""
+    boxes: dict[str, list[GraphNode]] = {}
+    for layer in layers.values():
+        alone = len(layer) if len(layer) <= LAYER else LAYER - 1
+        for node in layer[:alone]:
+            name = node.attributes[0].name
+            boxes[f"fold {name}" if len(node.attributes) > 1 else name] = [node]
+        if layer[alone:]:
+            boxes[f"rest {layer[alone].attributes[0].name}"] = list(layer[alone:])
+    return boxes
+
+
+def _ranks(layers: Layers, links: Collection[tuple[str, str]]) -> dict[str, int]:
+    """Return the place of each box in its layer, near the middle of what it is linked with."""
+    ranks = {key: rank for layer in layers.values() for rank, key in enumerate(layer)}
+    middles = {key: len(layer) / 2 for layer in layers.values() for key in layer}
+    linked: defaultdict[str, list[str]] = defaultdict(list)
+    for start, end in links:
+        linked[start].append(end)
+        linked[end].append(start)
+
+    def place(key: str) -> float:
+        near = [ranks[other] - middles[other] for other in linked[key] or [key]]
+        return sum(near) / len(near)
+
+    for _ in range(SWEEPS):
+        for layer in layers.values():
+            for rank, key in enumerate(sorted(layer, key=place)):
+                ranks[key] = rank
+    return ranks
 
 
 ENDPOINTS = {"graph": graph, "look": look, "save": save, "text": text, "use": use}

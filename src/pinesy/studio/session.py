@@ -1,29 +1,63 @@
 """What a studio works on: rules, perhaps a model and data, and the files that they came from."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import RLock
-from typing import Any
+from threading import Lock, RLock
+from typing import Any, TypeVar
+
+import numpy as np
 
 from pinesy._common.files import read_text, reading
-from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
 from pinesy.learning.model_file import LearnedRules
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, read_samples
 from pinesy.studio.background_jobs import Jobs
 from pinesy.studio.label_edits import LabelEdits
-from pinesy.studio.remembered_reports import RememberedReports
 from pinesy.studio.row_table import RowTable
+from pinesy.transforms import antipignistic_inverse, transform_name
 
+T = TypeVar("T")
+#: Reports that are remembered.
+REMEMBERED = 12
 #: States that can be gone back to.
 MOST_UNDONE = 50
 #: Rows of a data file that are read at a time.
 READ = 10_000
+
+
+class _Entry:
+    """A report, once it is made; who comes while it is being made waits."""
+
+    def __init__(self) -> None:
+        self.lock, self.content = Lock(), None
+
+
+class RememberedReports:
+    """The last reports, by what they are of."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Hashable, Any] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the report of a key; make it if there is none. An error is not remembered."""
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+            for old in list(self._entries)[:-REMEMBERED]:
+                del self._entries[old]
+        with entry.lock:
+            if entry.content is None:
+                entry.content = make()
+            found: T = entry.content
+            return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,3 +242,43 @@ def _state(path: Path) -> object:
     except DataError:
         return None
     return status.st_size, status.st_mtime_ns
+
+
+def calibrated_of(work: Work) -> CalibratedRules:
+    """Return the calibrated rules, for evidence as `calibrated_evidence` gives it."""
+    found = work.calibrated
+    if found is None:
+        raise DataError(
+            "these rules are not calibrated, so nothing is guaranteed at any level: pinesy "
+            "calibrate does it"
+        )
+    return replace(found, probabilities=None) if isinstance(found, CalibratedAnswers) else found
+
+
+def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return evidence, of one sample or several, as calibration saw it.
+
+    The inputs of a model were calibrated by the probabilities of its perception, which are told
+    from possibilities by the inverse of the antipignistic transformation.
+    """
+    model = work.model
+    if model is None or not isinstance(work.calibrated, CalibratedInputs):
+        return dict(evidence)
+    if transform_name(model.transform) != "antipignistic":
+        raise DataError(
+            "levels need the probabilities of the network, which cannot be told from degrees of "
+            f"the transformation {transform_name(model.transform)}"
+        )
+    inputs = {a.name: a for a in work.rules.inputs}
+    return {name: _probabilities(inputs[name], content) for name, content in evidence.items()}
+
+
+def _probabilities(attribute: Attribute, content: Any) -> Any:
+    """Return the probabilities that possibilities were made of; of a value, that it is certain."""
+    if isinstance(content, Possibility):
+        content = content.degrees
+    if content is None:
+        return np.full(len(attribute.domain), 1.0 / len(attribute.domain))
+    if isinstance(content, list | np.ndarray):
+        return antipignistic_inverse(np.asarray(content, dtype=np.float64))
+    return np.eye(len(attribute.domain))[attribute.position(content)]

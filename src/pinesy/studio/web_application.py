@@ -1,10 +1,17 @@
-"""The studio as a web application: the page, its files, and the endpoints of the rooms."""
+"""The studio as a web application: the page, its files, and the endpoints of the rooms.
+
+A room is a module ``<name>_room.py`` here, with `ENDPOINTS`: functions from the session and what is
+asked (a JSON object) to what JSON can hold, by name; and ``static/rooms/<name>.js``, an ES module
+that exports ``open(place, studio)``: it fills the element `place`, once, when its tab is first
+chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...})``. A
+`PinesyError` that a function raises is shown to the user with its message.
+"""
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,17 +22,42 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pinesy.exceptions import PinesyError, RulesTextError
+from pinesy.studio import data_room, learn_room, rules_room, sample_room, shell_room, why_room
 from pinesy.studio.guard import Guard
-from pinesy.studio.rooms import ROOMS, endpoint
 from pinesy.studio.session import Session
 
+Endpoint = Callable[[Session, Mapping[str, Any]], Any]
 STATIC = Path(__file__).parent / "static"
 #: What the exported page uses too.
 SHARED = Path(__file__).parents[1] / "exchange" / "web"
 #: Bytes that a request may hold: a text of rules, or images.
 MOST_BYTES = 32 * 1024 * 1024
-
 log = logging.getLogger("pinesy.studio")
+
+
+class Room(NamedTuple):
+    """A tab of the page, and what it may ask for."""
+
+    name: str
+    title: str
+    endpoints: Mapping[str, Endpoint]
+
+
+#: In the order of their tabs.
+ROOMS = (
+    Room("rules", "Rules", rules_room.ENDPOINTS),
+    Room("sample", "Sample", sample_room.ENDPOINTS),
+    Room("why", "Why", why_room.ENDPOINTS),
+    Room("data", "Data", data_room.ENDPOINTS),
+    Room("learn", "Learn", learn_room.ENDPOINTS),
+)
+
+
+def endpoint(room: str, name: str) -> Endpoint | None:
+    """Return what answers ``room/name``; None if nothing does."""
+    if room == "shell":
+        return shell_room.ENDPOINTS.get(name)
+    return next((r.endpoints.get(name) for r in ROOMS if r.name == room), None)
 
 
 class TooLargeError(Exception):

@@ -13,10 +13,9 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
-from pinesy.studio.calibrated_work import calibrated_evidence, calibrated_of
 from pinesy.studio.given_sample import content_of
 from pinesy.studio.question import LIMIT, Question, level_of
-from pinesy.studio.session import Session
+from pinesy.studio.session import Session, calibrated_evidence, calibrated_of
 
 Asked = Mapping[str, Any]
 #: Seconds that the search for a change may take, unless the page asks for others, and at most.

@@ -32,7 +32,7 @@ export class RuleGraph {
     this.svg.setAttribute("aria-label", "the rules as a graph; arrows pan, plus and minus zoom");
     const button = (text, label, onclick) =>
       make("button", { type: "button", "aria-label": label, onclick }, text);
-    this.refold = button("Fold", "fold equal rule sets again", () => this.open(null));
+    this.refold = button("Fold", "fold like attributes again", () => this.open(null));
     this.element = make(
       "div",
       { class: "graph-frame" },
