@@ -14,7 +14,7 @@ import pytest
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, function, joint
 from pinesy.calibration import ConformalTransform, calibrate
-from pinesy.calibration.calibrated_inputs import CalibratedInputs
+from pinesy.calibration.calibrate import CalibratedInputs
 
 TRIALS, N, LEVELS = 400, 39, (0.8, 0.9, 0.95)
 Floats = npt.NDArray[np.float64]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from pinesy import Cascade
 from pinesy.engine.code import Code
-from pinesy.engine.derivatives import Derivatives
+from pinesy.engine.derivatives import Derivatives, segments_of
 from pinesy.engine.instructions import MAXMIN, STORE
-from pinesy.engine.segments import segments_of
 from pinesy.problems import addition
 from strategies import cascades, random_batch
 

@@ -11,7 +11,7 @@ import pytest
 from explanations.svg_reading import SVG, overflowing, shown, texts
 from pinesy import Attribute, DataError, DomainError, Iff, RuleSet, antipignistic, parse
 from pinesy._common.box_pictures import Box
-from pinesy._common.png import png
+from pinesy._common.pages import png
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, Label, explain, picture
 from pinesy.explanations.svg import InputBox

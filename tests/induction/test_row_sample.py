@@ -8,7 +8,7 @@ import pytest
 
 from messages import raises_saying
 from pinesy import DataError, induce
-from pinesy.induction.row_sample import RowSample
+from pinesy.induction.training_table import RowSample
 
 N = 600
 RNG = np.random.default_rng(5)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
-from pinesy._common.png import png
+from pinesy._common.pages import png
 from pinesy.cli.studio_command import demo_session
 from pinesy.problems import addition
 from pinesy.studio import Session

@@ -1,10 +1,16 @@
 """Pages of HTML that stand alone, and plots in them where Matplotlib is installed."""
 
 import io
+import struct
 import sys
+import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.console import in_notebook
 from pinesy._common.markup import Markup, cut, first_lines, joined, table, tag
@@ -22,6 +28,7 @@ svg { max-width: 100%; height: auto; }
 SIZE: dict[str, Any] = {"figsize": (6.4, 4.2), "layout": "constrained"}
 #: Draws on the axes of Matplotlib that it is given.
 Drawing = Callable[[Any], None]
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def page(title: str, body: str) -> str:
@@ -102,3 +109,34 @@ def axes_for(axes: Any) -> Any:
 def plot_text(text: str, most: int = 30) -> str:
     """Return a text that Matplotlib does not read as a formula, and not too long a one."""
     return cut(text, most).replace("$", r"\$")
+
+
+def png(image: npt.NDArray[np.uint8]) -> bytes:
+    """Return a grey image, an array (height, width) of uint8, as the content of a PNG file.
+
+    Examples
+    --------
+    >>> png(np.zeros((2, 3), np.uint8))[1:4]
+    b'PNG'
+    """
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 2:
+        kind = getattr(image, "dtype", type(image).__name__)
+        raise DataError(f"an image is a uint8 array (height, width); got {kind} {np.shape(image)}")
+    if 0 in image.shape:
+        raise DataError(f"an image of shape {image.shape} has no pixels")
+    height, width = image.shape
+    # Each line begins with the number of its filter: 0, none.
+    lines = np.hstack([np.zeros((height, 1), np.uint8), image]).tobytes()
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)  # 8 bits, grey
+    parts = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
+    return SIGNATURE + b"".join(_chunk(kind, content) for kind, content in parts)
+
+
+def data_uri(image: npt.NDArray[np.uint8]) -> str:
+    """Return a grey image as an address that holds it whole, for ``<img>`` and ``<image>``."""
+    return "data:image/png;base64," + b64encode(png(image)).decode("ascii")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    check = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)

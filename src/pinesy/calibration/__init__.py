@@ -1,8 +1,6 @@
 """Answers with a guarantee: possibilities that are calibrated on data."""
 
-from pinesy.calibration.calibrate import calibrate
-from pinesy.calibration.calibrated_answers import CalibratedAnswers
-from pinesy.calibration.calibrated_inputs import CalibratedInputs
+from pinesy.calibration.calibrate import CalibratedAnswers, CalibratedInputs, calibrate
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_transform import ConformalTransform

@@ -14,8 +14,7 @@ place of the exceptions.
 from collections.abc import Mapping
 from typing import Any
 
-from pinesy.calibration.calibrated_answers import CalibratedAnswers
-from pinesy.calibration.calibrated_inputs import CalibratedInputs
+from pinesy.calibration.calibrate import CalibratedAnswers, CalibratedInputs
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.score_counts import ScoreCounts

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray
 from pinesy.calibration.binomial_bands import chance_of_so_few, share_band
-from pinesy.calibration.calibrated_answers import CalibratedAnswers
+from pinesy.calibration.calibrate import CalibratedAnswers
 from pinesy.calibration.calibrated_rules import CalibratedRules, Possibilities
 from pinesy.calibration.conformal_scores import complement
 from pinesy.calibration.coverage_report import CoverageReport, CoverageRow

@@ -16,9 +16,8 @@ from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
-from pinesy.cli.exchange_commands import cnf, imports, onnx, problog, table
 from pinesy.cli.explain_command import explain
-from pinesy.cli.export_command import export
+from pinesy.cli.export_command import export, imports
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
@@ -78,8 +77,6 @@ for command in (
     studio,
 ):
     app.command()(command)
-for form in (onnx, problog, cnf, table):
-    export.command()(form)
 app.add_typer(export, name="export")
 app.add_typer(imports, name="import")
 

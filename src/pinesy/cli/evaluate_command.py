@@ -8,7 +8,7 @@ import typer
 
 from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageReport, coverage
 from pinesy.cli import options
-from pinesy.cli.calibrated_files import calibrated_rules
+from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
 from pinesy.cli.other_semantics import ComparedSemantics, compared, probable
 from pinesy.cli.output import open_output

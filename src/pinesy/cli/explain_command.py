@@ -9,7 +9,7 @@ import typer
 
 from pinesy import explanations
 from pinesy.cli import options
-from pinesy.cli.calibrated_files import Level, calibrated_rules, level_text
+from pinesy.cli.calibrate_command import Level, calibrated_rules, level_text
 from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode

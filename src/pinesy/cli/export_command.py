@@ -1,24 +1,27 @@
-"""The commands ``pinesy export ...``: rules as something that other programs read."""
+"""The commands ``pinesy export`` and ``pinesy import``: rules to and from other programs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 import typer
 
-from pinesy._common.files import reading
+import pinesy
+from pinesy._common.files import reading, writing_bytes
 from pinesy._common.markup import counted
 from pinesy.cli import options
 from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_samples import PageSamples
+from pinesy.exchange.table_sheets import SUFFIXES
 from pinesy.model.storage import load_rules
 
+T = TypeVar("T")
 export = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-
+imports = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 ModelFile = Annotated[
     Path, typer.Argument(metavar="RULES", help="A .rules, .json or (a model with a network) .zip.")
 ]
@@ -41,6 +44,40 @@ ImageFile = Annotated[
 Title = Annotated[str | None, typer.Option(help="What to call it; by default the file's name.")]
 PageFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .html file, once it is whole.")
+]
+GraphSource = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A .rules or .json file, or a .zip with a network.")
+]
+OnnxFile = Annotated[Path, typer.Option("--output", "-o", help="Write to this .onnx file.")]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Infer this attribute (repeatable). By default all that no premise uses.",
+    ),
+]
+Given = Annotated[
+    options.TransformName,
+    typer.Option(
+        "--transform", help="The inputs are probabilities, and the graph transforms them."
+    ),
+]
+TableFile = Annotated[
+    Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
+]
+TableSource = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="A decision table in a .csv or .xlsx file.")
+]
+NewRules = Annotated[
+    Path, typer.Option("--output", "-o", help="Write to this .rules or .json file.")
+]
+Queries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--query",
+        metavar="NAME",
+        help="Ask for this attribute (repeatable). By default for all that no premise uses.",
+    ),
 ]
 
 
@@ -107,3 +144,121 @@ def _read_images(path: Path) -> Mapping[str, Any]:
         raise DataError(
             f"{path}: not a .npz file of plain arrays; numpy.savez writes one"
         ) from None
+
+
+def _with_extra(make: Callable[[], T]) -> T:
+    """Call a function whose `ModuleNotFoundError` says what to install."""
+    try:
+        return make()
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
+
+
+@export.command()
+def onnx(
+    model: GraphSource,
+    output: OnnxFile,
+    transform: Given = "none",
+    outputs: Outputs = None,
+) -> None:
+    """Write rules, or network, transformation and rules in one, as a graph of ONNX.
+
+    Inputs and outputs have the names of the attributes; degrees are of float64,
+    one row a sample. With --transform the inputs are probabilities. A .zip model
+    takes images (n, 28, 28) of uint8 and has its own transformation.
+    onnxruntime gives the bits of pinesy infer. Samples that pinesy refuses get
+    NaN.
+
+    [bold]Examples[/bold]
+      pinesy export onnx sum.rules -o sum.onnx
+      pinesy export onnx model.zip -o model.onnx
+    """
+    options.check_output(output, [".onnx"], [model])
+    content = _with_extra(lambda: _model_or_rules(model))
+    how = None if transform == "none" else transform
+    graph = _with_extra(lambda: pinesy.to_onnx(content, outputs, transform=how))
+    with writing_bytes(output) as stream:
+        stream.write(graph.SerializeToString())
+
+
+def _model_or_rules(path: Path) -> Any:
+    return pinesy.load(path) if path.suffix == ".zip" else load_rules(path)
+
+
+@export.command()
+def problog(
+    rules: options.RulesFile, output: options.OutputFile = None, query: Queries = None
+) -> None:
+    """Write rules without uncertainty as a program of ProbLog.
+
+    Its answers are those of the probabilistic semantics (docs/semantics.md). All
+    values of an input are equally probable; write the probabilities of a sample
+    in their place, in the first lines.
+
+    [bold]Examples[/bold]
+      pinesy export problog sum.rules
+      pinesy export problog sum.rules --query total -o sum.pl
+    """
+    if output is not None:
+        options.check_output(output, [output.suffix], [rules])
+    text = pinesy.to_problog(load_rules(rules), query=query)
+    with open_output(output) as stream:
+        stream.write(text)
+
+
+@export.command()
+def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
+    """Write rules without uncertainty as clauses in the DIMACS format, for SAT solvers.
+
+    Models are the worlds that the rules allow. Comments say which variable
+    stands for which value of an attribute.
+
+    [bold]Examples[/bold]
+      pinesy export cnf sum.rules -o sum.cnf
+    """
+    if output is not None:
+        options.check_output(output, [output.suffix], [rules])
+    clauses = pinesy.to_dimacs(load_rules(rules))
+    with open_output(output) as stream:
+        stream.writelines(f"{line}\n" for line in clauses.lines())
+
+
+@export.command()
+def table(rules: options.RulesFile, output: TableFile) -> None:
+    """Write rules as a decision table: a row for each, for CSV or Excel.
+
+    A workbook has a sheet for each attribute that rules conclude on. Change it,
+    and read it with pinesy import table.
+
+    [bold]Examples[/bold]
+      pinesy export table sum.rules -o sum.xlsx
+    """
+    options.check_output(output, SUFFIXES, [rules])
+    cascade = load_rules(rules)
+    _with_extra(lambda: pinesy.write_decision_table(cascade, output))
+
+
+@imports.callback()
+def _about_imports() -> None:
+    """Make rules of what other programs write."""
+
+
+@imports.command("table")
+def import_table(source: TableSource, output: NewRules) -> None:
+    """Make rules of a decision table in a CSV or Excel file.
+
+    The header says what columns hold: "if NAME" and "then NAME" conditions and
+    conclusions, "s" and "r" parameters, "kind" whether a row is an if (the
+    default), an iff, or the domain of each attribute:
+      kind,    if age,            if pain,    then urgent,  r
+      domain,  number cuts {65},  {no, yes},  {no, yes},
+      if,      >= 65,             yes,        yes,          0.1
+      iff,     -,                 no,         no,
+    A cell is a value, a set {a, b}, a comparison, an interval [30, 65), or - for
+    any. Formulas of Excel are refused, not evaluated.
+
+    [bold]Examples[/bold]
+      pinesy import table triage.xlsx -o triage.rules
+    """
+    options.check_output(output, [".rules", ".json"], [source])
+    pinesy.save(_with_extra(lambda: pinesy.read_decision_table(source)), output)

@@ -12,7 +12,7 @@ import typer
 
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
-from pinesy.cli.calibrated_files import Level, calibrated_rules
+from pinesy.cli.calibrate_command import Level, calibrated_rules
 from pinesy.cli.other_semantics import InferSemantics, probable, weighed_rows
 from pinesy.cli.output import (
     ResultRow,

@@ -1,16 +1,30 @@
-"""How what a program gives depends on its inputs and constants, backwards and forwards."""
+"""How what a program gives depends on its inputs and constants, backwards and forwards.
+
+Going back through a program takes the values that it made. To hold all of them is out of cache for
+large programs, and much memory. So the instructions are cut into segments where few values are
+alive: those that a later segment uses keep a row of their own, all others share rows from segment
+to segment and are made again when the way back comes to their segment. Constants and inputs are
+brought into rows where they are used.
+"""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.segments import Segments, segments_of
+from pinesy.engine.instructions import STORE
 
+Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.uint32]
+#: Operands a segment: with a block of samples, its values and gradients stay in cache.
+SEGMENT_OPERANDS = 1024
 GRADIENT_KERNELS = "pinesy.engine.gradient_kernels"
 TANGENT_KERNELS = "pinesy.engine.tangent_kernels"
 #: Samples a block: few enough for several threads, many enough to be worth an instruction.
@@ -19,6 +33,119 @@ MIN_WIDTH, MAX_WIDTH = 16, 64
 MOST_TASKS = 32
 #: Steps (instructions times samples) below which a second thread costs more than it gives.
 THREAD_STEPS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """A program in segments, in numbers of rows of scratch.
+
+    Attributes
+    ----------
+    cuts : the first instruction of each segment, and the number of instructions
+    exports : whether a later segment uses a value of each segment
+    load_starts, loads : the constants, and after them the input columns, of each segment; they
+        stand in the rows from `n_kept` on
+    targets, args : as those of `Code`; the first `n_kept` rows are those of values that later
+        segments use
+    n_rows : how many rows there are in all
+    """
+
+    cuts: Indices
+    exports: npt.NDArray[np.bool_]
+    load_starts: Indices
+    loads: Indices
+    targets: Indices
+    args: Indices
+    n_kept: int
+    n_rows: int
+
+    def program(self, code: Code) -> tuple[npt.NDArray[Any] | int, ...]:
+        """Return what the kernels take of it, and of the program it was made of."""
+        return (
+            self.cuts,
+            self.load_starts,
+            self.loads,
+            code.ops,
+            self.targets,
+            code.starts,
+            self.args,
+            self.n_kept,
+        )
+
+
+def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
+    """Cut a program into segments of about `size` operands, in time linear in its length."""
+    n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
+    instruction, values = operand_values(code)
+    made = values >= n_fixed
+    last = np.arange(n)  # where the value of each instruction is used last
+    np.maximum.at(last, values[made] - n_fixed, instruction[made])
+    cuts = _cuts(code.starts, _alive(last), size)
+    segment = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
+    kept = segment[last] > segment
+    n_kept = int(np.count_nonzero(kept))
+    # Fixed values are loaded into the first rows of each segment that uses them.
+    pairs, place = np.unique(
+        segment[instruction[~made]] * n_fixed + values[~made], return_inverse=True
+    )
+    load_starts = np.searchsorted(pairs, np.arange(len(cuts)) * n_fixed)
+    local = (code.ops < STORE) & ~kept
+    before = np.concatenate([[0], np.cumsum(local)])
+    rows = n_kept + np.diff(load_starts)[segment] + before[:-1] - before[cuts[:-1]][segment]
+    rows[kept] = np.arange(n_kept)
+    args = np.empty(len(values), dtype=np.intp)
+    args[made] = rows[values[made] - n_fixed]
+    args[~made] = n_kept + place - load_starts[segment[instruction[~made]]]
+    sizes = np.diff(load_starts) + np.diff(before[cuts])
+    return Segments(
+        cuts=cuts.astype(np.uint32),
+        exports=np.logical_or.reduceat(kept, cuts[:-1]) if n else np.zeros(0, dtype=bool),
+        load_starts=load_starts.astype(np.uint32),
+        loads=(pairs % n_fixed).astype(np.uint32),
+        targets=np.where(code.ops < STORE, rows, code.targets).astype(np.uint32),
+        args=args.astype(np.uint32),
+        n_kept=n_kept,
+        n_rows=n_kept + int(sizes.max(initial=0)),
+    )
+
+
+def operand_values(code: Code) -> tuple[Places, Places]:
+    """Return the instruction of each operand, and the value that it is.
+
+    That is a fixed one (a constant or an input), or the number of fixed ones and the place of the
+    instruction that makes it. A row of a program's scratch holds several values one after the
+    other; an operand is the one that was written last before it.
+    """
+    n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
+    instruction = np.repeat(np.arange(n), np.diff(code.starts))
+    makers = np.flatnonzero(code.ops < STORE)
+    written = code.targets[makers] * np.int64(n + 1) + makers + 1
+    order = np.argsort(written)
+    wanted = code.args * np.int64(n + 1) + instruction
+    found = np.searchsorted(written[order], wanted, side="right") - 1
+    is_fixed = code.args < n_fixed  # constants and inputs keep the first rows
+    maker = np.append(makers[order], 0)[found]  # of fixed values it means nothing
+    return instruction, np.where(is_fixed, code.args, n_fixed + maker)
+
+
+def _alive(last: Places) -> Places:
+    """Return how many values pass each place between instructions, before the first to the end."""
+    change = np.zeros(len(last) + 1, dtype=np.intp)
+    change[1:] += 1
+    np.subtract.at(change, last + 1, 1)
+    return np.cumsum(change)
+
+
+def _cuts(starts: Indices, alive: Places, size: int) -> Places:
+    """Return where segments begin: each in the second half of what fits, where least is alive."""
+    n = len(starts) - 1
+    cuts = [0]
+    while cuts[-1] < n:
+        begin, first = cuts[-1], int(starts[cuts[-1]])
+        half, full = np.searchsorted(starts, [first + size // 2, first + size], "right") - 1
+        low, high = max(begin + 1, int(half)), max(begin + 1, int(full))
+        cuts.append(n if high >= n else low + int(np.argmin(alive[low : high + 1])))
+    return np.array(cuts)
 
 
 class Derivatives:

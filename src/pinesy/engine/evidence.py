@@ -19,8 +19,9 @@ from pinesy._common.validation import (
     in_order,
     suggestion,
 )
-from pinesy.engine.input_tables import ID, by_input
 from pinesy.engine.plain_values import (
+    ID,
+    by_input,
     degrees_of_value,
     degrees_of_values,
     is_column,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, check_distributions, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, UnknownAttributeError, placed

@@ -22,7 +22,7 @@ from pinesy.rules.rule import Rule
 from pinesy.samples import value_texts
 from pinesy.semantics.choice_tables import values_left
 from pinesy.semantics.factors import factors_of
-from pinesy.semantics.world_inference import probabilities_of
+from pinesy.semantics.world_weights import probabilities_of
 
 #: Clauses on one attribute; more are refused.
 MAX_CLAUSES = 200_000

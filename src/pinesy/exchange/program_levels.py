@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.engine.code import Code
+from pinesy.engine.derivatives import operand_values
 from pinesy.engine.instructions import MAXMIN, STORE
-from pinesy.engine.segments import operand_values
 
 Numbers = npt.NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pinesy._common.box_pictures import Box, BoxKind, behind, drawing
 from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.explanations.justification import (

@@ -18,8 +18,7 @@ from pinesy._common.masks import mask_table
 from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
-from pinesy.engine.input_tables import by_input
-from pinesy.engine.plain_values import is_scalar
+from pinesy.engine.plain_values import by_input, is_scalar
 from pinesy.engine.program import Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError

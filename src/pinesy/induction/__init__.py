@@ -2,7 +2,7 @@
 
 from pinesy.induction.induce import InducedRules, induce, induce_card, induce_points
 from pinesy.induction.point_model import PointModel
-from pinesy.induction.score_card import CardLine, ScoreCard
+from pinesy.induction.points_cascade import CardLine, ScoreCard
 from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
 
 __all__ = [

@@ -13,11 +13,14 @@ from pinesy.induction.binary_features import Feature, Steps, features_of, steps_
 from pinesy.induction.candidate_rules import ForestSettings, allowed, grow_candidates
 from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel, rounded
-from pinesy.induction.points_cascade import write_cascade
-from pinesy.induction.row_sample import batches_of
+from pinesy.induction.points_cascade import ScoreCard, write_cascade
 from pinesy.induction.rule_selection import RuleSelector, SelectionSettings
-from pinesy.induction.score_card import ScoreCard
-from pinesy.induction.training_table import TableColumn, TrainingTable, read_training_table
+from pinesy.induction.training_table import (
+    TableColumn,
+    TrainingTable,
+    batches_of,
+    read_training_table,
+)
 from pinesy.rulebase.cascade import Cascade
 
 #: Rows that rules are induced from, if a table has more.

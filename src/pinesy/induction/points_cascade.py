@@ -11,13 +11,15 @@ With certain inputs every inner attribute has one value, so that the cascade com
 """
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from math import prod
+from typing import NamedTuple
 
+from pinesy._common.console import text_table
 from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.kept_rules import KeptRules
 from pinesy.induction.point_model import PointModel
-from pinesy.induction.score_card import CardLine, ScoreCard
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.function_steps import joint
@@ -28,10 +30,54 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import format_name
+from pinesy.rules.syntax.writer import format_name, show_value
 
 #: Values of the product of rules, or of sums of them, that are added in one function.
 MAX_VALUES = 150
+
+
+class CardLine(NamedTuple):
+    """One rule of a score card.
+
+    Attributes
+    ----------
+    attribute : the name of the attribute that has the points in the cascade
+    value : the class that gets them
+    points : how many
+    premise : the conditions, as text
+    """
+
+    attribute: str
+    value: Hashable
+    points: int
+    premise: str
+
+
+@dataclass(frozen=True)
+class ScoreCard:
+    """What induced rules say, without the rules that add points and compare sums.
+
+    Attributes
+    ----------
+    lines : the rules, those of most points first within a class
+    start : the points that each class begins with
+    certainties : of a lead of 1, 2, ... points; of longer ones as of the last
+    """
+
+    lines: tuple[CardLine, ...]
+    start: dict[Hashable, int]
+    certainties: tuple[float, ...]
+
+    def __str__(self) -> str:
+        """Return the card as text."""
+        begin = [("start", show_value(v), f"+{n}") for v, n in self.start.items() if n]
+        rows = [(one.premise, show_value(one.value), f"+{one.points}") for one in self.lines]
+        leads = ", ".join(f"{c:.2g}" for c in self.certainties[:12])
+        return (
+            text_table([("if", "then for", "points"), *begin, *rows])
+            + f"\ncertainty of a lead of 1, 2, ... points: {leads}"
+            + ", ..." * (len(self.certainties) > 12)
+        )
 
 
 def input_attributes(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray
 from pinesy.explanations import Explanation, Label, explain, margin, picture, why_not
 from pinesy.rulebase.cascade import Cascade

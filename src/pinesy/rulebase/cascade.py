@@ -9,17 +9,16 @@ from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import FloatArray, as_list, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence, Transform
-from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
+from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.attribute_graph import add_set, collected, in_order_of_inference
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
 from pinesy.rulebase.cascade_worlds import check_plain, infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.data_check import check_data
 from pinesy.rulebase.renaming import instances, renamed
-from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rule_set import RuleSet, add_set, collected, in_order_of_inference
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.propositions import Proposition

@@ -7,13 +7,12 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import check_integer
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.kinds import RuleUnit
-from pinesy.engine.number_types import NumberType
+from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError
 from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.semirings import SEMIRINGS
-from pinesy.semantics.world_inference import infer_worlds
-from pinesy.semantics.world_weights import WorldInference, WorldWeights
+from pinesy.semantics.world_weights import WorldInference, WorldWeights, infer_worlds
 from pinesy.semantics.worlds import Part, Worlds
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
-from pinesy.rulebase.clashes import numbered_rules
+from pinesy.rulebase.clashes import RulePairs, numbered_rules
 from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.exactness import upper_bounds
-from pinesy.rulebase.rule_pairs import RulePairs
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable

@@ -25,7 +25,7 @@ from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.premise_ties import premise_masks, tied_rules
+from pinesy.rules.rule import premise_masks, tied_rules
 
 #: Cells times rules up to which a rule set is looked at.
 LOOK_LIMIT = 20_000_000

@@ -2,9 +2,7 @@
 
 from pinesy.samples.conversion import Batch
 from pinesy.samples.file_layout import degrees_by_name, value_texts
-from pinesy.samples.sample_file import SampleFile, read_samples
-from pinesy.samples.single_samples import evidence_of
-from pinesy.samples.table_file import read_table
+from pinesy.samples.sample_file import SampleFile, evidence_of, read_samples, read_table
 
 __all__ = [
     "Batch",

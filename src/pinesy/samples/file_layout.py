@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
-from pinesy.engine.input_tables import ID
+from pinesy.engine.plain_values import ID
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility

@@ -4,23 +4,29 @@ A sample gives evidence on the inputs and, for learning, targets::
 
     {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
 
-``docs/data-files.md`` describes the formats. Values are named by `value_texts`.
+``docs/data-files.md`` describes the formats. Values are named by `value_texts`. For rules that are
+yet to be induced, the same files are tables of pandas.
 """
 
 import hashlib
+import math
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from pinesy._common.files import reading
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.samples.conversion import Batch, Conversion, Transform
 from pinesy.samples.file_formats import csv_rows, json_rows, text_batches
 from pinesy.samples.file_layout import FileOptions, Layout, RawBatch
@@ -202,3 +208,70 @@ def _reader(source: Source) -> tuple[str, Reader]:
     if suffix not in READERS:
         raise DataError(f"{source}: data are read from {', '.join(READERS)}, not {suffix!r}")
     return os.fspath(source), READERS[suffix]
+
+
+def evidence_of(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[str, Any]:
+    """Return a sample as plain values where the file gives numbers, single values or nothing.
+
+    Parameters
+    ----------
+    batch : samples whose columns are those of the inputs
+    place : of the sample in the batch
+    inputs : the attributes, in the order of the columns
+    """
+    evidence: dict[str, Any] = {}
+    slices = column_slices(inputs)
+    for a in inputs:
+        number = batch.numbers[a.name][place] if a.name in batch.numbers else math.nan
+        known = batch.evidence[place, slices[a.name]]
+        evidence[a.name] = float(number) if number == number else _content(a, known)
+    return evidence
+
+
+def _content(attribute: Attribute, degrees: FloatArray) -> Any:
+    """Return what degrees say: a value, None if all are possible, else a distribution."""
+    certain = np.flatnonzero(degrees)
+    if len(certain) == 1:
+        return attribute.domain[certain[0]]
+    unknown = bool((degrees == 1.0).all()) and None not in attribute
+    return None if unknown else Possibility(attribute, degrees)
+
+
+def read_table(path: Path, separator: str | None, decimal: str) -> Any:
+    """Read a file as a table of pandas; truth values are the texts they are in the file."""
+    try:
+        import pandas
+    except ImportError:
+        raise DataError(
+            "inducing rules from a file needs pandas; install it with: pip install 'pinesy[frame]'"
+        ) from None
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
+    try:
+        table = _READERS[path.suffix](pandas, path, separator, decimal)
+    except KeyError:
+        raise DataError(f"{path}: a table is a file that ends in {', '.join(_READERS)}") from None
+    except (ValueError, UnicodeError, OSError, ImportError) as error:
+        raise DataError(f"{path}: it cannot be read as a table: {error}") from None
+    truths = list(table.select_dtypes("bool"))
+    return table.astype(dict.fromkeys(truths, str))
+
+
+def _read_csv(pandas: Any, path: Path, separator: str | None, decimal: str) -> Any:
+    if separator is None:
+        with path.open(encoding="utf-8") as file:
+            separator = max(",;\t", key=file.readline().count)
+    return pandas.read_csv(path, sep=separator, decimal=decimal, skipinitialspace=True)
+
+
+def _read_lines(pandas: Any, path: Path, *_: Any) -> Any:
+    return pandas.read_json(path, lines=path.suffix != ".json")
+
+
+_READERS: dict[str, Callable[..., Any]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_lines,
+    ".ndjson": _read_lines,
+    ".json": _read_lines,
+    ".parquet": lambda pandas, path, *_: pandas.read_parquet(path),
+}

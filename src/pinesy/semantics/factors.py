@@ -24,8 +24,7 @@ from pinesy.engine.code import ColumnCircuit
 from pinesy.engine.kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray
-from pinesy.rules.premise_ties import premise_masks, tied_rules
-from pinesy.rules.rule import Rule
+from pinesy.rules.rule import Rule, premise_masks, tied_rules
 
 #: The most entries of a table over the classes of a factor's attributes. Rules that would need a
 #: larger one become a factor each, which makes what is computed from them an upper bound.

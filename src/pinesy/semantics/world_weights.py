@@ -1,6 +1,6 @@
 """What the worlds weigh in which attributes have certain values: results of other semantics."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.masks import positions
-from pinesy._common.names import name_of
+from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_sample, suggestion
-from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.engine.rows import Rows
+from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import value_array
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
-from pinesy.semantics.semirings import SEMIRINGS
+from pinesy.semantics.semirings import SEMIRINGS, NumpyWeights, Semiring
+from pinesy.semantics.worlds import Part, weigh
+from pinesy.transforms import SUM_TOLERANCE
+
+#: Samples are taken together for so many numbers of the largest table.
+BLOCK_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -160,3 +167,61 @@ class WorldInference(Mapping[str, WorldWeights]):
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
         shown = ", ".join(f"{name}={show_value(self[name].best)}" for name in self)
         return f"WorldInference({shown}; {self.semantics})"
+
+
+def infer_worlds(
+    parts: Sequence[Part],
+    semiring: Semiring,
+    outputs: Sequence[Attribute],
+    form: EvidenceForm,
+    evidence: Evidence,
+) -> WorldInference:
+    """Return what the worlds weigh for each value of the outputs.
+
+    Parameters
+    ----------
+    parts : those of the outputs, `Worlds.parts`
+    form, evidence : the inputs; distributions among them are of probabilities, a plain value is
+        certain, and where nothing is known all values are equally probable
+    """
+    rows = form.rows(evidence, "antipignistic")  # which is not applied, but marks probabilities
+    inputs = probabilities_of(rows)
+    names = [a.name for a in outputs]
+    entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
+    width = max(1, BLOCK_NUMBERS // entries)
+    found = {a.name: np.empty((rows.n, len(a.domain))) for a in outputs}
+    ops = NumpyWeights(semiring)
+    for start in range(0, rows.n, width):
+        block = {name: x[start : start + width] for name, x in inputs.items()}
+        weights = weigh(parts, ops, block)
+        for name in names:
+            found[name][start : start + width] = weights[name]
+    return WorldInference({a.name: a for a in outputs}, found, semiring.name, rows.is_batch)
+
+
+def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
+    """Return the probabilities (n, values) of each input; rows that are none are refused."""
+    given, spans = rows.given(0, rows.n), column_slices(rows.attributes)
+    settled = () if rows.transform is None else rows.transform.left_out
+    found = {}
+    for number, (name, span) in enumerate(spans.items()):
+        x = given[:, span]
+        total = x.sum(axis=1)
+        if number in settled:
+            good = (((x == 0.0) | (x == 1.0)).all(axis=1)) & (total > 0.0)
+        else:
+            good = (x >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
+        if not good.all():
+            _refuse(rows, int(np.argmin(good)), name, number in settled)
+        found[name] = x / total[:, None]
+    return found
+
+
+def _refuse(rows: Rows, row: int, name: str, is_settled: bool) -> None:
+    if not is_settled:
+        rows.refuse(row)
+    where = f", row {row}" * rows.is_batch
+    raise DegreeError(
+        f"attribute {name!r}{where} is a possibility distribution, and only the possibilistic "
+        "semantics reasons with these: give probabilities (antipignistic_inverse makes them)"
+    )

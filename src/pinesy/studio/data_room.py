@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, value_texts
 from pinesy.studio.data_reports import audit_of, decision_report, labelled, order_of, with_labels
-from pinesy.studio.label_edits import LabelEdit
-from pinesy.studio.parameter_tables import learned_difference
+from pinesy.studio.learning_runs import learned_difference
 from pinesy.studio.question import place_of
+from pinesy.studio.row_table import LabelEdit
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]

@@ -14,11 +14,11 @@ from pinesy.studio.data_reports import labelled, with_labels
 from pinesy.studio.learning_runs import (
     METHODS,
     LearningOptions,
+    ParameterTable,
     Proposal,
     propose_learning,
     propose_rules,
 )
-from pinesy.studio.parameter_tables import ParameterTable
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]

@@ -1,25 +1,141 @@
-"""A question of the page about one value of the current sample, as the library takes it."""
+"""A sample as the page holds it, and a question about one of its values, as the library takes them.
+
+The page holds ``{"row": 3, "inputs": {name: content}}``: a row of the data, or none, and what was
+set since. The content of an input is ``{"value": i}`` (by its place in the domain),
+``{"number": x}`` (of a numeric attribute), ``{"degrees": [...]}`` (of all values),
+``{"image": [[...], ...]}`` (grey levels 0 to 255, for the perception of a model) or ``{}`` (nothing
+is known). Inputs that are given nowhere are unknown.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.validation import check_integer, check_number
-from pinesy.exceptions import DataError
+from pinesy._common.validation import FloatArray, check_integer, check_number
+from pinesy.exceptions import DataError, placed
 from pinesy.explanations import Explanation, explain
 from pinesy.explanations.explanation_report import ExplanationReport
+from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.perceptions import RawSamples, View, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
-from pinesy.studio.given_sample import sample_evidence, sample_images
 from pinesy.studio.session import Session, Work
+from pinesy.transforms import TRANSFORMS, transform_name
 
+Image = npt.NDArray[np.uint8]
+#: Pixels of an image along a side, at most.
+MOST_PIXELS = 1024
 Asked = Mapping[str, Any]
 #: Values, rules and propositions that are shown of each, unless the page asks for more.
 LIMIT = 6
+
+
+def sample_evidence(session: Session, given: object) -> dict[str, Any]:
+    """Return the evidence on every input that a sample of the page gives."""
+    inputs = {a.name: a for a in session.work.rules.inputs}
+    row, contents = _parts(given, inputs)
+    evidence: dict[str, Any] = dict.fromkeys(inputs)
+    if row is not None:
+        if session.rows is None:
+            raise DataError("there is no data to take a row of")
+        evidence |= session.rows.sample(row)
+    images = {}
+    for name, content in contents.items():
+        with placed(name):
+            if isinstance(content, Mapping) and "image" in content:
+                images[name] = image_of(content["image"])
+            else:
+                evidence[name] = _read(inputs[name], content)
+    return evidence | perceived(session.work.model, images, inputs)
+
+
+def sample_images(session: Session, given: object) -> dict[str, Image]:
+    """Return the images of inputs that were drawn, or that the row of the data has."""
+    row, contents = _parts(given, {a.name: a for a in session.work.rules.inputs})
+    stored = session.rows.images if session.rows is not None and row is not None else None
+    found = {name: images[row] for name, images in (stored or {}).items()}
+    drawn = {n: c["image"] for n, c in contents.items() if isinstance(c, Mapping) and "image" in c}
+    kept = {name: image for name, image in found.items() if name not in contents}
+    return kept | {name: image_of(content) for name, content in drawn.items()}
+
+
+def _parts(
+    given: object, inputs: Mapping[str, Attribute]
+) -> tuple[int | None, Mapping[str, object]]:
+    if not isinstance(given, Mapping):
+        raise DataError("a sample is an object with row and inputs")
+    row, contents = given.get("row"), given.get("inputs") or {}
+    if row is not None and type(row) is not int:
+        raise DataError(f"a row is a number from 0 on; got {row!r:.60}")
+    if not isinstance(contents, Mapping):
+        raise DataError("the inputs of a sample are an object")
+    for name in contents:
+        if name not in inputs:
+            raise DataError(f"there is no input {name!r:.60}: the rules have changed")
+    return row, contents
+
+
+def _read(attribute: Attribute, content: object) -> Any:
+    """Return what the page gives for an input, as evidence takes it."""
+    if content in ({}, None):
+        return None
+    items = content.items() if isinstance(content, dict) else ()
+    kind, value = next(iter(items), ("", None))
+    if kind == "value" and type(value) is int and 0 <= value < len(attribute.domain):
+        return Possibility(attribute, np.eye(1, len(attribute.domain), value)[0])
+    if kind == "number" and isinstance(value, int | float) and attribute.scale is not None:
+        return float(value)
+    if kind == "degrees" and isinstance(value, list):
+        return value  # inference checks what is in it
+    raise DataError(f"{content!r:.60} is not in its domain, nor a distribution on it")
+
+
+def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
+    """Return the evidence of a data file on an input as the page holds it."""
+    if evidence is None and None not in attribute:
+        return {}
+    if isinstance(evidence, Possibility):
+        return {"degrees": evidence.degrees.tolist()}
+    if attribute.scale is not None and isinstance(evidence, float):
+        return {"number": evidence}
+    return {"value": attribute.position(evidence)}
+
+
+def image_of(content: object) -> Image:
+    """Return the image that the page sends, checked."""
+    try:
+        image = np.asarray(content, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("an image is a list of rows of grey levels") from None
+    if image.ndim != 2 or not image.size or max(image.shape) > MOST_PIXELS:
+        raise DataError(f"an image has rows of grey levels; got shape {image.shape}")
+    if not ((image >= 0) & (image <= 255)).all():
+        raise DataError("grey levels are from 0 (paper) to 255 (ink)")
+    return np.rint(image).astype(np.uint8)
+
+
+def perceived(
+    model: NeuroSymbolic | None, images: Mapping[str, Image], inputs: Mapping[str, Attribute]
+) -> dict[str, list[float]]:
+    """Return the possibilities that a model's perceptions give to images of some inputs."""
+    if not images:
+        return {}
+    if model is None:
+        raise DataError("these rules have no network that reads images")
+    chosen = tuple(a for a in inputs.values() if a.name in images)
+    samples = RawSamples.of({n: image[None] for n, image in images.items()}, chosen)
+    transform = TRANSFORMS[transform_name(model.transform)]
+    degrees: dict[str, FloatArray] = {}
+    for view in views_of(model.perception, tuple(inputs.values())):
+        own = tuple(a for a in view.attributes if a.name in images)
+        if own:
+            degrees |= View(view.perception, own).possibilities(samples, transform)
+    return {name: found[0].tolist() for name, found in degrees.items()}
 
 
 @dataclass(frozen=True, eq=False)

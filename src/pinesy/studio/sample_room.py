@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.caching import cached_on_owner
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data
@@ -18,7 +18,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
 from pinesy.studio.drawn_digits import SIDE, as_digit
-from pinesy.studio.given_sample import content_of, image_of, sample_evidence
+from pinesy.studio.question import content_of, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Session
 

@@ -20,8 +20,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, read_samples
 from pinesy.studio.background_jobs import Jobs
-from pinesy.studio.label_edits import LabelEdits
-from pinesy.studio.row_table import RowTable
+from pinesy.studio.row_table import LabelEdits, RowTable
 from pinesy.transforms import antipignistic_inverse, transform_name
 
 T = TypeVar("T")

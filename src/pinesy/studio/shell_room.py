@@ -6,7 +6,7 @@ from typing import Any
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_samples import PageSamples
 from pinesy.studio.background_jobs import PATIENCE
-from pinesy.studio.given_sample import sample_evidence, sample_images
+from pinesy.studio.question import sample_evidence, sample_images
 from pinesy.studio.session import Session
 
 Asked = Mapping[str, Any]

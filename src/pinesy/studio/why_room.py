@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pinesy._common.png import data_uri
+from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_limit, check_number
 from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
@@ -13,8 +13,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
-from pinesy.studio.given_sample import content_of
-from pinesy.studio.question import LIMIT, Question, level_of
+from pinesy.studio.question import LIMIT, Question, content_of, level_of
 from pinesy.studio.session import Session, calibrated_evidence, calibrated_of
 
 Asked = Mapping[str, Any]

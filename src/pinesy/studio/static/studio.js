@@ -17,7 +17,7 @@ export class Studio extends EventTarget {
     super();
     this.notices = notices;
     this.state = { version: -1 };
-    // As given_sample.py describes it: a row of the data or none, and what was set since.
+    // As question.py describes it: a row of the data or none, and what was set since.
     this.sample = { row: null, inputs: {} };
     // What the room Why is to be asked: {attribute, place of a value}.
     this.question = null;
