@@ -18,9 +18,9 @@ from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
+from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import Measured
-from pinesy.learning.stages import CascadeStages
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
 from pinesy.rulebase.targets import Target
@@ -74,7 +74,8 @@ def cell_targets(rules: RuleSet, target: Target) -> FloatArray:
 def distances(kind: str, n: int) -> Line:
     """Time the distance of each sample, from the premise degrees, against the paper's formula."""
     rules, (x, graded) = the_set(), pairs(n)
-    stage = CascadeStages(as_cascade(rules), ["c_1"]).stage(1, {"c_1": rules}, None)
+    cascade = as_cascade(rules)
+    stage = CascadeStages(cascade, ["c_1"]).stage(1, SetsSoFar.of(cascade), None)
     target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
     batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
     measured = Measured(stage, batch)

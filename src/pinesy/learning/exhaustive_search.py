@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
+from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
 from pinesy.learning.evaluations import Evaluation, SearchProblem, ToleranceSearch
 from pinesy.learning.sample_systems import Measured
-from pinesy.learning.stages import CascadeStages, solve_stage, with_sets, with_solution
+from pinesy.learning.stages import solve_stage, with_sets, with_solution
 from pinesy.minmax.fronts import reliable_below
-from pinesy.rulebase.rule_set import RuleSet
 
 Ints = npt.NDArray[np.intp]
 #: For each rule set its parameters ``(s_1, r_1, s_2, ...)``.
@@ -103,7 +103,7 @@ class GridState:
 
     box: Box
     stage: int
-    sets: Mapping[str, RuleSet]
+    sets: SetsSoFar
     inferred: Mapping[str, npt.NDArray[Any]]
     counts: Mapping[str, Ints]
 
@@ -112,13 +112,13 @@ class GridState:
         counts = {**self.counts, **{n: c for cut in cuts.values() for n, c in cut.counts.items()}}
         for chosen in product(*_learned(measured, cuts.values())):
             learned = {
-                name: with_solution(self.sets[name], x[0::2], x[1::2])
+                name: with_solution(self.sets.now[name], x[0::2], x[1::2])
                 for solutions, _ in chosen
                 for name, x in solutions.items()
             }
             steps = (steps for _, steps in chosen)
             box = _replaced(self.box, dict(zip(cuts, steps, strict=True)))
-            sets = {**self.sets, **learned}
+            sets = self.sets.with_learned(learned)
             yield GridState(box, self.stage + 1, sets, measured.inferred, counts)
 
 
@@ -181,7 +181,7 @@ class CandidateGrid:
     def outcomes(self) -> Iterator[GridState | GridFailure]:
         """Yield the models that differ and the failures, each with its points."""
         box = tuple(np.arange(len(candidates)) for candidates in self._candidates)
-        waiting = [GridState(box, 0, self._problem.cascade.sets, {}, {})]
+        waiting = [GridState(box, 0, SetsSoFar.of(self._problem.cascade), {}, {})]
         while waiting:
             state = waiting.pop()
             if state.stage == len(self._numbers):
@@ -231,7 +231,7 @@ class CandidateGrid:
         if isinstance(outcome, GridFailure):
             failed = outcome.name, outcome.smallest
             return low, self._problem.impossible(tolerances, *failed, points)
-        cascade = with_sets(self._problem.cascade, outcome.sets)
+        cascade = with_sets(self._problem.cascade, outcome.sets.now)
         metric = self._problem.evaluate(cascade, tolerances)
         reliable = {n: int(outcome.counts[n][low[self._group[n]]]) for n in self._targets}
         return low, self._problem.evaluated(tolerances, metric, reliable, points)

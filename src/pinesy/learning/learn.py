@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from operator import is_
 from typing import Any, Literal, overload
 
 from pinesy._common.validation import is_word
@@ -30,8 +29,10 @@ from pinesy.rulebase.cascade import Cascade
 Method = Literal["exact", "counts", "gradient"]
 #: The weight of the smoothing of counts: half a sample for, half a sample against.
 SMOOTHING = 1.0
+#: The programs of the stages so far: the last one, and the path before it.
+Path = tuple[Code, "Path"] | None
 #: For each stage the programs that led to it, and what was measured then.
-Past = dict[int, tuple[tuple[Code, ...], Measured]]
+Past = dict[int, tuple[Path, Measured]]
 
 
 @overload
@@ -164,18 +165,29 @@ class InMemory(Samples):
         self.have: Mapping[str, Any] = {}
         self._batch = batch
         self._past = past
-        self._path: tuple[Code, ...] = ()
+        self._path: Path = None
+        self._number = 0
 
     def begin(self, stage: Stage) -> Measured:
         """Compute the premise degrees of a stage."""
-        number, self._path = len(self._path), (*self._path, stage.code)
         past = {} if self._past is None else self._past
+        path = (stage.code, self._path)
         # The programs hold all parameters learned so far.
-        if number not in past or not all(map(is_, past[number][0], self._path)):
-            past[number] = self._path, Measured(stage, self._batch.extended(self.have))
-        measured = past[number][1]
+        if self._number not in past or not _is_same(past[self._number][0], path):
+            past[self._number] = path, Measured(stage, self._batch.extended(self.have))
+        self._path, measured = past[self._number]  # the path as stored, which compares at once
+        self._number += 1
         self.have = measured.inferred
         return measured
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Tell whether two paths are of the same programs."""
+    while one is not other:
+        if one is None or other is None or one[0] is not other[0]:
+            return False
+        one, other = one[1], other[1]
+    return True
 
 
 def estimate(

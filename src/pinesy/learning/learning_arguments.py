@@ -1,6 +1,7 @@
 """What learning is given: rules, training samples, and tolerances by groups of rule sets."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import inf
@@ -46,13 +47,13 @@ class TrainingBatch:
     """
 
     n: int
-    known: Mapping[str, npt.NDArray[Any]]
+    known: MutableMapping[str, npt.NDArray[Any]]
     targets: Mapping[str, Target]
     weights: FloatArray | None = None
 
     def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
         """Return the samples with distributions that were inferred for them."""
-        return replace(self, known={**self.known, **inferred})
+        return replace(self, known=ChainMap({**inferred}, self.known))  # not a copy of all inputs
 
     def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:
         """Return some of the samples as `learn` takes them: evidence and targets."""

@@ -21,9 +21,9 @@ from pinesy.engine.program import Trace, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.learning.blame import Blame, Flags, SetAudit, short, values_text
+from pinesy.learning.cascade_stages import CascadeStages
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.parameter_plots import draw_suspicion
-from pinesy.learning.stages import CascadeStages
 from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
