@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from pinesy._common.files import writing_bytes
 from reproduction.groups import figure
 from reproduction.guarantees import LEVELS, read_guarantees
 from reproduction.result_tables import problem_name
@@ -36,7 +37,8 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     plots[0].set_ylabel("true answers in their sets, %")
     plots[-1].legend(fontsize=8, loc="lower right")
     sheet.tight_layout()
-    sheet.savefig(path, metadata={"Date": None, "Creator": None})
+    with writing_bytes(path) as stream:
+        sheet.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def _one(plot: Any, records: list[dict[str, Any]], title: str) -> None:

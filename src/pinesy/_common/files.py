@@ -4,9 +4,10 @@ import os
 import secrets
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from glob import escape
 from importlib import import_module
 from io import TextIOWrapper
@@ -19,6 +20,8 @@ from pinesy.exceptions import DataError
 MAX_STREAM = 1 << 27
 #: Seconds after which a temporary file may be one of a killed writer.
 ABANDONED = 60.0
+#: How the names of temporary directories begin.
+SCRATCH = "pinesy-scratch-"
 
 
 def as_path(path: object) -> Path:
@@ -117,22 +120,53 @@ def _file(path: Path) -> AbstractContextManager[BinaryIO]:
     return _replacing(path)
 
 
-def _sweep_abandoned(path: Path) -> None:
-    """Delete what writers of a file have left that were killed: it is old, and nobody locks it."""
-    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):
-        with suppress(OSError), left.open("rb") as stream:
-            if time.time() - os.fstat(stream.fileno()).st_mtime > ABANDONED and _locked(stream):
-                left.unlink()
+def _sweep_abandoned(place: Path, pattern: str) -> None:
+    """Delete what killed writers have left in a place: it is old, and nobody locks it."""
+    for left in place.glob(pattern):
+        with suppress(OSError):
+            is_old = time.time() - left.lstat().st_mtime > ABANDONED
+            with _held(left) if is_old else nullcontext(False) as is_free:
+                if is_free:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
-def _locked(stream: BinaryIO) -> bool:
+@contextmanager
+def _held(path: Path) -> Iterator[bool]:
+    """Lock a file or directory in a block; give whether nobody else has, and that is possible."""
+    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # of links and pipes
+    descriptor = os.open(path, os.O_RDONLY | careful)
+    try:
+        yield _locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
     """Lock a file until it is closed; tell whether that is possible, and nobody else has."""
     try:
         fcntl = import_module("fcntl")
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):
         return False
     return True
+
+
+@contextmanager
+def scratch_directory() -> Iterator[Path]:
+    """Give a temporary directory that is gone after the block, or after a later one if killed."""
+    try:
+        _sweep_abandoned(Path(tempfile.gettempdir()), f"{SCRATCH}*")
+        place = Path(tempfile.mkdtemp(prefix=SCRATCH))
+    except OSError as error:
+        raise DataError(
+            f"no temporary directory can be made: {error.strerror or error}; set TMPDIR to a "
+            "directory with room"
+        ) from None
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, place, ignore_errors=True)
+        with suppress(OSError):  # where a directory cannot be opened it is not locked, nor swept
+            stack.enter_context(_held(place))
+        yield place
 
 
 def sweep(path: Path) -> None:
@@ -148,10 +182,10 @@ def sweep(path: Path) -> None:
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     # Not tempfile.mkstemp, whose files only their owner may read.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    _sweep_abandoned(path)
+    _sweep_abandoned(path.parent, f".{escape(path.name)}.*.tmp")
     try:
         with temporary.open("xb") as stream:
-            _locked(stream)
+            _locked(stream.fileno())
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from pinesy._common.files import writing_bytes
+from pinesy._common.files import scratch_directory, writing_bytes
 from pinesy.exceptions import DataError, PinesyError
 
 FORMAT, VERSION = "pinesy neuro-symbolic model", 1
@@ -34,10 +33,10 @@ class PerceptionRecord:
 def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Give a directory for members and a dict for the manifest; the block's end makes the file."""
     _check_replaceable(path)
-    with writing_bytes(path) as stream, TemporaryDirectory() as name:
+    with writing_bytes(path) as stream, scratch_directory() as place:
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        yield Path(name), content
-        files = {member.name: member.read_bytes() for member in sorted(Path(name).iterdir())}
+        yield place, content
+        files = {member.name: member.read_bytes() for member in sorted(place.iterdir())}
         content["files"] = {member: _digest(data) for member, data in files.items()}
         manifest = json.dumps(content, indent=1) + "\n"
         with ZipFile(stream, "w") as archive:
@@ -65,11 +64,11 @@ def _check_replaceable(path: Path) -> None:
 @contextmanager
 def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """Give the manifest of a file and a directory with its members; errors name the file."""
-    with TemporaryDirectory() as name:
+    with scratch_directory() as place:
         try:
-            yield _extract(path, Path(name)), Path(name)
+            yield _extract(path, place), place
         except PinesyError as error:
-            error.args = (str(error).replace(f"{name}{os.sep}", f"{path}, "), *error.args[1:])
+            error.args = (str(error).replace(f"{place}{os.sep}", f"{path}, "), *error.args[1:])
             raise
 
 

