@@ -47,9 +47,11 @@ test: .venv/.dev  ## lint, then every test (README, docs and examples included),
 
 FUZZ ?= 20000
 SEED ?= 1
-fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 SEED=7
-	PYTHONPATH=src:tests $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
-	PINESY_KILLS=300 PINESY_SOAK=1000000 $(BIN)/pytest tests/hostile/test_kills.py tests/hostile/test_load.py
+KILLS ?= 20
+fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 KILLS=100 SEED=7
+	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
+	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
+	PINESY_SOAK=1000000 $(BIN)/pytest tests/hostile/test_load.py
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py

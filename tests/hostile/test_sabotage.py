@@ -20,13 +20,15 @@ from hostile.writers import (
     READERS,
     SAVES,
     WRITERS,
+    Camera,
     asked,
     every_command,
     old_file,
     program,
     saved,
 )
-from pinesy import DataError
+from messages import raises_saying
+from pinesy import DataError, load
 from pinesy._common import console
 from pinesy._common.files import SCRATCH, scratch_directory
 
@@ -77,6 +79,7 @@ def test_killed_at_each_step(tmp_path: Path, name: str) -> None:
     assert ("open", str(path)) not in seen.steps  # it takes its name once it is whole
     events = [what for what, _ in seen.steps]
     renamed = len(events) - 1 - events[::-1].index("os.rename")
+    assert "fsync" in events[:renamed]
     # What commands write is written as what is saved; so one step of theirs is enough.
     for at in range(len(events)) if name in SAVES else [renamed]:
         old_file(path)
@@ -143,6 +146,15 @@ def test_each_step_may_be_refused(tmp_path: Path, suffix: str, number: int) -> N
             code, said = write()
         assert (code, os.strerror(number) in said) == (3, True), said
         assert path.read_bytes() == old
+
+
+def test_a_model_needs_room_to_be_read(tmp_path: Path) -> None:
+    saved(path := tmp_path / "m.zip")
+    for at in (0, 1):
+        plan = Sabotage(str(tmp_path), at, refused(errno.ENOSPC))
+        with sabotaged(plan), raises_saying(DataError, "No space left on device"):
+            load(path, Camera())
+    assert load(path, Camera()).rules
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *READERS])

@@ -133,8 +133,7 @@ def _sweep_abandoned(place: Path, pattern: str) -> None:
 @contextmanager
 def _held(path: Path) -> Iterator[bool]:
     """Lock a file or directory in a block; give whether nobody else has, and that is possible."""
-    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # of links and pipes
-    descriptor = os.open(path, os.O_RDONLY | careful)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # it may be a pipe
     try:
         yield _locked(descriptor)
     finally:
