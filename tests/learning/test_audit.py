@@ -25,7 +25,7 @@ from strategies import BatchCase, LearningProblem, batches, learning_problems, r
 
 FloatArray = npt.NDArray[np.float64]
 #: The package's attribute of this name may be the function.
-MODULE = sys.modules["pinesy.learning.reliability"]
+MODULE = sys.modules["pinesy.learning.blame"]
 
 RAIN = Attribute("rain", ["yes", "no"])
 GRASS = Attribute("grass", ["wet", "dry"])

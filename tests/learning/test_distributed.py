@@ -1,24 +1,20 @@
-"""Learning on a real Dask cluster, with workers that die: the bits of learning on one machine."""
+"""Work on a Dask cluster: the bits of one machine. Workers die in test_killed_workers.py."""
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from learning import cluster_help
+from learning.cluster_help import EMPTY, WORK, cluster, cluster_bits, dask, distributed, local_bits
 from learning.oracle_help import DIAMOND, SKIP, assert_certified, bits, parts, random_samples
 from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
+from pinesy._common.cluster_tasks import FAN_IN
 from pinesy.exceptions import DataError, DegreeError, DomainError
-from pinesy.learning import cluster as module
-from pinesy.learning import learn_distributed
-
-distributed = pytest.importorskip("distributed")
-dask = pytest.importorskip("dask")
+from pinesy.learning import audit_distributed, infer_distributed, learn_batches, learn_distributed
 
 TAU = 0.8
 N = 300
@@ -31,16 +27,8 @@ PARTS = parts(
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    options = {
-        "processes": True,
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "dashboard_address": ":0",  # any free port: None would take 8787, also of another run
-    }
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster, set_as_default=False) as found,
-    ):
+    """Workers in this process, which nobody can kill: those of test_killed_workers.py can be."""
+    with cluster(processes=False) as (_, found):
         yield found
 
 
@@ -49,19 +37,50 @@ def expected() -> dict[str, Any]:
     return bits(learn(SKIP, INPUTS, TARGETS, tolerance=TAU))
 
 
+@pytest.mark.parametrize("work", WORK)
+def test_each_kind_of_work(work: str, client: Any) -> None:
+    """One of the parts is empty."""
+    pairs = cluster_help.PARTS
+    found = cluster_bits(work, pairs, client, [evidence for evidence, _ in pairs])
+    assert found == local_bits()[work]
+
+
+def test_results_that_stay_at_the_workers(client: Any) -> None:
+    evidence = [pair[0] for pair in cluster_help.PARTS]
+    futures = infer_distributed(DIAMOND, evidence, client=client, gather=False)
+    one = futures[-1].result()
+    assert one["e"].degrees.tobytes() == DIAMOND.infer(evidence[-1])["e"].degrees.tobytes()
+    assert len(futures) == len(evidence)
+
+
+def test_empty_parts(client: Any) -> None:
+    with raises_saying(DataError, "all 2 parts are empty: there are no samples"):
+        learn_distributed(DIAMOND, [EMPTY, EMPTY], client=client)
+    evidence = [EMPTY[0], cluster_help.PARTS[0][0]]
+    assert len(infer_distributed(DIAMOND, evidence, client=client)["e"]) == 1
+    first = learn_distributed(DIAMOND, [EMPTY, *cluster_help.PARTS], client=client)
+    expected = bits(learn(DIAMOND, cluster_help.INPUTS, cluster_help.LABELS))
+    assert bits(first) == expected
+    assert bits(learn_batches(DIAMOND, [EMPTY, *cluster_help.PARTS])) == expected
+    with raises_saying(DataError, "the batches hold no samples"):
+        learn_batches(DIAMOND, [EMPTY])
+
+
 def test_counts_travel_too(client: Any) -> None:
     expected = learn(SKIP, INPUTS, TARGETS, method="counts", fixed="s")
     result = learn_distributed(SKIP, PARTS, client=client, method="counts", fixed="s")
     assert result.cascade == expected.cascade
     with raises_saying(DataError, "'gradient' needs all samples in memory"):
         learn_distributed(SKIP, PARTS, client=client, method="gradient")  # type: ignore[arg-type]
+    with raises_saying(DataError, "'gradient' needs all samples in memory"):
+        audit_distributed(SKIP, PARTS, client=client, method="gradient")  # type: ignore[arg-type]
 
 
 # --- parts -------------------------------------------------------------------------------------
 
 
 def test_pairs(client: Any, expected: dict[str, Any]) -> None:
-    assert len(PARTS) > module.FAN_IN
+    assert len(PARTS) > FAN_IN
     result = learn_distributed(SKIP, PARTS, client=client, tolerance=TAU)
     assert bits(result) == expected
     assert_certified(INPUTS, TARGETS, result)
@@ -91,46 +110,6 @@ def test_one_rule_set_and_initial_parameters(client: Any) -> None:
     initial = {"z": ([0.0, 0.5], [0.75, 0.0])}
     found = learn_distributed(SKIP, [(INPUTS, without)], client=client, initial=initial)
     assert bits(found) == bits(learn(SKIP, INPUTS, without, initial=initial))
-
-
-# --- workers that die --------------------------------------------------------------------------
-
-
-def test_a_worker_dies_while_it_reads(
-    client: Any, expected: dict[str, Any], tmp_path: Path
-) -> None:
-    flag = str(tmp_path / "died")
-
-    def read(number: int) -> Any:
-        if number == 6 and not os.path.exists(flag):
-            with open(flag, "x"):
-                os.kill(os.getpid(), signal.SIGKILL)
-        return PARTS[number]
-
-    calls = [dask.delayed(read)(number) for number in range(len(PARTS))]
-    result = learn_distributed(SKIP, calls, client=client, tolerance=TAU)
-    assert os.path.exists(flag)
-    assert bits(result) == expected
-
-
-def test_a_worker_dies_between_the_passes(
-    client: Any, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All that it held is gone: batches, programs, fronts."""
-    second_pass = module.OnCluster.stacked
-    killed: list[int] = []
-
-    def kill_and_go_on(samples: Any, *arguments: Any) -> Any:
-        if not killed:
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
-        return second_pass(samples, *arguments)
-
-    monkeypatch.setattr(module.OnCluster, "stacked", kill_and_go_on)
-    result = learn_distributed(SKIP, PARTS, client=client, tolerance=TAU)
-    assert len(killed) == 1
-    assert bits(result) == expected
 
 
 # --- what is refused ---------------------------------------------------------------------------
@@ -174,6 +153,20 @@ def test_parts_that_are_no_list(wrong: Any) -> None:
 def test_no_client() -> None:
     with raises_saying(DataError, "no Dask client is there", "client=..."):
         learn_distributed(DIAMOND, [(X, Y)])
+
+
+def test_a_client_that_is_none(client: Any) -> None:
+    with raises_saying(DataError, "client is 5; give a distributed.Client"):
+        learn_distributed(DIAMOND, [(X, Y)], client=5)
+    with distributed.Client(client.cluster, set_as_default=False) as closed:
+        pass
+    with raises_saying(DataError, "the Dask client is closed; create a new one"):
+        infer_distributed(DIAMOND, [X], client=closed)
+
+
+def test_a_bad_part_of_evidence_is_named(client: Any) -> None:
+    with raises_saying(DegreeError, "part 1: attribute 'a', row 0", "not normalised"):
+        infer_distributed(DIAMOND, [X, {**X, "a": X["a"] * 0.5}], client=client)
 
 
 def test_no_dask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,8 +261,15 @@ class Program:
             without a second array. Plain values and each `Possibility` stay what they are.
         """
         rows = self._form.rows(evidence, transform)
-        out = run(self.code, rows)
-        return self._result(self.code, self._by_name, self._measures, out, rows.is_batch)
+        return self.result(run(self.code, rows), is_batch=rows.is_batch)
+
+    def result(self, out: npt.NDArray[Any], *, is_batch: bool = True) -> Inference:
+        """Return output columns (columns, n), as `run` gives them, as distributions."""
+        return self._result(self.code, self._by_name, self._measures, out, is_batch)
+
+    def columns(self, evidence: Evidence, transform: Transform = None) -> npt.NDArray[Any]:
+        """Return the output columns (columns, n) for evidence that `infer` takes."""
+        return run(self.code, self._form.rows(evidence, transform))
 
 
 @cached_on_owner

@@ -5,6 +5,11 @@ from pinesy.learning.blame import Blame, SetAudit
 from pinesy.learning.cluster import learn_distributed
 from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
 from pinesy.learning.decision_report import DecisionReport, evaluate
+from pinesy.learning.distributed_work import (
+    audit_distributed,
+    evaluate_distributed,
+    infer_distributed,
+)
 from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
 from pinesy.learning.learn import learn
@@ -32,9 +37,12 @@ __all__ = [
     "ToleranceSearch",
     "accuracy",
     "audit",
+    "audit_distributed",
     "candidate_tolerances",
     "compare_methods",
     "evaluate",
+    "evaluate_distributed",
+    "infer_distributed",
     "learn",
     "learn_batches",
     "learn_distributed",

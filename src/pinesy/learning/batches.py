@@ -162,6 +162,8 @@ class Streamed(InParts):
         with progress_bar(label, self.total) as bar:
             for number, pair in enumerate(self._batches):
                 batch = batch_of_pair(self._cascade, f"batch {number}", pair)
+                if batch.n == 0:
+                    continue
                 check_targeted(f"batch {number}", batch.targets, self.targeted)
                 with placed(f"batch {number}"):
                     measured = Measured(self._stage, batch)
@@ -169,7 +171,9 @@ class Streamed(InParts):
                 n += batch.n
                 bar.advance(batch.n)
         if n == 0:
-            raise DataError("there were batches at the first look and none now; they must stay")
+            raise DataError(
+                "the batches hold no samples; if they did at the first look, they must stay"
+            )
         if self.total is not None and n != self.total:
             raise DataError(
                 f"the batches held {self.total} samples when they were first read and {n} now; "

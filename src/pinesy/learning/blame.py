@@ -1,6 +1,7 @@
-"""What an audit finds for one rule set, and how it says whom to blame."""
+"""What an audit finds for one rule set, chunk by chunk, and how it says whom to blame."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any, Literal
@@ -9,8 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
+from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray
+from pinesy.engine.code import Code
+from pinesy.engine.program import run
+from pinesy.engine.rows import Rows
+from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -18,9 +25,14 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
+Columns = tuple[npt.NDArray[Any], ...]
 KERNELS = "pinesy.learning.blame_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
+#: Premise degrees of this many bytes are held at a time by each thread.
+CHUNK_BYTES = 1 << 20
+#: Samples a chunk, at least and at most.
+MIN_CHUNK, MAX_CHUNK = 128, 4096
 
 
 @dataclass(frozen=True)
@@ -122,18 +134,25 @@ class SetAudit:
         partition = self.rule_set.partition
         shape = shape_of(partition)
         taken = (degrees, *shape, shape.cell_labels(target), target.degrees, partition.signs)
-        load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self._columns))
+        load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self.columns))
 
-    @property
-    def _columns(self) -> Iterable[npt.NDArray[Any]]:
-        """The arrays, in the order in which the kernel takes them."""
-        places = (self.cell, self.side, self.limit, self.best)
-        return self.nabla, self.support, self.degree, *places, self.unique, self.agrees
+    @classmethod
+    def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
+        """Return the findings for several batches of samples, one after the other."""
+        found = cls(rule_set, *map(np.concatenate, zip(*parts, strict=True)))
+        found.freeze()
+        return found
 
     def freeze(self) -> None:
         """Let no one write to the arrays any more."""
-        for column in self._columns:
+        for column in self.columns:
             column.setflags(write=False)
+
+    @property
+    def columns(self) -> Columns:
+        """The arrays, in the order in which the kernel takes them."""
+        places = (self.cell, self.side, self.limit, self.best)
+        return self.nabla, self.support, self.degree, *places, self.unique, self.agrees
 
     @property
     def rule(self) -> Numbers:
@@ -178,6 +197,33 @@ class SetAudit:
     def __repr__(self) -> str:
         found, name = int((self.nabla > 0.0).sum()), self.rule_set.output.name
         return f"SetAudit({name}: {found} of {len(self.nabla)} samples contradict the rules)"
+
+
+def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str, SetAudit]:
+    """Judge samples for each rule set with targets, given the program for their premise degrees.
+
+    Cost: O(omega n) a sample and set; memory: a few numbers a sample and set.
+    """
+    sets = {name: SetAudit.empty(cascade[name], batch.n) for name in batch.targets}
+    chunk = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * code.n_outputs)))
+
+    def judge(begin: int) -> None:
+        samples = slice(begin, min(begin + chunk, batch.n))
+        out = run(code, premise_rows(code, batch, samples))
+        for name, one in sets.items():
+            one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
+
+    with ThreadPoolExecutor(n_threads()) as pool:
+        list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
+    for one in sets.values():
+        one.freeze()
+    return sets
+
+
+def premise_rows(code: Code, batch: TrainingBatch, samples: slice) -> Rows:
+    """Return the inputs of some of the samples; errors give a row's number in the batch."""
+    arrays = [batch.known[a.name][samples] for a in code.inputs]
+    return Rows(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
 
 
 def short(rule: object) -> str:

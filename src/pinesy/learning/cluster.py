@@ -1,13 +1,12 @@
-"""Learning on many machines, with Dask: only summaries, counts and distances travel.
+"""Learning on many machines, with Dask: only summaries, counts and distances travel."""
 
-Parts, batches and programs are all results of tasks, so what a lost worker held is computed again
-from the parts.
-"""
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
-from typing import Any, Literal, TypeVar
+import numpy as np
+import numpy.typing as npt
 
+from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import InParts, learn_parts
 from pinesy.learning.learn import SMOOTHING
@@ -23,8 +22,7 @@ from pinesy.learning.sample_systems import Measured, Stage
 from pinesy.rulebase.cascade import Cascade
 
 T = TypeVar("T")
-#: Results that one task of a cluster merges.
-FAN_IN = 8
+Flags = npt.NDArray[np.bool_]
 
 
 def learn_distributed(
@@ -46,82 +44,135 @@ def learn_distributed(
     Parameters
     ----------
     parts : each a pair ``(evidence, targets)`` as `learn` takes them, or a `dask.delayed` call or a
-        future that gives one. Give ``delayed(read)(path)`` for data that should not pass through
-        this process.
+        future that gives one; some may be empty. Give ``delayed(read)(path)`` for data that should
+        not pass through this process.
     client : a `distributed.Client`; by default the current one
     rules, method, tolerance, initial, fixed, smoothing : as for `learn`; method ``"gradient"`` is
         refused
     """
     cascade = with_initial(rules, initial)
-    if isinstance(parts, str | Mapping) or not isinstance(parts, Sequence) or not parts:
-        raise DataError("give the parts of the data as a list with at least one pair in it")
-    samples = OnCluster(cascade, parts, _client(client))
+    samples = OnCluster.of(cascade, parts, client)
     return learn_parts(cascade, samples, method, tolerance, fixed, smoothing)
 
 
-def _client(client: Any) -> Any:
-    try:
-        from distributed import get_client
-    except ImportError:
-        raise DataError(
-            "learning on a cluster needs Dask; install it with: pip install 'pinesy[dask]'"
-        ) from None
-    if client is not None:
-        return client
-    try:
-        return get_client()
-    except ValueError:
-        raise DataError("no Dask client is there; create one, or give client=...") from None
+class PlacedBatch(NamedTuple):
+    """A part of the samples on a worker: what it is called, its future, and its size."""
+
+    where: str
+    future: Any
+    n: int
 
 
 class OnCluster(InParts):
-    """Batches on the workers; every pass is a task for each, and a tree of merges."""
+    """Batches on the workers; every pass is a task for each, and a tree of merges.
 
-    def __init__(self, cascade: Cascade, parts: Sequence[Any], client: Any) -> None:
-        self._client = client
-        shared = self._submit(_same, cascade)
-        # Delayed parts become futures; others go as they are, inside the task.
-        futures = (client.compute(p) if hasattr(p, "__dask_graph__") else p for p in parts)
-        self._batches = [
-            self._submit(batch_of_pair, shared, f"part {number}", part, (tuple, list))
-            for number, part in enumerate(futures)
+    Parameters
+    ----------
+    tasks : what submits them
+    batches : those that are not empty, in the order of the parts
+    targeted : the attributes that have targets
+    """
+
+    def __init__(
+        self, tasks: ClusterTasks, batches: Sequence[PlacedBatch], targeted: list[str]
+    ) -> None:
+        self.tasks = tasks
+        self.targeted = targeted
+        self._batches = batches
+        #: Where each batch begins and ends among all samples.
+        self.spans = [
+            slice(int(end) - one.n, int(end))
+            for one, end in zip(batches, np.cumsum([one.n for one in batches]), strict=True)
         ]
-        targeted = client.gather([self._submit(_targeted, b) for b in self._batches])
-        for number, names in enumerate(targeted):
-            check_targeted(f"part {number}", names, targeted[0])
-        self.targeted = targeted[0]
 
-    def _submit(self, function: Any, *arguments: Any) -> Any:
-        # Not pure: results are named anew, so that equal calls of other runs are not taken for it.
-        return self._client.submit(function, *arguments, pure=False)
+    @classmethod
+    def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "OnCluster":
+        """Check parts of the samples, each on a worker; empty ones are passed over."""
+        parts, tasks = checked_parts(parts), ClusterTasks(client)
+        shared, kinds = tasks.share(cascade), (tuple, list)
+        placed_futures = [
+            (where, tasks.submit(batch_of_pair, shared, where, part, kinds, where=where))
+            for where, part in tasks.given(parts)
+        ]
+        sizes = tasks.results([tasks.submit(_size, future) for _, future in placed_futures])
+        found = [
+            (PlacedBatch(*one, n), names)
+            for one, (n, names) in zip(placed_futures, sizes, strict=True)
+            if n
+        ]
+        if not found:
+            raise DataError(f"all {len(parts)} parts are empty: there are no samples")
+        for batch, names in found:
+            check_targeted(batch.where, names, found[0][1])
+        return cls(tasks, [batch for batch, _ in found], found[0][1])
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.spans[-1].stop
 
     def begin(self, stage: Stage) -> InParts:
         """Make the program of a stage known to the workers."""
-        return super().begin(self._submit(_same, stage))
+        return super().begin(self.tasks.share(stage))
 
     def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
-        shared = self._submit(_same, given)
-        futures = [
-            self._submit(_on_part, f"part {number}", batch, self._stage, method, shared)
-            for number, batch in enumerate(self._batches)
+        return self.tasks.merged(
+            self.each(_measured, self._stage, method, self.tasks.share(given)), merge
+        )
+
+    def each(self, function: Callable[..., Any], *given: Any, of_samples: Any = None) -> list[Any]:
+        """Return the futures of ``function(batch, *given)`` for every batch.
+
+        With `of_samples`, an array with an entry for each sample, those of the batch come second.
+        """
+        return [
+            self.tasks.submit(
+                _on_part,
+                one.where,
+                function,
+                one.future,
+                *(() if of_samples is None else (of_samples[span],)),
+                *given,
+                where=one.where,
+            )
+            for one, span in zip(self._batches, self.spans, strict=True)
         ]
-        while len(futures) > 1:
-            groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
-            futures = [self._submit(reduce, merge, group) for group in groups]
-        result: T = futures[0].result()
-        return result
+
+    def only(self, kept: Flags) -> "OnCluster":
+        """Return some of the samples, at their workers."""
+        futures = self.each(_rows_of, of_samples=kept)
+        batches = [
+            PlacedBatch(one.where, future, int(kept[span].sum()))
+            for one, span, future in zip(self._batches, self.spans, futures, strict=True)
+        ]
+        return OnCluster(self.tasks, [one for one in batches if one.n], self.targeted)
+
+    def single(self, sample: int) -> TrainingBatch:
+        """Fetch one of the samples."""
+        for one, span in zip(self._batches, self.spans, strict=True):
+            if sample < span.stop:
+                index = sample - span.start
+                future = self.tasks.submit(TrainingBatch.single, one.future, index, where=one.where)
+                break
+        found: TrainingBatch = self.tasks.results([future])[0]
+        return found
 
 
-def _same(content: Any) -> Any:
-    return content
+def _size(batch: TrainingBatch) -> tuple[int, list[str]]:
+    return batch.n, list(batch.targets)
 
 
-def _targeted(batch: TrainingBatch) -> list[str]:
-    return list(batch.targets)
+def _rows_of(batch: TrainingBatch, kept: Flags) -> TrainingBatch:
+    rows = np.flatnonzero(kept)
+    return TrainingBatch(len(rows), *batch.part(rows))
 
 
-def _on_part(
-    where: str, batch: TrainingBatch, stage: Stage, method: Callable[..., T], given: tuple[Any, ...]
-) -> T:
+def _on_part(where: str, function: Callable[..., T], *arguments: Any) -> T:
     with placed(where):
-        return method(Measured(stage, batch), *given)
+        return function(*arguments)
+
+
+def _measured(
+    batch: TrainingBatch, stage: Stage, method: Callable[..., T], given: tuple[Any, ...]
+) -> T:
+    return method(Measured(stage, batch), *given)

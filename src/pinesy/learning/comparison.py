@@ -29,6 +29,41 @@ Rows = npt.NDArray[np.intp]
 LEVELS = (0.5, 0.8, 0.95)
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What became of each sample.
+
+    Attributes
+    ----------
+    ahead : how far the largest degree is ahead of the second
+    right : whether the most possible value is the true one, alone
+    contradictory : whether no value is fully possible
+    losses : ``-log q(value)``
+    """
+
+    ahead: FloatArray
+    right: npt.NDArray[np.bool_]
+    contradictory: npt.NDArray[np.bool_]
+    losses: FloatArray
+
+    @classmethod
+    def of(cls, pi: Possibility, target: Target) -> "Decisions":
+        """Compare a batch of distributions with targets that are values."""
+        ahead = lead(pi.degrees)
+        right = (ahead > 0.0) & (pi.degrees.argmax(axis=1) == target.labels)
+        return cls(ahead, right, ~pi.normalised, log_loss(pi.degrees, target.distributions)[0])
+
+    @classmethod
+    def join(cls, parts: "Sequence[Decisions]") -> "Decisions":
+        """Return what became of the samples of several batches, one after the other."""
+        return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
+
+    @property
+    def decided(self) -> npt.NDArray[np.bool_]:
+        """Whether one value alone is the most possible."""
+        return self.ahead > 0.0
+
+
 @dataclass(frozen=True)
 class DecisionScores:
     """How good inferred distributions are as predictions of values.
@@ -56,16 +91,19 @@ class DecisionScores:
     @classmethod
     def of(cls, pi: Possibility, target: Target) -> "DecisionScores":
         """Return the scores of a batch of distributions, for targets that are values."""
-        ahead = lead(pi.degrees)
-        right = (ahead > 0.0) & (pi.degrees.argmax(axis=1) == target.labels)
-        sure = [ahead >= level for level in LEVELS]
+        return cls.of_decisions(Decisions.of(pi, target))
+
+    @classmethod
+    def of_decisions(cls, made: Decisions) -> "DecisionScores":
+        """Return the scores of what became of samples."""
+        right, sure = made.right, [made.ahead >= level for level in LEVELS]
         return cls(
             float(right.mean()),
-            float((ahead == 0.0).mean()),
-            float((~pi.normalised).mean()),
+            float((~made.decided).mean()),
+            float(made.contradictory.mean()),
             tuple(float(one.mean()) for one in sure),
             tuple(float(right[one].mean()) if one.any() else float("nan") for one in sure),
-            float(log_loss(pi.degrees, target.distributions)[0].mean()),
+            float(made.losses.mean()),
         )
 
     @property

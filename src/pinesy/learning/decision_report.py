@@ -1,7 +1,8 @@
 """How good rules are as a classifier: right and wrong, by certainty, by class and by rule."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +14,17 @@ from pinesy._common.validation import FloatArray, is_word, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
-from pinesy.learning.comparison import DecisionScores, lead
+from pinesy.learning.comparison import Decisions, DecisionScores
 from pinesy.learning.decision_plots import draw_confusion, draw_coverage
-from pinesy.learning.learning_arguments import Rules, batch_of
+from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
 #: Rules that the printed table shows.
 SHOWN = 20
+Counts = npt.NDArray[np.int64]
 PlotKind = Literal["confusion", "coverage"]
 
 
@@ -49,11 +50,11 @@ class DecisionReport:
     values: tuple[str, ...]
     samples: int
     scores: DecisionScores
-    confusion: npt.NDArray[np.int64]
+    confusion: Counts
     ranking: npt.NDArray[np.bool_]
     rules: tuple[str, ...]
-    decides: npt.NDArray[np.int64]
-    decides_right: npt.NDArray[np.int64]
+    decides: Counts
+    decides_right: Counts
 
     @property
     def selective_accuracy(self) -> FloatArray:
@@ -189,15 +190,12 @@ def evaluate(
     """
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
-    name = _chosen(cascade, list(batch.targets), output)
-    target = batch.targets[name]
-    if target.is_graded:
-        raise DataError(f"the targets of {name!r} are distributions; give values to compare with")
-    program = cascade.compile([cascade[name].output], trace=True)
-    return _report(cascade[name], cast(Trace, program.infer(batch.known)), target)
+    name = judged_output(cascade, list(batch.targets), output)
+    return report_on(cascade[name], [DecisionPart.of(cascade, name, batch)])
 
 
-def _chosen(cascade: Cascade, names: list[str], output: str | None) -> str:
+def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
+    """Return the attribute with targets to report on."""
     if output is None:
         return [name for name in cascade.sets if name in names][-1]
     if not is_word(output, names):
@@ -205,27 +203,54 @@ def _chosen(cascade: Cascade, names: list[str], output: str | None) -> str:
     return output
 
 
-def _report(rule_set: RuleSet, trace: Trace, target: Target) -> DecisionReport:
-    name = rule_set.output.name
-    pi = trace[name]
-    ahead, best = lead(pi.degrees), pi.degrees.argmax(axis=1)
-    right = (ahead > 0.0) & (best == target.labels)
-    size = len(rule_set.output.domain)
-    predicted = np.where(ahead > 0.0, best, size)
-    confusion = np.zeros((size, size + 1), dtype=np.int64)
-    np.add.at(confusion, (target.labels, predicted), 1)
-    deciding = deciding_rules(rule_set, trace, pi)
-    decided = ahead > 0.0
-    counts = [np.bincount(deciding[which], minlength=len(rule_set)) for which in (decided, right)]
+class DecisionPart(NamedTuple):
+    """What a report takes from a batch: what became of its samples, and its counts."""
+
+    made: Decisions
+    confusion: Counts
+    decides: Counts
+    decides_right: Counts
+
+    @classmethod
+    def of(cls, cascade: Cascade, name: str, batch: TrainingBatch) -> "DecisionPart":
+        """Infer an attribute, and compare it with its targets."""
+        rule_set, target = cascade[name], batch.targets[name]
+        if target.is_graded:
+            raise DataError(
+                f"the targets of {name!r} are distributions; give values to compare with"
+            )
+        program = cascade.compile([rule_set.output], trace=True)
+        trace = cast(Trace, program.infer(batch.known))
+        pi = trace[name]
+        made = Decisions.of(pi, target)
+        size = len(rule_set.output.domain)
+        predicted = np.where(made.decided, pi.degrees.argmax(axis=1), size)
+        confusion = np.zeros((size, size + 1), dtype=np.int64)
+        np.add.at(confusion, (target.labels, predicted), 1)
+        deciding = deciding_rules(rule_set, trace, pi)
+        decides, right = (
+            np.bincount(deciding[which], minlength=len(rule_set))
+            for which in (made.decided, made.right)
+        )
+        return cls(made, confusion, decides, right)
+
+
+def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> DecisionReport:
+    """Return the report on the samples of some batches, one after the other."""
+    made = Decisions.join([one.made for one in parts])
+    confusion, decides, right = (
+        np.sum(counts, axis=0) for counts in zip(*(one[1:] for one in parts), strict=True)
+    )
     return DecisionReport(
-        name,
+        rule_set.output.name,
         tuple(show_value(value) for value in rule_set.output.domain),
-        len(pi),
-        DecisionScores.of(pi, target),
+        len(made.right),
+        DecisionScores.of_decisions(made),
         confusion,
-        right[np.argsort(-ahead, kind="stable")],
+        made.right[np.argsort(-made.ahead, kind="stable")],
         tuple(map(str, rule_set.rules)),
-        *counts,
+        decides,
+        right,
     )
 
 

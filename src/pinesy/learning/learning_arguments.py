@@ -55,6 +55,10 @@ class TrainingBatch:
         """Return the samples with distributions that were inferred for them."""
         return replace(self, known=ChainMap({**inferred}, self.known))  # not a copy of all inputs
 
+    def single(self, sample: int) -> "TrainingBatch":
+        """Return one of the samples."""
+        return TrainingBatch(1, *self.part(np.array([sample])))
+
     def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:
         """Return some of the samples as `learn` takes them: evidence and targets."""
         known = {name: x[rows] for name, x in self.known.items()}
@@ -72,17 +76,18 @@ def with_initial(rules: Rules, initial: Any = None) -> Cascade:
 
 
 def batch_of(
-    cascade: Cascade, evidence: Evidence, targets: Any, weights: Any = None
+    cascade: Cascade, evidence: Evidence, targets: Any, weights: Any = None, least: int = 1
 ) -> TrainingBatch:
     """Check the form of training samples: names, shapes, values, degrees of targets, weights.
 
-    The targets of a single rule set may come alone; see `named_targets`.
+    The targets of a single rule set may come alone; see `named_targets`. Fewer samples than `least`
+    are refused.
     """
     attributes = {name: one.output for name, one in cascade.sets.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
     named = named_targets(targets, attributes, only)
     rows = _rows(cascade, evidence, named)
-    if rows.n == 0:
+    if rows.n < least:
         raise DataError("there are no samples to learn from")
     given = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
     return TrainingBatch(rows.n, _by_attribute(rows), given, _weights(weights, rows.n))
@@ -110,11 +115,15 @@ def _weights(weights: Any, n: int) -> FloatArray | None:
 
 
 def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -> TrainingBatch:
-    """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples."""
+    """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples.
+
+    It may be empty.
+    """
     if not isinstance(pair, kinds) or len(pair) != 2:
         raise DataError(f"{where} is not a pair (evidence, targets): {pair!r:.60}")
+    evidence, targets = pair
     with placed(where):
-        return batch_of(cascade, *pair)
+        return batch_of(cascade, evidence, targets, least=0)
 
 
 def check_targeted(where: str, names: Collection[str], first: Collection[str]) -> None:

@@ -1,7 +1,6 @@
 """The reliability audit: which training samples contradict the rules, where, and by how much."""
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -13,15 +12,22 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.pages import axes_for
-from pinesy._common.threads import n_threads
 from pinesy._common.validation import FloatArray, check_integer, check_sample, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.engine.rows import Rows
 from pinesy.exceptions import UnknownAttributeError
-from pinesy.learning.blame import Blame, Flags, SetAudit, short, values_text
+from pinesy.learning.blame import (
+    Blame,
+    Flags,
+    SetAudit,
+    judged_sets,
+    premise_rows,
+    short,
+    values_text,
+)
 from pinesy.learning.cascade_stages import CascadeStages
+from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.parameter_plots import draw_suspicion
 from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
@@ -32,10 +38,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
-#: Premise degrees of this many bytes are held at a time by each thread.
-CHUNK_BYTES = 1 << 20
-#: Samples a chunk, at least and at most.
-MIN_CHUNK, MAX_CHUNK = 128, 4096
 #: Samples that the printed table shows.
 SHOWN = 10
 #: The numbers of a row that the printed table shows.
@@ -93,27 +95,15 @@ def audit(
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     code = CascadeStages(cascade, batch.targets).program()
-    sets = {name: SetAudit.empty(cascade[name], batch.n) for name in batch.targets}
-    chunk = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * code.n_outputs)))
+    sets = judged_sets(cascade, code, batch)
 
-    def judge(begin: int) -> None:
-        samples = slice(begin, min(begin + chunk, batch.n))
-        out = run(code, _rows(code, batch, samples))
-        for name, one in sets.items():
-            one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
+    def learned_from(kept: Flags) -> Cascade:
+        evidence, targets = batch.part(np.flatnonzero(kept))
+        found = learn(cascade, evidence, targets, method=cast(Any, method))
+        return cast(Cascade, found.cascade)
 
-    with ThreadPoolExecutor(n_threads()) as pool:
-        list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
-    for one in sets.values():
-        one.freeze()
-    judges = LabelJudges.of(cascade, batch, method, folds, seed)
+    judges = LabelJudges.of(cascade, batch.n, method, folds, seed, learned_from)
     return Audit(cascade, sets, judges.suspicions(batch), method, code, batch, judges)
-
-
-def _rows(code: Code, batch: TrainingBatch, samples: slice) -> Rows:
-    """Return the inputs of some of the samples; errors give a row's number in the batch."""
-    arrays = [batch.known[a.name][samples] for a in code.inputs]
-    return Rows(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,7 +196,8 @@ class Audit:
     def equations(self, sample: int) -> dict[str, EquationSystem]:
         """Return the equation system of a sample, for each rule set."""
         i = check_sample(sample, len(self))
-        out = run(self._code, _rows(self._code, self._batch, slice(i, i + 1)))[:, 0]
+        rows = premise_rows(self._code, self._batch.single(i), slice(0, 1))
+        out = run(self._code, rows)[:, 0]
         systems = {}
         for name, one in self.sets.items():
             partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
@@ -284,13 +275,13 @@ class Audit:
 
     def _limiting_rule(self, rule_set: RuleSet, name: str, i: int) -> int:
         """Return the index of the first rule that keeps the possibility of a label down."""
-        evidence, targets = self._batch.part(np.array([i]))
+        evidence, target = self._batch.single(i).known, self._batch.targets[name].distribution(i)
         program = self._judges.of_sample(i).compile([rule_set.output], trace=True)
         degrees = cast(Trace, program.infer(evidence)).premises[name]
         alphas = np.maximum(rule_set.s, degrees.lambdas[0])
         betas = np.maximum(rule_set.r, degrees.rhos[0])
         signs = rule_set.partition.signs[rule_set.partition.cell_of]
-        terms = np.where(signs, alphas, betas)[targets[name].distributions[0] == 1.0]
+        terms = np.where(signs, alphas, betas)[target == 1.0]
         return int(terms[terms.min(axis=1).argmax()].argmin())
 
     def _label(self, name: str, i: int) -> str:

@@ -5,7 +5,7 @@ another value is. Parameters that come from the same labels excuse them; so they
 other samples, fold by fold.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,11 +15,11 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy._common.watching import check_stop
 from pinesy.exceptions import DataError
-from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.rulebase.cascade import Cascade
 
 Rows = npt.NDArray[np.intp]
+Kept = npt.NDArray[np.bool_]
 #: With which parameters: those that the rules have, or learned ones.
 Judged = Literal["given", "exact", "counts", "gradient"]
 #: Samples that are inferred at a time.
@@ -40,6 +40,11 @@ class SetSuspicion:
     possibility: FloatArray
     highest: FloatArray
     best: Rows
+
+    @classmethod
+    def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
+        """Return what is inferred for several batches of samples, one after the other."""
+        return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
 
     @property
     def suspicion(self) -> FloatArray:
@@ -62,22 +67,30 @@ class LabelJudges:
 
     @classmethod
     def of(
-        cls, cascade: Cascade, batch: TrainingBatch, method: Judged, folds: int, seed: int
+        cls,
+        cascade: Cascade,
+        n: int,
+        method: Judged,
+        folds: int,
+        seed: int,
+        learned_from: Callable[[Kept], Cascade],
     ) -> "LabelJudges":
-        """Return the rules as given, or learned without the samples of each fold."""
+        """Return the rules as given, or learned without the samples of each fold.
+
+        `learned_from` learns, by the method, from the samples that an array of booleans keeps.
+        """
         if isinstance(method, str) and method == "given":
-            return cls([cascade], np.zeros(batch.n, dtype=np.intp))
+            return cls([cascade], np.zeros(n, dtype=np.intp))
         check_integer(folds, "the number of folds", 2)
-        if folds > batch.n:
-            raise DataError(f"{folds} folds of {batch.n} samples: give at most as many folds")
-        order = np.random.default_rng(check_integer(seed, "seed")).permutation(batch.n)
-        fold = np.empty(batch.n, dtype=np.intp)
-        fold[order] = np.arange(batch.n) % folds
+        if folds > n:
+            raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
+        order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
+        fold = np.empty(n, dtype=np.intp)
+        fold[order] = np.arange(n) % folds
         learned = []
         for k in range(folds):
             check_stop()
-            part = batch.part(np.flatnonzero(fold != k))
-            learned.append(learn(cascade, *part, method=method).cascade)
+            learned.append(learned_from(fold != k))
         return cls(learned, fold)
 
     def of_sample(self, sample: int) -> Cascade:
