@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pinesy import ConformalTransform
 from pinesy._common.caching import load_kernels
-from pinesy.calibration import score_table
-from pinesy.calibration.score_table import KERNELS, ScoreTable, leads
+from pinesy.calibration import score_counts
+from pinesy.calibration.score_counts import KERNELS, ScoreTable, leads
 from pinesy.exceptions import DegreeError
 
 #: Scores where buckets are narrow and wide, and beyond them.
@@ -73,13 +73,13 @@ def test_few_numbers_and_many_give_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     p = rng.dirichlet(np.full(4, 0.1), size=(300, 2))
     transform = ConformalTransform().fit(p, rng.integers(4, size=(300, 2)))
     compiled: list[Any] = [*transform.conformed(p), leads(p)]
-    monkeypatch.setattr(score_table, "is_little", lambda _: True)
+    monkeypatch.setattr(score_counts, "is_little", lambda _: True)
     for one, other in zip(compiled, [*transform.conformed(p), leads(p)], strict=True):
         assert (one == other).all()
 
 
 def test_chunks_on_several_threads_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_table, "CHUNK", 7)
+    monkeypatch.setattr(score_counts, "CHUNK", 7)
     monkeypatch.setenv("PINESY_NUM_THREADS", "2")
     scores, t = np.linspace(0.0, 1.0, 11), np.random.default_rng(0).random((20, 3))
     table = np.arange(12.0)

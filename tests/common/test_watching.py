@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Iff, RuleSet, audit, learn, why_not
-from pinesy._common.console import progress
-from pinesy._common.watching import Watch, WorkStopped, check_stop, watched_by
+from pinesy._common.console import Watch, WorkStopped, check_stop, progress, watched_by
 from pinesy.problems import addition
 
 RAIN, GRASS = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])

@@ -7,7 +7,7 @@ import pytest
 
 from messages import raises_saying
 from pinesy import Attribute, DataError
-from pinesy.samples import parquet_format, read_samples
+from pinesy.samples import file_formats, read_samples
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -31,7 +31,7 @@ def test_a_list_that_is_far_too_long_is_not_read(tmp_path: Path) -> None:
 def test_what_expands_beyond_measure_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_format, "MAX_EXPANDED", 1 << 20)
+    monkeypatch.setattr(file_formats, "MAX_EXPANDED", 1 << 20)
     path = written(tmp_path, pa.array(["x" * (1 << 22)]))
     with raises_saying(DataError, "d.parquet: group 1", "bytes that expand to 4,19"):
         next(read_samples(path, [A]))
@@ -41,14 +41,14 @@ def test_what_expands_beyond_measure_is_not_read(
 
 
 def test_long_texts_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_format, "MAX_LINE", 1000)
+    monkeypatch.setattr(file_formats, "MAX_LINE", 1000)
     path = written(tmp_path, pa.array(["1", "x" * 1001]))
     with raises_saying(DataError, "row 2: a text of 1,001 characters; at most 1,000"):
         list(read_samples(path, [A]))
 
 
 def test_wide_rows_are_read_a_few_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_format, "MAX_EXPANDED", 4096)
+    monkeypatch.setattr(file_formats, "MAX_EXPANDED", 4096)
     path = written(tmp_path, pa.array([0] * 50), id=pa.array([f"{i:0500}" for i in range(50)]))
     (batch,) = read_samples(path, [A])
     assert [int(text) for text in batch.ids["id"]] == list(range(50))

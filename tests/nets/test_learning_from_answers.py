@@ -106,7 +106,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> list[int]:
         tried.append(seed)
         return AnswerFit((1.0,), (0.0, next(left)), 1, (2.0,))
 
-    monkeypatch.setattr("pinesy.nets.answer_starts.fit_answers", trained)
+    monkeypatch.setattr("pinesy.nets.learning_from_answers.fit_answers", trained)
     return tried
 
 

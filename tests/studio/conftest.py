@@ -18,8 +18,7 @@ from starlette.testclient import TestClient
 from browser import SAILING
 from pinesy.studio import Session
 from pinesy.studio.guard import TOKEN_HEADER
-from pinesy.studio.server import HOST, listening
-from pinesy.studio.web_application import application
+from pinesy.studio.web_application import HOST, application, listening
 
 DATA = """\
 {"sky": "dark", "wind": 12, "street": "wet"}

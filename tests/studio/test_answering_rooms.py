@@ -11,8 +11,7 @@ from playwright.sync_api import Page, expect
 
 from browser import PATIENCE, picture
 from pinesy import why_not
-from pinesy._common.console import progress
-from pinesy._common.watching import check_stop
+from pinesy._common.console import check_stop, progress
 from pinesy.studio import Session, learn_room
 
 Serving = Callable[[Session], str]

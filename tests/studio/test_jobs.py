@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pinesy._common.console import progress
-from pinesy._common.watching import check_stop
+from pinesy._common.console import check_stop, progress
 from pinesy.exceptions import DataError
 from pinesy.studio import background_jobs
 from pinesy.studio.background_jobs import Jobs

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from pinesy import Cascade, learn, load, parse
-from pinesy._common.watching import check_stop
+from pinesy._common.console import check_stop
 from pinesy.studio import Session, learn_room, learning_runs
 from studio.conftest import ask, client_of
 

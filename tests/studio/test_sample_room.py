@@ -13,7 +13,7 @@ from browser import SAILING
 from pinesy import NeuroSymbolic, parse
 from pinesy.problems import addition
 from pinesy.studio import Session
-from pinesy.studio.drawn_digits import as_digit
+from pinesy.studio.sample_room import as_digit
 from pinesy.studio.session import Work
 from studio.conftest import client_of
 

@@ -14,10 +14,10 @@ import pytest
 
 from pinesy.cli import studio_command
 from pinesy.exceptions import DataError
-from pinesy.studio import server
-from pinesy.studio.server import listening
+from pinesy.studio import web_application
+from pinesy.studio.web_application import listening
 
-SOURCE = Path(server.__file__).parents[2]
+SOURCE = Path(web_application.__file__).parents[2]
 
 
 def test_a_port_in_use_is_told_with_its_cure() -> None:
@@ -29,10 +29,10 @@ def test_a_port_in_use_is_told_with_its_cure() -> None:
 
 def test_a_second_studio_takes_the_next_port(monkeypatch: pytest.MonkeyPatch) -> None:
     with listening(0) as first:
-        monkeypatch.setattr(server, "PORT", first.getsockname()[1])
+        monkeypatch.setattr(web_application, "PORT", first.getsockname()[1])
         with listening(None) as second:
-            assert second.getsockname()[1] > server.PORT
-        monkeypatch.setattr(server, "PORTS", 1)
+            assert second.getsockname()[1] > web_application.PORT
+        monkeypatch.setattr(web_application, "PORTS", 1)
         with pytest.raises(DataError, match=r"no port from .* is free; give another: --port"):
             listening(None)
 
@@ -79,7 +79,7 @@ def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> N
         return "the demo"
 
     monkeypatch.setattr(studio_command, "demo_session", demo)
-    monkeypatch.setattr(server, "serve", lambda *given: served.append(given[:3]))
+    monkeypatch.setattr(web_application, "serve", lambda *given: served.append(given[:3]))
     studio_command.studio(None, port=9, no_open=True)
     assert served == [("the demo", 9, False)]
 

@@ -7,8 +7,7 @@ from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.coverage_counts import coverage, coverage_of
 from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
 from pinesy.calibration.drift_monitor import DriftMonitor, Novelty, novelty
-from pinesy.calibration.level_explanations import LevelExplanation, LevelWhyNot
-from pinesy.calibration.prediction_sets import PredictionSets
+from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
 from pinesy.calibration.score_counts import ScoreCounts, samples_needed
 
 __all__ = [

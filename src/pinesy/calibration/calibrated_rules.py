@@ -13,8 +13,7 @@ from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
-from pinesy.calibration.level_explanations import LevelExplanation, LevelWhyNot
-from pinesy.calibration.prediction_sets import PredictionSets
+from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.explanations import explain, why_not

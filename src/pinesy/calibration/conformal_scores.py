@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_degree, suggestion
-from pinesy.calibration.score_table import leads
+from pinesy.calibration.score_counts import leads
 from pinesy.exceptions import DegreeError, DomainError, ShapeError, placed
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, check_probabilities, minimum_specificity

@@ -1,4 +1,4 @@
-"""The values that remain at a level, and why there is not one alone."""
+"""The values that remain at a level, why there is not one alone, and what excludes others."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.markup import first_lines, tag
+from pinesy._common.markup import first_lines, tag, text_html
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration.score_counts import significance
 from pinesy.exceptions import UnknownAttributeError
+from pinesy.explanations import Explanation, WhyNot
+from pinesy.explanations.json_form import json_text, plain_value
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.syntax.writer import format_name, show_value
 
 #: Why there is no single answer, where there is none.
 ABSTENTIONS = ("", "ambiguous", "novel", "contradictory")
+#: Values that a text names, those that remain longest first.
+SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,3 +135,172 @@ def _values(members: npt.NDArray[np.bool_], domain: tuple[Hashable, ...]) -> tup
 def _shown(values: tuple[Hashable, ...]) -> str:
     more = ", ..." if len(values) > 6 else ""
     return "{" + ", ".join(show_value(v) for v in values[:6]) + more + "}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LevelExplanation:
+    """Which values of an output are excluded at which levels, and why.
+
+    Attributes
+    ----------
+    sets : of one sample, at the level that was asked for
+    explanation : of the most possible value, or of what was asked about, by the rules
+    guarantee : what is guaranteed, in words
+    """
+
+    sets: PredictionSets
+    explanation: Explanation
+    guarantee: str
+
+    @property
+    def attribute(self) -> Attribute:
+        """The output."""
+        return self.explanation.attribute
+
+    @cached_property
+    def excluded_at(self) -> dict[Hashable, float]:
+        """For each value the highest level at which it is left out; 0 for one that never is."""
+        levels = self.sets.excluded_at(self.attribute).tolist()
+        return dict(zip(self.attribute.domain, levels, strict=True))
+
+    def text(self, **limits: Any) -> str:
+        """Return the levels, the explanation (`Explanation.text`) and the guarantee."""
+        levels = "\n".join([self._set_text(), *self._excluded_text()])
+        return "\n\n".join([levels, self.explanation.text(**limits), self.guarantee])
+
+    def _set_text(self) -> str:
+        values = self.sets[self.attribute]
+        name, kind = format_name(self.attribute.name), self.sets.abstentions[self.attribute.name]
+        shown = " or ".join(
+            [show_value(v) for v in values[:SHOWN]] + ["..."] * (len(values) > SHOWN)
+        )
+        why = f" ({kind})" * bool(kind)
+        return f"At {percent(self.sets.level)}: {name} is {shown or 'none of its values'}{why}."
+
+    def _excluded_text(self) -> list[str]:
+        level, inside = self.sets.level, self.sets[self.attribute]
+        left = {v: z for v, z in self.excluded_at.items() if v not in inside}
+        kept = {v: z for v, z in self.excluded_at.items() if v in inside and z > 0.0}
+        lines = [f"Excluded at {percent(level)}: {_levels(left)}."] if left else []
+        return lines + ([f"Excluded at lower levels: {_levels(kept)}."] if kept else [])
+
+    def to_dict(self, **limits: Any) -> dict[str, Any]:
+        """Return it as plain data; ``"explanation"`` is as `Explanation.to_dict` has it."""
+        return {
+            "format": "pinesy levels",
+            "version": 1,
+            "attribute": self.attribute.name,
+            "level": self.sets.level,
+            "set": [plain_value(v) for v in self.sets[self.attribute]],
+            "abstention": self.sets.abstentions[self.attribute.name] or None,
+            "excluded_at": [
+                {"value": plain_value(v), "level": z} for v, z in self.excluded_at.items()
+            ],
+            "guarantee": self.guarantee,
+            "explanation": self.explanation.to_dict(**limits),
+        }
+
+    def to_json(self, *, indent: int | None = None, **limits: Any) -> str:
+        """Return `to_dict` as JSON."""
+        return json_text(self.to_dict(**limits), indent)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"LevelExplanation({self._set_text()[:-1]})"
+
+    _repr_html_ = text_html
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LevelWhyNot:
+    """At which levels a value is excluded, and which p-values do it.
+
+    Attributes
+    ----------
+    level : that was asked for
+    p_value : of the value; it is excluded at all levels up to 1 minus it
+    reason : what holds it down, by the rules: of calibrated inputs, degrees there are p-values
+    of_inputs : whether the inputs were calibrated, or the answers
+    """
+
+    level: float
+    p_value: float
+    reason: WhyNot
+    of_inputs: bool
+
+    @property
+    def excluded_at(self) -> float:
+        """The highest level at which the value is left out."""
+        return round(1.0 - self.p_value, 12)
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the value is left out at the level that was asked for."""
+        return self.excluded_at >= self.level
+
+    @property
+    def p_values(self) -> list[tuple[str, Hashable, float]]:
+        """The p-values that exclude it: of inputs' values; its own, if answers are calibrated."""
+        if not self.of_inputs:
+            return [(self.reason.attribute.name, self.reason.value, self.p_value)]
+        return [(one.attribute.name, one.value, one.degree) for one in self.reason.bottlenecks]
+
+    def text(self) -> str:
+        """Return the levels, the p-values that exclude the value, and the rules."""
+        name = f"{format_name(self.reason.attribute.name)} = {show_value(self.reason.value)}"
+        at = percent(self.level)
+        is_in = "excluded" if self.is_excluded else "in the set, not excluded,"
+        up = (
+            f"it is excluded up to {percent(self.excluded_at)}"
+            if self.p_value < 1.0
+            else ("no level excludes it")
+        )
+        reasons = [
+            f"  the p-value of {format_name(n)} = {show_value(v)} is {p:.4g}"
+            for n, v, p in self.p_values[:SHOWN]
+        ]
+        return "\n".join([f"{name} is {is_in} at {at}; {up}:", *reasons, str(self.reason)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "attribute": self.reason.attribute.name,
+            "value": plain_value(self.reason.value),
+            "level": self.level,
+            "excluded": self.is_excluded,
+            "excluded_at": self.excluded_at,
+            "p_values": [
+                {"attribute": n, "value": plain_value(v), "p_value": p} for n, v, p in self.p_values
+            ],
+            "text": str(self.reason),
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        value = f"{self.reason.attribute.name} = {show_value(self.reason.value)}"
+        return f"LevelWhyNot({value}: excluded up to {percent(self.excluded_at)})"
+
+    _repr_html_ = text_html
+
+
+def percent(level: float) -> str:
+    """Return a level as it is read.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.9875)
+    ('95 %', '98.75 %')
+    """
+    return f"{np.floor(1e4 * level + 1e-6) / 100:g} %"
+
+
+def _levels(levels: dict[Hashable, float]) -> str:
+    """Return values with their levels, those first that remain longest."""
+    ordered = sorted(levels.items(), key=lambda item: item[1])
+    shown = [f"{show_value(v)} (up to {percent(z)})" for v, z in ordered[:SHOWN]]
+    more = len(ordered) - SHOWN
+    return ", ".join(shown + [f"{more} more"] * (more > 0))

@@ -9,7 +9,7 @@ import typer
 import pinesy
 from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
-from pinesy.calibration.level_explanations import LevelExplanation, LevelWhyNot
+from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
 from pinesy.cli.training_files import TrainingFiles, data_of
 from pinesy.exceptions import DataError

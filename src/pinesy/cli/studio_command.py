@@ -78,7 +78,7 @@ def studio(
     missing = [name for name in ("starlette", "uvicorn") if not find_spec(name)]
     if missing:
         raise DataError(f"the studio needs {', '.join(missing)}: pip install 'pinesy[studio]'")
-    from pinesy.studio.server import serve
+    from pinesy.studio.web_application import serve
 
     if model is None:
         serve(demo_session(typer.echo), port, not no_open, typer.echo)

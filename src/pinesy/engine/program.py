@@ -29,10 +29,10 @@ from pinesy.engine.rows import (
 )
 from pinesy.exceptions import DomainError, ShapeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.distribution_views import results_html
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.views import results_html
 
 #: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
 #: second-level cache, and the rows that a rule set uses in the first.

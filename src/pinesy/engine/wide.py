@@ -14,10 +14,16 @@ import numpy as np
 
 from pinesy._common.masks import BoolArray, Numbers, distinct_pairs, mask_lists, run_starts
 from pinesy.engine.circuit import MAX, MIN, ONE, Facet, Parameter
-from pinesy.engine.exclusions import MAX_LEFT, Exclusions, Propositions, exclusions
 from pinesy.engine.folds import Folds
 from pinesy.engine.kinds import Kind, circuit_of
-from pinesy.engine.subsets import SubsetFolds, Subsets
+from pinesy.engine.subsets import (
+    MAX_LEFT,
+    Exclusions,
+    Propositions,
+    SubsetFolds,
+    Subsets,
+    exclusions,
+)
 
 #: Rules times values from which on a set is wide; those of Sudoku gain by comparing, both ways.
 WIDE = 16384

@@ -16,9 +16,8 @@ from sklearn.utils.validation import (
 
 from pinesy._common.validation import FloatArray, listed
 from pinesy.calibration.training_rows import TrainingRows
-from pinesy.estimators.decisions import abstention_kinds, probabilities
 from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
-from pinesy.estimators.guaranteed_classes import GuaranteedClasses
+from pinesy.estimators.guaranteed_classes import GuaranteedClasses, abstention_kinds, probabilities
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not

@@ -1,17 +1,17 @@
 """Rules as clauses for SAT solvers and model counters, in the DIMACS format."""
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from pinesy._common.clauses import exactly_one
-from pinesy.exceptions import DataError
-from pinesy.exchange.certain_rules import require_certain
+from pinesy.exceptions import DataError, RuleSetError
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.semantics.choice_tables import check_certain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,3 +116,20 @@ def _clauses(rule: Rule, variables: Mapping[str, Mapping[Hashable, int]]) -> Ite
         yield literals(*(p.complement for p in premise), conclusion)
     if rule.s == 0.0:
         yield from (literals(conclusion.complement, p) for p in premise)
+
+
+def require_certain(rule_sets: Iterable[RuleSet], form: str) -> None:
+    """Raise `RuleSetError`, with the cure, for a rule whose `s` or `r` is neither 0 nor 1.
+
+    Parameters
+    ----------
+    form : what cannot express such rules
+    """
+    for rule_set in rule_sets:
+        try:
+            check_certain(rule_set.unit)
+        except RuleSetError as error:
+            raise RuleSetError(
+                f"{form} has no uncertain rules: {error}. Set them (with_parameters), or write the "
+                "rules as ONNX (to_onnx), which keeps them"
+            ) from None

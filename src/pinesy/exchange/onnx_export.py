@@ -10,9 +10,8 @@ from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
 from pinesy.exchange.onnx_graph import OnnxGraph
-from pinesy.exchange.onnx_rules import add_rules
+from pinesy.exchange.onnx_rules import Numbers, add_rules
 from pinesy.exchange.onnx_transforms import add_transform
-from pinesy.exchange.program_levels import Numbers
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade

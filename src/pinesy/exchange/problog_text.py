@@ -13,7 +13,7 @@ from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DegreeError, RuleSetError, UnknownAttributeError
-from pinesy.exchange.certain_rules import require_certain
+from pinesy.exchange.dimacs_cnf import require_certain
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rulebase.rule_set import RuleSet

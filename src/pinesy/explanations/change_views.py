@@ -7,9 +7,9 @@ import numpy as np
 
 from pinesy._common.markup import Markup, bar, first_lines, folded, lines_of, tag
 from pinesy.explanations.labels import number_texts
-from pinesy.rules.distribution_views import distribution_html
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.views import distribution_html
 
 if TYPE_CHECKING:
     from pinesy.explanations.counterfactual import WhyNot

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.caching import cached_on_owner
+from pinesy._common.console import WorkStopped
 from pinesy._common.validation import FloatArray
-from pinesy._common.watching import WorkStopped
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode

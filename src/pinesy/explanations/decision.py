@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.console import check_stop
 from pinesy._common.validation import FloatArray
-from pinesy._common.watching import check_stop
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import DomainError, UnknownAttributeError

@@ -18,9 +18,9 @@ from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.distribution_views import certainties, most_possible
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.views import certainties, most_possible
 
 #: Inputs and results that are shown, and values that have a slider each.
 MOST, SLIDERS = 40, 30

@@ -10,8 +10,7 @@ from pinesy._common.console import progress
 from pinesy._common.validation import FloatArray, check_integer, suggestion
 from pinesy.exceptions import DataError
 from pinesy.induction.binary_features import Feature, Steps, features_of, steps_of
-from pinesy.induction.candidate_rules import ForestSettings, allowed, grow_candidates
-from pinesy.induction.kept_rules import KeptRules
+from pinesy.induction.candidate_rules import ForestSettings, KeptRules, allowed, grow_candidates
 from pinesy.induction.point_model import PointModel, rounded
 from pinesy.induction.points_cascade import ScoreCard, write_cascade
 from pinesy.induction.rule_selection import RuleSelector, SelectionSettings

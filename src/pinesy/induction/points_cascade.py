@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pinesy._common.console import text_table
 from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
-from pinesy.induction.kept_rules import KeptRules
+from pinesy.induction.candidate_rules import KeptRules
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade

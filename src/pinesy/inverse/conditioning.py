@@ -20,8 +20,8 @@ from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.distribution_views import results_html
 from pinesy.rules.possibility import Possibility
+from pinesy.rules.views import results_html
 from pinesy.transforms import antipignistic_inverse
 
 #: Where there are loops, samples are swept for this many degrees of theirs at a time.

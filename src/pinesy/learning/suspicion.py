@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.console import check_stop
 from pinesy._common.validation import FloatArray, check_integer
-from pinesy._common.watching import check_stop
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.rulebase.cascade import Cascade

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.matrix_views import SIDE, product_html, system_html
+from pinesy._common.markup import SIDE, product_html, system_html
 from pinesy._common.validation import FloatArray, check_degree
 from pinesy.exceptions import InconsistentSystemError
 from pinesy.minmax.fronts import KERNELS, TOLERANCE, margin

@@ -14,7 +14,6 @@ except ModuleNotFoundError as error:
 
 from pinesy.nets import differentiable_transforms
 from pinesy.nets.answer_losses import EntropyLoss, answer_loss, belief_loss, soft_label_loss
-from pinesy.nets.answer_starts import AnswerPhase, ChosenStart, fit_from_starts
 from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
 from pinesy.nets.answered_inputs import AnsweredInputs
 from pinesy.nets.augmentation import augment, perturb
@@ -27,7 +26,10 @@ from pinesy.nets.input_reader import InputReader
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
+    AnswerPhase,
+    ChosenStart,
     LearnedFromAnswers,
+    fit_from_starts,
     learn_from_answers,
 )
 from pinesy.nets.network_perception import NetworkPerception

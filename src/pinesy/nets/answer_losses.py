@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.answer_values import (
+from pinesy.nets.answered_inputs import (
     UNKNOWN,
     Positions,
     answer_positions,

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from pinesy.nets.answer_losses import AnswerLoss, loss_called
-from pinesy.nets.answer_values import UNKNOWN, answer_positions
 from pinesy.nets.answered_inputs import (
+    UNKNOWN,
     AnsweredInputs,
+    answer_positions,
     check_samples,
     checked_batches,
     fingerprint_of,

@@ -8,7 +8,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.inverse import posterior
-from pinesy.nets.answer_values import (
+from pinesy.nets.answered_inputs import (
     UNKNOWN,
     Positions,
     answer_positions,

@@ -22,7 +22,7 @@ from pinesy.rulebase.rule_set import RuleSet, add_set, collected, in_order_of_in
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute, declaration_order
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.rule_views import first_names
+from pinesy.rules.views import first_names
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semirings import Other, semantics_name
 from pinesy.semantics.world_weights import WorldInference

@@ -9,7 +9,7 @@ from pinesy._common.box_pictures import Box, BoxKind, behind, drawing, sketch
 from pinesy._common.markup import Markup, counted, cut, folded, joined, more, tag
 from pinesy.exceptions import DataError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.rule_views import rules_table
+from pinesy.rules.views import rules_table
 
 if TYPE_CHECKING:
     from pinesy.rulebase.cascade import Cascade

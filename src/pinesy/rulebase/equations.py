@@ -10,8 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pinesy._common.markup import Markup, tag
-from pinesy._common.matrix_views import SIDE, product_html, system_html
+from pinesy._common.markup import SIDE, Markup, product_html, system_html, tag
 from pinesy._common.validation import FloatArray, shape_of
 from pinesy.exceptions import ShapeError
 from pinesy.minmax import TOLERANCE, minmax_product

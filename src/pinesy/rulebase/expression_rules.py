@@ -20,8 +20,7 @@ from pinesy.rulebase.function_steps import (
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.syntax.expression_text import expression_text
-from pinesy.rules.syntax.expressions import Expression, Membership, evaluator
+from pinesy.rules.syntax.expressions import Expression, Membership, evaluator, expression_text
 
 #: Kinds of expressions that are true or false.
 TRUTHS = ("compare", "and", "or", "not")

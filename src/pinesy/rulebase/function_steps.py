@@ -21,7 +21,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import MAX_PRODUCT, Attribute
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.expression_text import value_text
+from pinesy.rules.syntax.expressions import value_text
 from pinesy.rules.syntax.writer import format_name
 
 #: From a value of a function to the text of the condition for it; None if there is no text.

@@ -21,7 +21,7 @@ from pinesy.rules.definitions import Defined
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
-from pinesy.rules.rule_views import first_names, rules_table
+from pinesy.rules.views import first_names, rules_table
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semirings import Other, semantics_name
 from pinesy.semantics.world_weights import WorldWeights

@@ -15,12 +15,12 @@ from pinesy.exceptions import DomainError
 from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.rule_views import attribute_html
 from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
 from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
+from pinesy.rules.views import attribute_html
 
 #: Values of an attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7

@@ -13,9 +13,9 @@ from pinesy._common.pages import axes_for
 from pinesy._common.validation import FloatArray, check_sample
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.distribution_views import distribution_html, draw_distribution
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.views import distribution_html, draw_distribution
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.propositions import Premise, Proposition
-from pinesy.rules.rule_views import rule_html
+from pinesy.rules.views import rule_html
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,19 +1,32 @@
-"""The text formats of data files, JSON Lines and CSV, line by line, into columns."""
+"""The formats of data files, JSON Lines, CSV and Parquet, into columns: each part is bounded."""
 
 import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from itertools import chain, cycle, islice, repeat
 from typing import Any, BinaryIO, NoReturn
 
-from pinesy.exceptions import DataError
-from pinesy.samples.file_layout import Column, Layout, RawBatch
+import numpy as np
+import numpy.typing as npt
+
+from pinesy.exceptions import DataError, placed
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
 #: A line of more bytes is refused: it would fill the memory before anything is known of it.
 MAX_LINE = 10_000_000
 #: Degrees of the rows that are made into columns at once: as many as a processor's cache holds.
 RAW_CELLS = 1 << 16
+#: Bytes of each column that are read ahead, so that a large group of rows is not read at once.
+READ_AHEAD = 1 << 20
+#: Types of columns, by the names that pyarrow shows.
+WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NUMBERS = WHOLE | {"halffloat", "float", "double"}
+VALUES = WHOLE | {"float", "double", "string", "large_string", "string_view", "bool", "null"}
+LISTS = ("list<", "large_list<", "fixed_size_list<")
+#: Bytes that the rows read at once may expand to, and the most that a byte of a larger group does.
+MAX_EXPANDED, MAX_RATIO = 1 << 27, 1000
 
 
 class Lines:
@@ -160,3 +173,154 @@ def text_batches(
             raise problem
         if len(batch) < n:
             return
+
+
+def parquet_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:
+    """Read a Parquet file in batches of up to `size` samples."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise DataError(
+            f"{name}: Parquet files are read with pyarrow, which is not installed; "
+            "pip install 'pinesy[parquet]', or write the samples as CSV or JSON Lines"
+        ) from None
+    try:
+        n_bytes = file.seek(0, 2)
+        table = parquet.ParquetFile(file, buffer_size=READ_AHEAD)
+        yield from _batches(table, name, layout, size, n_bytes)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: cannot be read as a Parquet file: {error}") from None
+
+
+def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> Iterator[RawBatch]:
+    schema = table.schema_arrow
+    with placed(name):
+        columns = layout.columns(schema.names)
+        for column in columns:
+            if not column.is_id:
+                _check_type(column, schema.field(column.number).type)
+        size = min(size, _rows_at_once(table.metadata, layout, columns))
+    total, first = max(1, table.metadata.num_rows), 1
+    for rows in table.iter_batches(size, columns=list(dict.fromkeys(c.title for c in columns))):
+        arrays = {c: rows.column(rows.schema.get_field_index(c.title)) for c in columns}
+        lines = range(first, first + rows.num_rows)
+        first = lines.stop
+        position = n_bytes * (first - 1) // total
+        yield RawBatch(arrays, lines, position, name, "row", read=_entries)
+
+
+def _rows_at_once(metadata: Any, layout: Layout, columns: list[Column]) -> int:
+    """Return how many rows may be read at once; raise for a column that a few bytes blow up.
+
+    What a group of rows expands to stands in the file, before anything of it is read.
+    """
+    widest = 1.0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            column = next((c for c in columns if _is_of(chunk.path_in_schema, c.title)), None)
+            if column is not None and group.num_rows:
+                widest = max(widest, chunk.total_uncompressed_size / group.num_rows)
+                with placed(f"group {number + 1} of rows, column {column.title!r:.80}"):
+                    _check_chunk(chunk, column, layout, group.num_rows)
+    return max(1, int(MAX_EXPANDED / widest))
+
+
+def _is_of(path: str, title: str) -> bool:
+    """Tell whether a path in a schema is of a column, or of the entries of its lists."""
+    return path == title or path.startswith(f"{title}.")
+
+
+def _check_chunk(chunk: Any, column: Column, layout: Layout, rows: int) -> None:
+    """Raise `DataError` for lists that are too long, and for what expands beyond all measure."""
+    size = 1 if column.is_id else len(layout.wanted[column.name].domain)
+    if chunk.num_values > rows * size and not column.is_id:
+        raise DataError(
+            f"{chunk.num_values:,} entries in {rows:,} rows; attribute {column.name!r} has {size} "
+            "values, so that some lists are too long"
+        )
+    expanded = chunk.total_uncompressed_size
+    if expanded > MAX_EXPANDED and expanded > MAX_RATIO * chunk.total_compressed_size:
+        raise DataError(
+            f"{chunk.total_compressed_size:,} bytes that expand to {expanded:,}; write it anew "
+            f"with groups of rows that expand to {MAX_EXPANDED:,} bytes at most"
+        )
+
+
+def _check_type(column: Column, kind: Any) -> None:
+    if column.position is not None:
+        good, needed = str(kind) in NUMBERS, "degrees are decimals or whole numbers"
+    elif str(kind).startswith(LISTS):
+        good, needed = str(kind.value_type) in NUMBERS, "lists hold degrees, in domain order"
+    else:
+        plain = kind.value_type if str(kind).startswith("dictionary<") else kind
+        good, needed = str(plain) in VALUES, "values are texts, numbers, true and false"
+    if not good:
+        raise DataError(f"column {column.title!r:.80} is of type {kind}; {needed}")
+
+
+def _entries(column: Column, array: Any) -> Any:
+    """Return NumPy's arrays and Python's lists in place of pyarrow's arrays."""
+    if column.is_id:
+        is_encoded = hasattr(array, "dictionary")
+        entries = _values(column, array) if is_encoded else array.to_pylist()
+        return [v if isinstance(v, str | int | float | None) else str(v) for v in entries]
+    if column.position is not None:
+        _check_nulls(column, array, np.arange(len(array)))
+        return _numbers(array)
+    return (_lists if str(array.type).startswith(LISTS) else _values)(column, array)
+
+
+def _lists(column: Column, array: Any) -> Any:
+    """Return lists of degrees as an array with a row for each, if they are equally long."""
+    if array.null_count:
+        return array.to_pylist()
+    lengths = _numbers(import_module("pyarrow.compute").list_value_length(array))
+    degrees = array.flatten()
+    _check_nulls(column, degrees, np.repeat(np.arange(len(array)), lengths))
+    if (lengths != lengths[0]).any():
+        return array.to_pylist()
+    return _numbers(degrees).reshape(len(array), lengths[0])
+
+
+def _values(column: Column, array: Any) -> list[Any]:
+    """Return values, each distinct one made only once; None for a null."""
+    if array.null_count == len(array):
+        return [None] * len(array)
+    # One that is encoded stays so: a long text in many rows is there once.
+    encoded = array if hasattr(array, "dictionary") else array.dictionary_encode()
+    codes = _numbers(encoded.indices.fill_null(len(encoded.dictionary)))
+    values = np.empty(len(encoded.dictionary) + 1, dtype=object)  # the last one is None
+    for code, scalar in enumerate(encoded.dictionary):
+        try:
+            values[code] = _bounded(scalar.as_py())
+        except DataError as error:
+            raise RowError(int(np.argmax(codes == code)), error) from None
+        except UnicodeDecodeError:
+            problem = DataError(f"attribute {column.name!r}: not UTF-8 text")
+            raise RowError(int(np.argmax(codes == code)), problem) from None
+    entries: list[Any] = values[codes].tolist()
+    return entries
+
+
+def _bounded(value: Any) -> Any:
+    """Return a value, unless it is a text that is longer than a line may be."""
+    if isinstance(value, str) and len(value) > MAX_LINE:
+        raise DataError(f"a text of {len(value):,} characters; at most {MAX_LINE:,} are read")
+    return value
+
+
+def _check_nulls(column: Column, array: Any, rows: npt.NDArray[np.int64]) -> None:
+    """Raise for a null; `rows` tells the row of each entry of the array."""
+    if array.null_count:
+        problem = DataError(
+            f"attribute {column.name!r}: null in column {column.title!r:.80}; every row needs "
+            "an entry there (degree 0 where a value is impossible)"
+        )
+        raise RowError(rows[np.argmax(_numbers(array.is_null()))], problem)
+
+
+def _numbers(array: Any) -> npt.NDArray[Any]:
+    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return numbers

@@ -28,9 +28,8 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples.conversion import Batch, Conversion, Transform
-from pinesy.samples.file_formats import csv_rows, json_rows, text_batches
+from pinesy.samples.file_formats import csv_rows, json_rows, parquet_batches, text_batches
 from pinesy.samples.file_layout import FileOptions, Layout, RawBatch
-from pinesy.samples.parquet_format import parquet_batches
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]

@@ -11,7 +11,7 @@ from threading import BoundedSemaphore, Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from pinesy._common.watching import Watch, WorkStopped, watched_by
+from pinesy._common.console import Watch, WorkStopped, watched_by
 from pinesy.exceptions import DataError, PinesyError
 
 #: Jobs that run at a time, those that may wait for them, and the ended ones that are remembered.

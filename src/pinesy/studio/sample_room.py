@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.pages import data_uri
+from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data
@@ -17,7 +19,6 @@ from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.studio.drawn_digits import SIDE, as_digit
 from pinesy.studio.question import content_of, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Session
@@ -29,6 +30,11 @@ MOST_ROWS, MOST_CELLS = 200, 12
 CELL_VALUES = 3
 #: Outputs whose paths are lit, and how much of each explanation is followed.
 LIT_OUTPUTS, LIT_EACH, LIT_NODES = 8, 3, 200
+Image = npt.NDArray[np.uint8]
+#: Pixels along a side: of the image, and of the digit in it.
+SIDE, DIGIT = 28, 20
+#: Grey levels below it are paper.
+PAPER = 32
 
 
 def form(session: Session, _asked: Asked) -> dict[str, Any]:
@@ -192,6 +198,61 @@ def path(session: Session, asked: Asked) -> dict[str, Any]:
             for child in node.followed(LIT_EACH)[0]:
                 links[child.attribute.name, node.attribute.name] = None
     return {"attributes": list(nodes), "links": list(links), "clashes": list(clashes)}
+
+
+def as_digit(image: Image) -> Image:
+    """Return the image as those of MNIST that a drawing, or a picture of any size, becomes.
+
+    A digit of MNIST is ink on black paper (0 paper, 255 ink), its larger side scaled to 20 pixels,
+    in an image of 28 x 28 whose middle is the ink's centre of mass.
+    Dark ink on light paper is turned round: the paper is what most of the border is.
+
+    Examples
+    --------
+    >>> drawing = np.zeros((50, 50), np.uint8)
+    >>> drawing[5:45, 20:24] = 255
+    >>> seen = as_digit(drawing)
+    >>> seen.shape, np.flatnonzero(seen.any(axis=1))[[0, -1]].tolist()
+    ((28, 28), [4, 23])
+    """
+    border = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])
+    ink = image.astype(np.float64) if np.median(border) < 128 else 255.0 - image
+    rows, columns = (np.flatnonzero((ink >= PAPER).any(axis=axis)) for axis in (1, 0))
+    if not len(rows):
+        raise DataError("there is nothing on this picture: draw a digit")
+    ink = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    factor = DIGIT / max(ink.shape)
+    height, width = (max(1, round(size * factor)) for size in ink.shape)
+    small = averages(ink.shape[0], height) @ ink @ averages(ink.shape[1], width).T
+    return _centred(np.rint(small).astype(np.uint8))
+
+
+def averages(size: int, new: int) -> FloatArray:
+    """Return the matrix (new, size) that averages pixels over the areas of new ones.
+
+    Examples
+    --------
+    >>> averages(3, 2).round(3).tolist()
+    [[0.667, 0.333, 0.0], [0.0, 0.333, 0.667]]
+    """
+    edges = np.arange(new + 1) * (size / new)
+    starts, ends = edges[:-1, None], edges[1:, None]
+    pixels = np.arange(size)
+    overlap = np.minimum(ends, pixels + 1) - np.maximum(starts, pixels)
+    return np.asarray(np.maximum(overlap, 0.0) * (new / size))
+
+
+def _centred(digit: Image) -> Image:
+    """Return a digit in an image whose middle is its centre of mass."""
+    image = np.zeros((SIDE, SIDE), np.uint8)
+    starts = []
+    for axis, size in enumerate(digit.shape):
+        masses = digit.sum(axis=1 - axis, dtype=np.float64)
+        centre = (masses @ np.arange(size) + 0.5 * masses.sum()) / masses.sum()
+        starts.append(min(max(round(SIDE / 2 - centre), 0), SIDE - size))
+    top, left = starts
+    image[top : top + digit.shape[0], left : left + digit.shape[1]] = digit
+    return image
 
 
 ENDPOINTS = {

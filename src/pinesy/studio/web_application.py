@@ -1,4 +1,4 @@
-"""The studio as a web application: the page, its files, and the endpoints of the rooms.
+"""The studio as a web application, served on loopback: page, files, and endpoints of the rooms.
 
 A room is a module ``<name>_room.py`` here, with `ENDPOINTS`: functions from the session and what is
 asked (a JSON object) to what JSON can hold, by name; and ``static/rooms/<name>.js``, an ES module
@@ -9,10 +9,14 @@ chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...}
 
 import json
 import logging
+import socket
+import webbrowser
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -21,9 +25,9 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pinesy.exceptions import PinesyError, RulesTextError
+from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.studio import data_room, learn_room, rules_room, sample_room, shell_room, why_room
-from pinesy.studio.guard import Guard
+from pinesy.studio.guard import Guard, new_token
 from pinesy.studio.session import Session
 
 Endpoint = Callable[[Session, Mapping[str, Any]], Any]
@@ -33,6 +37,11 @@ SHARED = Path(__file__).parents[1] / "exchange" / "web"
 #: Bytes that a request may hold: a text of rules, or images.
 MOST_BYTES = 32 * 1024 * 1024
 log = logging.getLogger("pinesy.studio")
+HOST = "127.0.0.1"
+#: The first port that is tried, and how many after it.
+PORT, PORTS = 8765, 50
+#: Seconds that open requests get when the studio ends.
+GRACE = 2
 
 
 class Room(NamedTuple):
@@ -141,3 +150,75 @@ def as_json(content: object, status: int = 200) -> Response:
     """Return an answer; numbers are those of Python, to the last bit."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return Response(text, status, media_type="application/json")
+
+
+def serve(
+    session: Session, port: int | None, open_browser: bool, say: Callable[[str], None]
+) -> None:
+    """Serve a studio until it is interrupted.
+
+    Parameters
+    ----------
+    port : where to listen; None for the first free one from `PORT` on, 0 for any
+    say : prints a line
+    """
+    with listening(port) as bound, suppress(KeyboardInterrupt):  # from the line that says so on
+        token, number = new_token(), bound.getsockname()[1]
+        address = f"http://{HOST}:{number}/?token={token}"
+        if port is None and number != PORT:
+            say(f"Port {PORT} is in use, perhaps by another studio; this one is on {number}.")
+        say(f"The studio is at {address}")
+        say("Whoever has this address can use it. Ctrl-C ends the studio.")
+        server = Announcing(
+            uvicorn.Config(
+                application(session, token),
+                log_level="critical",  # endpoints tell their own errors; the rest is of no use
+                access_log=False,
+                lifespan="off",
+                timeout_graceful_shutdown=GRACE,
+            )
+        )
+        server.announce = (lambda: _open(address, say)) if open_browser else None
+        server.run(sockets=[bound])
+
+
+class Announcing(uvicorn.Server):
+    """A server that says when it can be asked."""
+
+    announce: Callable[[], object] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, then announce it."""
+        await super().startup(sockets)
+        if self.started and self.announce is not None:
+            self.announce()
+
+
+def _open(address: str, say: Callable[[str], None]) -> None:
+    if not webbrowser.open(address):
+        say("No browser could be started; open the address yourself.")
+
+
+def listening(port: int | None) -> socket.socket:
+    """Return a socket on loopback, at a port or the first free one; `DataError` if there is none.
+
+    Two sockets never share a port: who comes second is told.
+    """
+    tried = range(PORT, PORT + PORTS) if port is None else [port]
+    for number in tried:
+        # asyncio sends at once (TCP_NODELAY) only where the protocol is named: else 40 ms are lost.
+        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((HOST, number))
+            bound.listen(128)
+            return bound
+        except OSError as error:
+            bound.close()
+            reason = error.strerror or error
+    if port is None:
+        raise DataError(f"no port from {PORT} to {PORT + PORTS - 1} is free; give another: --port")
+    raise DataError(
+        f"port {port} cannot be used: {reason}; leave out --port to take a free one, or end what "
+        "uses it"
+    )
