@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet
 from pinesy.calibration import CalibratedRules, ScoreCounts, calibrate, coverage, coverage_of
-from pinesy.calibration.binomial_bands import chance_of_so_few, share_band
+from pinesy.calibration.coverage_report import chance_of_so_few, share_band
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 
 

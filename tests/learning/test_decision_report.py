@@ -9,7 +9,7 @@ from messages import raises_saying
 from pinesy import Attribute, If, RuleSet
 from pinesy.exceptions import DataError
 from pinesy.learning import evaluate
-from pinesy.learning.decision_page import report_page
+from pinesy.learning.decision_report import report_page
 
 SKY, RAIN = Attribute("sky", ["dark", "grey", "clear"]), Attribute("rain", ["yes", "no"])
 RULES = RuleSet(

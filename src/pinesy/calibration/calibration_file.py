@@ -72,13 +72,11 @@ def read_calibration(
         return _read_answers(cascade, transform, content, learned)
     if content["of"] != "inputs":
         raise ValueError(f'"of" is {content["of"]!r:.60}')
-    _check_counts(transform, {len(a.domain) for a in cascade.inputs}, [*map(_name, cascade.inputs)])
+    _check_counts(
+        transform, {len(a.domain) for a in cascade.inputs}, [a.name for a in cascade.inputs]
+    )
     exceptions = content["exceptions"] and ScoreCounts.read(content["exceptions"])
     return CalibratedInputs(cascade, transform, learned, exceptions)
-
-
-def _name(attribute: Any) -> str:
-    return str(attribute.name)
 
 
 def _read_answers(

@@ -9,11 +9,15 @@ import numpy.typing as npt
 
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray
-from pinesy.calibration.binomial_bands import chance_of_so_few, share_band
 from pinesy.calibration.calibrate import CalibratedAnswers
 from pinesy.calibration.calibrated_rules import CalibratedRules, Possibilities
 from pinesy.calibration.conformal_scores import complement
-from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
+from pinesy.calibration.coverage_report import (
+    CoverageReport,
+    CoverageRow,
+    chance_of_so_few,
+    share_band,
+)
 from pinesy.calibration.prediction_sets import ABSTENTIONS, PredictionSets
 from pinesy.calibration.score_counts import samples_needed, significance
 from pinesy.engine.evidence import Evidence

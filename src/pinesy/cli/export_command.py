@@ -174,15 +174,12 @@ def onnx(
       pinesy export onnx model.zip -o model.onnx
     """
     options.check_output(output, [".onnx"], [model])
-    content = _with_extra(lambda: _model_or_rules(model))
+    read = pinesy.load if model.suffix == ".zip" else load_rules
+    content: Any = _with_extra(lambda: read(model))
     how = None if transform == "none" else transform
     graph = _with_extra(lambda: pinesy.to_onnx(content, outputs, transform=how))
     with writing_bytes(output) as stream:
         stream.write(graph.SerializeToString())
-
-
-def _model_or_rules(path: Path) -> Any:
-    return pinesy.load(path) if path.suffix == ".zip" else load_rules(path)
 
 
 @export.command()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.markup import counted
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.concepts.concept_check import ConceptCheck
@@ -233,7 +234,7 @@ class Shortcuts:
     def __str__(self) -> str:
         """Return the count, the remappings and the labels, for reading."""
         few = "" if self.exact else "at least "
-        maps, combos = _counted(self.count, "remapping"), _counted(self.combinations, "combination")
+        maps, combos = counted(self.count, "remapping"), counted(self.combinations, "combination")
         keep = "keeps" if self.count == 1 else "keep"
         each = [f"{'' if g.exact else 'at least '}{len(g.maps):,}" for g in self.groups]
         how = (
@@ -247,7 +248,7 @@ class Shortcuts:
             lines.append(f"       ... and {self.count - self.limit:,} more (limit={self.limit})")
         labels = sum(map(len, self.labels.values()))
         lines.append(
-            f"{_counted(labels, 'label')} would leave only the true one: {_listed(self.labels)}"
+            f"{counted(labels, 'label')} would leave only the true one: {_listed(self.labels)}"
         )
         return "\n".join([*lines, *self._notes()])
 
@@ -258,7 +259,6 @@ class Shortcuts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with values as they are."""
-        pairs = [[_pairs(one.readings[k]) for k in one.readings] for one in self.remappings]
         return {
             "count": self.count,
             "exact": self.exact,
@@ -266,20 +266,12 @@ class Shortcuts:
             "kinds": {kind.name: [a.name for a in kind.inputs] for kind in self.kinds},
             "groups": [len(group.maps) for group in self.groups],
             "remappings": [
-                dict(zip(one.readings, each, strict=True))
-                for one, each in zip(self.remappings, pairs, strict=True)
+                {kind: list(map(list, read.items())) for kind, read in one.readings.items()}
+                for one in self.remappings
             ],
             "labels": {kind: list(values) for kind, values in self.labels.items()},
             "unobserved": {kind: list(values) for kind, values in self.unobserved.items()},
         }
-
-
-def _pairs(readings: Mapping[Hashable, Hashable]) -> list[list[Hashable]]:
-    return [[value, read] for value, read in readings.items()]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _listed(values: Mapping[str, Iterable[Hashable]]) -> str:

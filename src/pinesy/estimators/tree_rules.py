@@ -1,6 +1,6 @@
 """The rules of a fitted decision tree: one for each leaf, with a graded conclusion."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,13 @@ def tree_rules(tree: Any, names: Sequence[str], target: str) -> Cascade:
         raise TableError(f"{tree!r:.60} is not a decision tree for classes that was fitted")
     leaves = list(_leaves(found))
     inputs = _inputs(leaves, names)
-    output = Attribute(target, _plain(tree.classes_))
+    output = Attribute(target, np.asarray(tree.classes_).tolist())
     rules = [
         rule
         for bounds, counts in leaves
         for rule in _nest(_premise(bounds, names, inputs), output, counts)
     ]
     return Cascade(RuleSet(rules), attributes=inputs.values())
-
-
-def _plain(classes: Any) -> list[Hashable]:
-    return np.asarray(classes).tolist()  # type: ignore[no-any-return]
 
 
 def _leaves(tree: Any) -> Iterator[tuple[Bounds, FloatArray]]:

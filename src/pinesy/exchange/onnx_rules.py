@@ -161,7 +161,9 @@ def _operation(graph: OnnxGraph, table: OperationTable, rows: list[str]) -> str:
         table = replace(table, sides=tuple((one[:, 0], two[:, 0]) for one, two in table.sides))
     sides = [_taken(graph, rows, *side) for side in table.sides]
     taken = sides[0] if len(sides) == 1 else graph.node(_NAMES[not is_max], *sides)
-    return taken if width == 1 else _reduced(graph, is_max, taken)
+    if width == 1:
+        return taken
+    return graph.node(f"Reduce{_NAMES[is_max]}", taken, graph.shape(1), keepdims=0)
 
 
 def _taken(graph: OnnxGraph, rows: list[str], levels: Numbers, places: Numbers) -> str:
@@ -180,10 +182,6 @@ def _taken(graph: OnnxGraph, rows: list[str], levels: Numbers, places: Numbers) 
     if order.shape == (begin,) and (order == np.arange(begin)).all():
         return together
     return graph.node("Gather", together, graph.indices(order), axis=0)
-
-
-def _reduced(graph: OnnxGraph, is_max: bool, values: str) -> str:
-    return graph.node(f"Reduce{_NAMES[is_max]}", values, graph.shape(1), keepdims=0)
 
 
 def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import text_table
-from pinesy._common.markup import tag
-from pinesy._common.pages import axes_for, short_tables
+from pinesy._common.markup import BLUE, ORANGE, escaped, tag
+from pinesy._common.pages import axes_for, html_plots, html_tables, page, plot_text, short_tables
 from pinesy._common.validation import FloatArray, is_word, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
 from pinesy.learning.comparison import Decisions, DecisionScores
-from pinesy.learning.decision_plots import draw_confusion, draw_coverage
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -26,6 +25,8 @@ from pinesy.rules.syntax.writer import show_value
 SHOWN = 20
 Counts = npt.NDArray[np.int64]
 PlotKind = Literal["confusion", "coverage"]
+#: Shares of the samples, the surest ones, for which the accuracy is told.
+COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,10 +156,6 @@ class DecisionReport:
         return axes
 
 
-#: Shares of the samples, the surest ones, for which the accuracy is told.
-COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
-
-
 def _plain(value: Any) -> Any:
     """Return a score as JSON can hold it: NaN is null."""
     if isinstance(value, tuple):
@@ -267,3 +264,39 @@ def deciding_rules(rule_set: RuleSet, trace: Trace, pi: Possibility) -> npt.NDAr
     rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
     cells = rule_set.partition.cell_of[rivals.argmax(axis=1)]
     return np.asarray(np.where(rule_set.partition.signs[cells], alphas, betas).argmin(axis=1))
+
+
+def report_page(report: DecisionReport, title: str, more: str = "") -> str:
+    """Return a page that stands alone; `more` is HTML to put at its end."""
+    said = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
+    plots = html_plots(
+        [lambda axes: draw_coverage(axes, report), lambda axes: draw_confusion(axes, report)]
+    )
+    tables = html_tables(report.tables())
+    return page(title, f"<p>{escaped(report.attribute)}: {said}</p>{plots}{tables}{more}")
+
+
+def draw_coverage(axes: Any, report: "DecisionReport") -> None:
+    """Draw the accuracy on the surest samples."""
+    share = np.arange(1, report.samples + 1) / report.samples
+    axes.plot(share, report.selective_accuracy, color=BLUE)
+    axes.axhline(report.scores.accuracy, color=ORANGE, linewidth=1, linestyle="--")
+    axes.set(
+        xlabel="share of the samples, the surest first",
+        ylabel="right",
+        title="Accuracy on the surest samples",
+        xlim=(0, 1),
+    )
+
+
+def draw_confusion(axes: Any, report: "DecisionReport") -> None:
+    """Draw true values by predicted ones, as shares of each true value."""
+    counts = report.confusion
+    axes.imshow(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), cmap="Blues", vmin=0)
+    names = [*map(plot_text, report.values), "undecided"]
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    axes.set_yticks(range(len(report.values)), names[:-1])
+    axes.set(xlabel="predicted", ylabel="true", title="Confusion")
+    if counts.size <= 200:
+        for place, count in np.ndenumerate(counts):
+            axes.text(place[1], place[0], str(count), ha="center", va="center", fontsize=8)

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import first_lines, tag
-from pinesy._common.pages import axes_for
+from pinesy._common.markup import BLUE, LINES, ORANGE, first_lines, tag
+from pinesy._common.pages import axes_for, plot_text
 from pinesy._common.validation import FloatArray, is_word
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.learning.parameter_plots import draw_parameters
 from pinesy.minmax import Fronts
 from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.cascade import Cascade
@@ -22,6 +21,8 @@ from pinesy.rulebase.rule_set import RuleSet
 
 #: What is known of one learned rule set.
 OfSet = TypeVar("OfSet")
+#: Rule sets that the printed table shows.
+SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,10 +243,6 @@ class LearningResult(LearnedCascade[SetResult]):
         return tag("div", repr(self)) + first_lines(head, lines, len(self.sets), "rule sets")
 
 
-#: Rule sets that the printed table shows.
-SHOWN = 20
-
-
 def _line(one: SetResult) -> tuple[str, ...]:
     return (
         one.name,
@@ -255,3 +252,29 @@ def _line(one: SetResult) -> tuple[str, ...]:
         f"{one.distance:g}",
         f"{one.lowest.max():g}",
     )
+
+
+def draw_parameters(axes: Any, cascade: Cascade, names: Mapping[str, Any]) -> None:
+    """Draw `s` and `r` of the rules of some sets, one set after the other."""
+    sets = [cascade[name] for name in names]
+    starts = np.cumsum([0, *map(len, sets)])
+    places = np.arange(1, starts[-1] + 1)
+    axes.plot(places, np.concatenate([s.s for s in sets]), "o", color=BLUE, label="s")
+    axes.plot(places, np.concatenate([s.r for s in sets]), "x", color=ORANGE, label="r")
+    if len(sets) > 1:
+        axes.vlines(starts[1:-1] + 0.5, 0.0, 1.0, color="grey", linewidth=0.5)
+    if 1 < len(sets) <= LINES:
+        middles = (starts[:-1] + starts[1:] + 1) / 2
+        axes.set_xticks(middles, [plot_text(s.output.name, 12) for s in sets])
+    label = "rules, set by set" if len(sets) > 1 else f"rules on {plot_text(sets[0].output.name)}"
+    axes.set(xlabel=label, ylabel="parameter", ylim=(-0.03, 1.03), title="Parameters of the rules")
+    axes.legend()
+
+
+def draw_suspicion(axes: Any, suspicion: FloatArray, nabla: FloatArray) -> None:
+    """Draw the distances and suspicions of samples, each from the largest on."""
+    for values, colour, label in ((nabla, BLUE, "distance"), (suspicion, ORANGE, "suspicion")):
+        axes.plot(np.arange(1, len(values) + 1), np.sort(values)[::-1], color=colour, label=label)
+    axes.set(xlabel="samples, the worst first", ylabel="degree", ylim=(-0.03, 1.03))
+    axes.set_title("How badly samples contradict the rules")
+    axes.legend()

@@ -29,7 +29,7 @@ from pinesy.learning.blame import (
 from pinesy.learning.cascade_stages import CascadeStages
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
-from pinesy.learning.parameter_plots import draw_suspicion
+from pinesy.learning.learning_result import draw_suspicion
 from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem

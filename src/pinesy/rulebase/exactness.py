@@ -25,7 +25,7 @@ from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.rule import premise_masks, tied_rules
+from pinesy.semantics.factors import premise_masks, tied_rules
 
 #: Cells times rules up to which a rule set is looked at.
 LOOK_LIMIT = 20_000_000
@@ -76,9 +76,10 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
     offered = cure if _is_forest(sets) else ""
     for rule_set in sets:
         name = rule_set.output.name
-        if not _is_small(rule_set):
+        parameters = tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
+        if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
             yield UpperBound(name, "there are too many cells and rules to look at")
-        elif overlap := _overlap(rule_set.unit.kind(set()), _parameters(rule_set)):
+        elif overlap := _overlap(rule_set.unit.kind(set()), parameters):
             i, j = overlap.rules
             used = rule_set.inputs[overlap.attribute].name
             which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
@@ -88,14 +89,6 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
 
 
 # --- within one rule set ----------------------------------------------------------------------
-
-
-def _is_small(rule_set: RuleSet) -> bool:
-    return len(rule_set.partition) * len(rule_set) <= LOOK_LIMIT
-
-
-def _parameters(rule_set: RuleSet) -> tuple[float, ...]:
-    return tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
 
 
 @lru_cache(maxsize=256)

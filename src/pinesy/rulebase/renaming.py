@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
+from operator import is_
 from typing import Any
 
 from pinesy.exceptions import CascadeError
@@ -68,7 +69,7 @@ class _Renaming:
         if attribute.name not in self.attributes:
             name = self.new_name(attribute.name)
             factors = [self.attribute(f) for f in attribute.factors]
-            same = name == attribute.name and all(map(_is, factors, attribute.factors))
+            same = name == attribute.name and all(map(is_, factors, attribute.factors))
             self.attributes[attribute.name] = (
                 attribute if same else attribute.renamed(name, tuple(factors))
             )
@@ -105,7 +106,3 @@ class _Renaming:
                 token = type(token)(token.kind, format_name(self.attributes[name].name), 0)
             tokens.append(token)
         return standard_text(tokens)
-
-
-def _is(one: Attribute, other: Attribute) -> bool:
-    return one is other

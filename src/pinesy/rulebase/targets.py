@@ -214,13 +214,11 @@ def _listed(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any
     try:
         known = {v: attribute.position(v) for v in dict.fromkeys(values)}
     except (DomainError, TypeError) as error:
-        row = next(i for i, v in enumerate(values) if not _fits(v, attribute))
+        row = next(
+            i for i, v in enumerate(values) if not (isinstance(v, Hashable) and v in attribute)
+        )
         raise DomainError(f"the target of {attribute.name!r}, row {row}: {error}") from None
     return np.fromiter((known[v] for v in values), dtype=np.uint32, count=len(values))
-
-
-def _fits(value: object, attribute: Attribute) -> bool:
-    return isinstance(value, Hashable) and value in attribute
 
 
 def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:

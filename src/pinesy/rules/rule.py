@@ -1,6 +1,5 @@
 """Rules ``if p then b in Q`` with their uncertainty parameters (s, r)."""
 
-from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -104,35 +103,3 @@ def from_certainty(certainty: float) -> float:
 
 def _short(degree: float) -> str:
     return repr(degree).removesuffix(".0")
-
-
-def premise_masks(rule: Rule) -> dict[str, int]:
-    """Return the subset of each attribute that a premise names, as a mask."""
-    masks: dict[str, int] = {}
-    for p in rule.premise.propositions:
-        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
-    return masks
-
-
-def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
-    """Group the rules whose premises share attributes, directly or through others, by place.
-
-    Examples
-    --------
-    >>> tied_rules([["a"], ["b", "c"], ["a"], ["d", "b"]])
-    [[0, 2], [1, 3]]
-    """
-    leader: dict[Hashable, Hashable] = {}
-
-    def find(name: Hashable) -> Hashable:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for first, *others in premises:
-        for name in others:
-            leader[find(name)] = find(first)
-    groups: dict[Hashable, list[int]] = {}
-    for place, premise in enumerate(premises):
-        groups.setdefault(find(next(iter(premise))), []).append(place)
-    return list(groups.values())

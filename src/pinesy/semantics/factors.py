@@ -10,7 +10,7 @@ so a set is the min of several factors: one for each group of attributes that pr
 classes. Messages are expressions: the degrees are columns of samples yet to come.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
@@ -24,7 +24,7 @@ from pinesy.engine.code import ColumnCircuit
 from pinesy.engine.kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import BoolArray
-from pinesy.rules.rule import Rule, premise_masks, tied_rules
+from pinesy.rules.rule import Rule
 
 #: The most entries of a table over the classes of a factor's attributes. Rules that would need a
 #: larger one become a factor each, which makes what is computed from them an upper bound.
@@ -278,3 +278,35 @@ def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
         bound = np.where(inside, np.maximum(premise, rule.s), np.maximum(~premise, rule.r))
         np.minimum(entries, bound, out=entries)
     return entries
+
+
+def premise_masks(rule: Rule) -> dict[str, int]:
+    """Return the subset of each attribute that a premise names, as a mask."""
+    masks: dict[str, int] = {}
+    for p in rule.premise.propositions:
+        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
+    return masks
+
+
+def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
+    """Group the rules whose premises share attributes, directly or through others, by place.
+
+    Examples
+    --------
+    >>> tied_rules([["a"], ["b", "c"], ["a"], ["d", "b"]])
+    [[0, 2], [1, 3]]
+    """
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(name: Hashable) -> Hashable:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for first, *others in premises:
+        for name in others:
+            leader[find(name)] = find(first)
+    groups: dict[Hashable, list[int]] = {}
+    for place, premise in enumerate(premises):
+        groups.setdefault(find(next(iter(premise))), []).append(place)
+    return list(groups.values())

@@ -57,7 +57,8 @@ class LearningOptions:
             raise DataError(f"there is no method {method!r:.60}; take one of {', '.join(METHODS)}")
         if fixed not in FIXED:
             raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
-        if named is not None and not (isinstance(named, list) and all(map(_is_text, named))):
+        texts = isinstance(named, list) and all(isinstance(name, str) for name in named)
+        if named is not None and not texts:
             raise DataError("targets is a list of names of attributes, or null")
         tolerance = asked.get("tolerance") if method == "exact" else None
         if tolerance is not None:
@@ -73,10 +74,6 @@ class LearningOptions:
             if name not in batch.targets:
                 raise DataError(f"the data has no labels of {name!r:.60}")
         return replace(batch, targets={name: batch.targets[name] for name in self.targets})
-
-
-def _is_text(name: object) -> bool:
-    return isinstance(name, str)
 
 
 def learned(

@@ -9,8 +9,6 @@ from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
 from pinesy.explanations.explanation_report import LIMITS, why_not_dict
-from pinesy.rulebase.cascade import Cascade
-from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
 from pinesy.studio.question import LIMIT, Question, content_of, level_of
@@ -141,12 +139,8 @@ def _kept(names: object, question: Question) -> list[str] | None:
         return None
     if not isinstance(names, list):
         raise DataError("keep is a list of names of inputs")
-    known = _inputs_behind(question.work.rules, question.attribute)
-    return [name for name in known if name in names] or None
-
-
-def _inputs_behind(rules: Cascade, attribute: Attribute) -> list[str]:
-    return [a.name for a in rules.compile([attribute]).inputs]
+    known = question.work.rules.compile([question.attribute]).inputs
+    return [a.name for a in known if a.name in names] or None
 
 
 def copy(session: Session, asked: Asked) -> dict[str, Any]:
