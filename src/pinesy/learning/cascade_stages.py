@@ -33,7 +33,7 @@ MAX_PROGRAMS = 256
 MANY_RULES = 100
 
 
-class Trace(NamedTuple):
+class SetTrace(NamedTuple):
     """What learning left in the degrees of an attribute.
 
     Attributes
@@ -59,7 +59,7 @@ class SetsSoFar:
 
     given: Mapping[str, RuleSet]
     now: dict[str, RuleSet]
-    traces: dict[str, Trace]
+    traces: dict[str, SetTrace]
 
     @classmethod
     def of(cls, cascade: Cascade) -> "SetsSoFar":
@@ -142,7 +142,7 @@ class CascadeStages:
             self._fixed,
         )
 
-    def _traces(self, names: Iterable[str], sets: SetsSoFar) -> dict[str, Trace]:
+    def _traces(self, names: Iterable[str], sets: SetsSoFar) -> dict[str, SetTrace]:
         """Return what learning left in the premises of some sets."""
         new = self._behind(names, sets.traces).difference(names)
         for name in sorted(new, key=self._place.__getitem__):
@@ -150,13 +150,13 @@ class CascadeStages:
             if name in self._targeted:
                 now = sets.now[name]
                 graded, changed = graded or _is_graded(now), changed or now is not sets.given[name]
-            sets.traces[name] = Trace(graded, changed)
+            sets.traces[name] = SetTrace(graded, changed)
         return {name: self._premises(name, sets) for name in names}
 
-    def _premises(self, name: str, sets: SetsSoFar) -> Trace:
+    def _premises(self, name: str, sets: SetsSoFar) -> SetTrace:
         """Return what learning left in the premises of a set; those behind it are known."""
         found = [sets.traces[parent] for parent in self._parents[name]]
-        return Trace(any(t.graded for t in found), any(t.changed for t in found))
+        return SetTrace(any(t.graded for t in found), any(t.changed for t in found))
 
     def program(self) -> Code:
         """Return the program for the premise degrees of all sets with targets, as they are."""

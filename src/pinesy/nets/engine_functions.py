@@ -100,18 +100,26 @@ def inferred(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
     return out
 
 
-class _Inferred(Function):
+class _EngineFunction(Function):
+    """What the functions below share: inputs, parameters and, last of all, an engine are given."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Any) -> None:
+        x, parameters, *_, ctx.engine = inputs
+        ctx.save_for_backward(x, parameters)
+        ctx.save_for_forward(x, parameters)
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, Any]:
+        return _vmapped(cls.apply, info.batch_size, in_dims, inputs)
+
+
+class _Inferred(_EngineFunction):
     """What the engine infers from inputs (n, columns) and parameters, which may be None."""
 
     @staticmethod
     def forward(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
         return engine.values(x, parameters)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Any) -> None:
-        x, parameters, ctx.engine = inputs
-        ctx.save_for_backward(x, parameters)
-        ctx.save_for_forward(x, parameters)
 
     @staticmethod
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
@@ -122,12 +130,8 @@ class _Inferred(Function):
         change: Tensor = _Tangent.apply(*ctx.saved_tensors, dx, dparameters, ctx.engine)
         return change
 
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, Any]:
-        return _vmapped(_Inferred.apply, info.batch_size, in_dims, inputs)
 
-
-class _Gradient(Function):
+class _Gradient(_EngineFunction):
     """The gradients of inputs and parameters."""
 
     @staticmethod
@@ -135,12 +139,6 @@ class _Gradient(Function):
         x: Tensor, parameters: Tensor | None, given: Tensor, engine: Engine
     ) -> tuple[Tensor, Tensor | None]:
         return engine.gradient(x, parameters, given)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Any) -> None:
-        x, parameters, _, ctx.engine = inputs
-        ctx.save_for_backward(x, parameters)
-        ctx.save_for_forward(x, parameters)
 
     @staticmethod
     def backward(ctx: Any, dx: Tensor, dparameters: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -151,12 +149,8 @@ class _Gradient(Function):
     def jvp(ctx: Any, _x: Any, _parameters: Any, change: Tensor, _: None) -> Any:
         return _Gradient.apply(*ctx.saved_tensors, change, ctx.engine)
 
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, Any]:
-        return _vmapped(_Gradient.apply, info.batch_size, in_dims, inputs)
 
-
-class _Tangent(Function):
+class _Tangent(_EngineFunction):
     """The change of what is inferred."""
 
     @staticmethod
@@ -170,22 +164,12 @@ class _Tangent(Function):
         return engine.tangent(x, parameters, dx, dparameters)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Any) -> None:
-        x, parameters, *_, ctx.engine = inputs
-        ctx.save_for_backward(x, parameters)
-        ctx.save_for_forward(x, parameters)
-
-    @staticmethod
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
         return None, None, *_Gradient.apply(*ctx.saved_tensors, given, ctx.engine), None
 
     @staticmethod
     def jvp(ctx: Any, _x: Any, _parameters: Any, dx: Tensor, dparameters: Any, _: None) -> Any:
         return _Tangent.apply(*ctx.saved_tensors, dx, dparameters, ctx.engine)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, Any]:
-        return _vmapped(_Tangent.apply, info.batch_size, in_dims, inputs)
 
 
 def _vmapped(

@@ -17,27 +17,16 @@ from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy.rulebase.rule_set import RuleSet
 
-#: A proposition: the place of its attribute among the inputs of the set, and its subset.
-Place = tuple[int, int]
 #: The operands a sample that are brought together at a time.
 OPERANDS = 4096
 #: Beyond all degrees: what fills up short rows never attains a maximum or minimum.
 BELOW, ABOVE = -1.0, 2.0
 
 
-def _premises(rule_set: RuleSet) -> tuple[tuple[Place, ...], ...]:
-    """Return the propositions of each rule."""
-    places = {a.name: i for i, a in enumerate(rule_set.inputs)}
-    return tuple(
-        tuple((places[p.attribute.name], p.mask) for p in rule.premise.propositions)
-        for rule in rule_set.rules
-    )
-
-
 def shape_of(rule_set: RuleSet) -> Hashable:
     """Return all of a rule set but names and parameters."""
-    sizes = tuple(len(a.domain) for a in (*rule_set.inputs, rule_set.output))
-    return sizes, _premises(rule_set), tuple(rule.conclusion.mask for rule in rule_set.rules)
+    kind = rule_set.unit.kind(set())
+    return (*kind.sizes, kind.output_size), kind.premises, kind.conclusions
 
 
 def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
@@ -99,7 +88,7 @@ class GroupLayer(nn.Module):
         Shorter rows are filled up with the place after the last one. A proposition without values
         has only a column of zeros.
         """
-        premises = _premises(rule_set)
+        premises = rule_set.unit.kind(set()).premises
         place = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
         slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
         subsets = [*place, *((i, full[i] & ~mask) for i, mask in place)]
