@@ -8,7 +8,14 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError
+from pinesy.exceptions import (
+    DataError,
+    DegreeError,
+    DomainError,
+    PinesyError,
+    ShapeError,
+    UnknownAttributeError,
+)
 
 #: Names that a mistyped one is compared with, and how long any of them may be.
 MOST_NAMES, LONGEST_NAME = 2000, 100
@@ -42,6 +49,17 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
     shown = ", ".join(printable(f"{n:.60}") for n in names[:8]) + more
     return f"; known: {shown or 'none'}"
+
+
+def check_known(
+    name: object,
+    known: Collection[Any],
+    problem: str,
+    error: type[PinesyError] = UnknownAttributeError,
+) -> None:
+    """Raise `error`, with the problem and what may have been meant, unless a name is known."""
+    if name not in known:
+        raise error(f"{problem}{suggestion(name, known)}")
 
 
 def in_order(content: Any, labels: Iterable[str], what: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices, name_of
-from pinesy._common.validation import FloatArray, check_number, suggestion
+from pinesy._common.validation import FloatArray, check_known, check_number
 from pinesy.calibration.calibrated_rules import (
     CalibratedRules,
     Outputs,
@@ -21,7 +21,7 @@ from pinesy.calibration.conformal_scores import ALL, refuse_degrees, refuse_sums
 from pinesy.calibration.conformal_transform import ConformalTransform, Unit
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence, Transform
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.exceptions import DataError
 from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules
@@ -205,10 +205,7 @@ class CalibratedAnswers(CalibratedRules):
         """Return calibrated distributions of answers, and the conformity of samples."""
         names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
         for name in names:
-            if name not in self.outputs:
-                raise UnknownAttributeError(
-                    f"{name!r} was not calibrated{suggestion(name, self.outputs)}"
-                )
+            check_known(name, self.outputs, f"{name!r} was not calibrated")
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
         given = None if weights is None else np.atleast_1d(weights)

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, listed, suggestion
+from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError, UnknownAttributeError
+from pinesy.exceptions import DataError
 from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
@@ -184,8 +184,7 @@ def named_targets(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any
     named = by_name(targets, "target")
     known = [*(a.name for a in cascade.inputs), *cascade.sets]
     for name in named:
-        if name not in known:
-            raise UnknownAttributeError(f"no rule uses {name!r}{suggestion(name, known)}")
+        check_known(name, known, f"no rule uses {name!r}")
     return named
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.conformal_scores import (
     ALL,
     FITS,
@@ -79,8 +79,7 @@ class ConformalTransform:
         classes: Sequence[Hashable] | None = None,
         kinds: Mapping[Any, Hashable] | None = None,
     ) -> None:
-        if score not in FITS:
-            raise DomainError(f"there is no score {score!r:.60}{suggestion(score, FITS)}")
+        check_known(score, FITS, f"there is no score {score!r:.60}", DomainError)
         if unit not in ("sample", "input"):
             raise DomainError(f"unit is {unit!r:.60}; choose 'sample' or 'input'")
         self.score, self.unit, self.class_conditional = score, unit, class_conditional

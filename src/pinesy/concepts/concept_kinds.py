@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import as_list, listed, suggestion
-from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
+from pinesy._common.validation import as_list, check_known, listed
+from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
 
 #: From names of kinds, or from inputs, to values of which labels are known.
@@ -76,10 +76,7 @@ def _taken(
         raise DomainError(f"the kind {kind!r} is {members!r:.60}; give a list of inputs")
     names, known = [name_of(member) for member in members], [a.name for a in inputs]
     for name in names:
-        if name not in known:
-            raise UnknownAttributeError(
-                f"the kind {kind!r}: there is no input {name!r}{suggestion(name, known)}"
-            )
+        check_known(name, known, f"the kind {kind!r}: there is no input {name!r}")
         if name not in left or names.count(name) > 1:
             raise DomainError(f"the kind {kind!r}: the input {name!r} is in a kind already")
     if not names:
@@ -97,10 +94,7 @@ def labelled_positions(
     if not isinstance(labelled, Mapping | None):
         raise DataError(f"labelled is {labelled!r:.60}; give a mapping from kinds to values")
     for name, values in by_name({} if labelled is None else labelled, "kind").items():
-        if name not in places:
-            raise UnknownAttributeError(
-                f"labelled: there is no kind of inputs {name!r}{suggestion(name, places)}"
-            )
+        check_known(name, places, f"labelled: there is no kind of inputs {name!r}")
         attribute = kinds[places[name]].inputs[0]
         found |= {
             (places[name], attribute.position(value)) for value in as_list(values, f"{name!r}")

@@ -8,9 +8,9 @@ import numpy as np
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import FloatArray, check_distributions, suggestion
+from pinesy._common.validation import FloatArray, check_distributions, check_known
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError, UnknownAttributeError, placed
+from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.samples import Batch
@@ -105,9 +105,7 @@ def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict
     found: dict[int, Any] = {}
     for key, rows in images.items():
         name = name_of(key)
-        if name not in known:
-            hint = suggestion(name, known)
-            raise UnknownAttributeError(f"images are given of {name!r}, which is no input{hint}")
+        check_known(name, known, f"images are given of {name!r}, which is no input")
         if np.ndim(rows) != 3 or getattr(rows, "dtype", None) != np.uint8:
             kind = getattr(rows, "dtype", type(rows).__name__)
             raise DataError(

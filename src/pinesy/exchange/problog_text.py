@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DegreeError, RuleSetError, UnknownAttributeError
+from pinesy.exceptions import DegreeError, RuleSetError
 from pinesy.exchange.dimacs_cnf import require_certain
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_form
@@ -84,9 +84,7 @@ def to_problog(
 def _named(cascade: Cascade, query: Iterable[str | Attribute]) -> list[str]:
     names = [name_of(key) for key in query]
     for name in names:
-        if name not in cascade.attributes:
-            hint = suggestion(name, cascade.attributes)
-            raise UnknownAttributeError(f"no attribute is called {name!r}{hint}")
+        check_known(name, cascade.attributes, f"no attribute is called {name!r}")
     return names
 
 

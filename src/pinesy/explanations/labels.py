@@ -4,8 +4,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
+from pinesy._common.validation import check_known
+from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.propositions import Proposition
@@ -110,10 +110,7 @@ class Wording:
         checked = {}
         for key, label in (labels or {}).items():
             name = key.name if isinstance(key, Attribute) else key
-            if name not in known:
-                raise UnknownAttributeError(
-                    f"a label is given for {name!r}, which no rule uses{suggestion(name, known)}"
-                )
+            check_known(name, known, f"a label is given for {name!r}, which no rule uses")
             checked[name] = _label(label, known[name])
         return cls(checked)
 

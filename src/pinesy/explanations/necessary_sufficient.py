@@ -10,15 +10,7 @@ from operator import or_
 from pinesy._common.masks import contains, positions
 from pinesy._common.validation import check_degree, check_limit, is_word
 from pinesy.exceptions import CascadeError, DomainError
-from pinesy.explanations.formulas import (
-    AllOf,
-    AnyOf,
-    Atom,
-    Clause,
-    Comparison,
-    Formula,
-    negated,
-)
+from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Clause, Comparison, Formula, negated
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute

@@ -11,8 +11,8 @@ from pinesy._common.box_pictures import Box, BoxKind, behind, drawing
 from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError, UnknownAttributeError, placed
+from pinesy._common.validation import check_known
+from pinesy.exceptions import DataError, placed
 from pinesy.explanations.justification import (
     ExplanationNode,
     Justification,
@@ -82,10 +82,7 @@ def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) ->
     known, uris = explanation.graph.sample.plan.known, {}
     for key, image in (images or {}).items():
         name = name_of(key)
-        if name not in known:
-            raise UnknownAttributeError(
-                f"an image is given for {name!r}, which is no input{suggestion(name, known)}"
-            )
+        check_known(name, known, f"an image is given for {name!r}, which is no input")
         with placed(f"the image of {name!r}"):
             uris[name] = data_uri(image)
     return uris

@@ -10,10 +10,10 @@ import numpy as np
 
 from pinesy._common.markup import cut
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, is_iterable, suggestion
+from pinesy._common.validation import FloatArray, check_known, is_iterable
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference
-from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
+from pinesy.exceptions import DataError, PinesyError
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
@@ -142,8 +142,7 @@ def _chosen(
     known = {a.name: a for a in inputs}
     names = [name_of(key) for key in change]
     for name in names:
-        if name not in known:
-            raise UnknownAttributeError(f"{name!r} is no input{suggestion(name, known)}")
+        check_known(name, known, f"{name!r} is no input")
     return [known[name] for name in names]
 
 

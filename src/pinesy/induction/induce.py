@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import progress
-from pinesy._common.validation import FloatArray, check_integer, suggestion
+from pinesy._common.validation import FloatArray, check_integer, check_known
 from pinesy.exceptions import DataError
 from pinesy.induction.binary_features import Feature, Steps, features_of, steps_of
 from pinesy.induction.candidate_rules import ForestSettings, KeptRules, allowed, grow_candidates
@@ -214,8 +214,7 @@ def _signs(
         raise DataError(f"monotone is {monotone!r:.60}; give a mapping from columns to 1 or -1")
     names = [c.name for c in columns]
     for name, sign in monotone.items():
-        if name not in names:
-            raise DataError(f"monotone names {name!r}, which is no column{suggestion(name, names)}")
+        check_known(name, names, f"monotone names {name!r}, which is no column", DataError)
         column = columns[names.index(name)]
         if sign not in (1, -1) or (column.domain and not column.ordered):
             raise DataError(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pinesy._common.validation import (
     FloatArray,
     as_list,
+    check_known,
     check_limit,
     is_iterable,
     listed,
@@ -263,10 +264,7 @@ def _ordinal(
     if not isinstance(given, Mapping):
         raise DataError(f"ordinal is {given!r:.60}; give a mapping from columns to categories")
     for name in given:
-        if name not in columns:
-            raise DataError(
-                f"ordinal names {name!r}, which is no column{suggestion(name, columns)}"
-            )
+        check_known(name, columns, f"ordinal names {name!r}, which is no column", DataError)
     return {n: tuple(as_list(v, f"the categories of {n!r}")) for n, v in given.items()}
 
 

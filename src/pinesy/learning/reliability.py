@@ -12,11 +12,10 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import FloatArray, check_integer, check_sample, suggestion
+from pinesy._common.validation import FloatArray, check_integer, check_known, check_sample
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.exceptions import UnknownAttributeError
 from pinesy.learning.blame import (
     Blame,
     Flags,
@@ -133,8 +132,7 @@ class Audit:
     def __getitem__(self, key: str | Attribute) -> SetAudit:
         """Return what was found for one rule set."""
         name = name_of(key)
-        if name not in self.sets:
-            raise UnknownAttributeError(f"{name!r} had no target{suggestion(name, self.sets)}")
+        check_known(name, self.sets, f"{name!r} had no target")
         return self.sets[name]
 
     @property

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
-from pinesy._common.validation import FloatArray, check_integer, check_number, suggestion
+from pinesy._common.validation import FloatArray, check_integer, check_known, check_number
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.evaluations import (
@@ -121,8 +121,7 @@ def search_tolerances(
     >>> search_tolerances(rules, rains, targets, (rains, targets), candidates=[0.15, 0.5, 1.1])
     ToleranceSearch(*=0.15: metric 0.666667, 2 evaluations)
     """
-    if method not in METHODS:
-        raise DataError(f"there is no method {method!r:.60}{suggestion(method, METHODS)}")
+    check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
     check_number(min_improvement, "min_improvement", error=DataError)
     check_integer(stagnation, "stagnation", 1, DataError)
     cascade = with_initial(rules, initial)

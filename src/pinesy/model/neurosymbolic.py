@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
@@ -142,8 +142,7 @@ class NeuroSymbolic(GuaranteedPredictions):
         inner = {k.removeprefix(NESTED): v for k, v in params.items() if k.startswith(NESTED)}
         own = {name: value for name, value in params.items() if not name.startswith(NESTED)}
         for name in own:
-            if name not in known:
-                raise DomainError(f"there is no parameter {name!r:.60}{suggestion(name, known)}")
+            check_known(name, known, f"there is no parameter {name!r:.60}", DomainError)
         vars(self).update(vars(type(self)(**{**known, **own})))  # raises before anything changes
         vars(self).pop("calibration_", None)  # the guarantee was that of another model
         if inner:

@@ -18,16 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, check_unmasked, in_order, listed, suggestion
-from pinesy.exceptions import (
-    DataError,
-    DegreeError,
-    DomainError,
-    PinesyError,
-    ShapeError,
-    UnknownAttributeError,
-    placed,
-)
+from pinesy._common.validation import FloatArray, check_known, check_unmasked, in_order, listed
+from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
@@ -146,8 +138,7 @@ def by_input(
         given = by_name(content, "input")
         known = [a.name for a in inputs]
         for name in given:
-            if name not in known:
-                raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, known)}")
+            check_known(name, known, f"there is no input {name!r}")
         missing = [a for a in inputs if a.name not in given]
         if every and missing:
             raise DataError(f"there is none for {names(missing)}; give one for every input")

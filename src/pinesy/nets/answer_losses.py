@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import check_known
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.answered_inputs import (
     UNKNOWN,
@@ -259,8 +259,7 @@ def loss_called(loss: str | AnswerLoss) -> AnswerLoss:
     """Return a loss by its name, or as it is."""
     if callable(loss):
         return loss
-    if loss not in LOSSES:
-        raise DomainError(f"no loss {loss!r:.60}{suggestion(loss, LOSSES)}")
+    check_known(loss, LOSSES, f"no loss {loss!r:.60}", DomainError)
     return LOSSES[loss]
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_known, suggestion
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.input_reader import Batch
@@ -150,10 +150,7 @@ def check_samples(rules: Cascade, data: Any) -> None:
         return
     names = [a.name for a in rules.inputs]
     for name in data.inputs:
-        if name not in names:
-            raise UnknownAttributeError(
-                f"inputs: the rules have no input {name!r}{suggestion(name, names)}"
-            )
+        check_known(name, names, f"inputs: the rules have no input {name!r}")
     for name in names:
         if name not in data.inputs:
             raise DataError(f"the samples have no tensor for the input {name!r}")

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, listed, suggestion
-from pinesy.exceptions import DataError, DomainError, UnknownAttributeError
+from pinesy._common.validation import FloatArray, check_known, listed
+from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.networks import device_of, predicting
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -60,9 +60,7 @@ class InputReader(nn.Module):
 
     def _check_kinds(self, given: Mapping[str, str], named: Mapping[str, nn.Module]) -> None:
         for name in given:
-            if name not in self.kinds:
-                hint = suggestion(name, self.kinds)
-                raise UnknownAttributeError(f"kinds: the rules have no input {name!r}{hint}")
+            check_known(name, self.kinds, f"kinds: the rules have no input {name!r}")
         for name, kind in self.kinds.items():
             if kind not in named:
                 raise DataError(

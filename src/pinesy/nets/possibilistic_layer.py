@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError
 from pinesy.nets.differentiable_transforms import (
     antipignistic,
@@ -189,8 +189,7 @@ def checked_inputs(
     """
     names = [a.name for a in known]
     for name in inputs:
-        if name not in names:
-            raise UnknownAttributeError(f"there is no input {name!r}{suggestion(name, names)}")
+        check_known(name, names, f"there is no input {name!r}")
     for a in needed:
         if a.name not in inputs:
             raise UnknownAttributeError(f"the input {a.name!r} is missing; the layer needs it")

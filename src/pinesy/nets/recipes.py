@@ -8,7 +8,7 @@ from typing import Self
 import torch
 from torch import nn
 
-from pinesy._common.validation import check_integer, check_number, suggestion
+from pinesy._common.validation import check_integer, check_known, check_number
 from pinesy.exceptions import DomainError
 from pinesy.nets.augmentation import STRONGEST
 
@@ -65,8 +65,7 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
             value = getattr(self, name)
-            if value not in known:
-                raise DomainError(f"no {name} {value!r:.60}{suggestion(value, known)}")
+            check_known(value, known, f"no {name} {value!r:.60}", DomainError)
         for name in ("batch", "epochs", "t_max"):
             object.__setattr__(self, name, check_integer(getattr(self, name), name, least=1))
         for name in ("average_from", "augment_until"):  # epochs, counted from 0

@@ -8,13 +8,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.inverse import posterior
-from pinesy.nets.answered_inputs import (
-    UNKNOWN,
-    Positions,
-    answer_positions,
-    one_hot,
-    shown_answers,
-)
+from pinesy.nets.answered_inputs import UNKNOWN, Positions, answer_positions, one_hot, shown_answers
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import antipignistic, antipignistic_inverse

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, overload
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import FloatArray, as_list, is_iterable, suggestion
+from pinesy._common.validation import FloatArray, as_list, check_known, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
@@ -252,9 +252,7 @@ class Cascade:
         if not isinstance(names, Mapping):
             raise CascadeError(f"names are a mapping from old to new ones; got {names!r:.60}")
         for name in names:
-            if name not in self._attributes:
-                hint = suggestion(name, self._attributes)
-                raise UnknownAttributeError(f"no attribute is called {name!r}{hint}")
+            check_known(name, self._attributes, f"no attribute is called {name!r}")
         sets, attributes = renamed(self.stated, self._attributes, lambda n: names.get(n, n))
         return Cascade(*sets, attributes=attributes)
 

@@ -10,13 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pinesy.rulebase.function_steps import (
-    FunctionSteps,
-    compared,
-    equivalence,
-    images,
-    subsets,
-)
+from pinesy.rulebase.function_steps import FunctionSteps, compared, equivalence, images, subsets
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition

@@ -23,13 +23,7 @@ from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import MAX_DEPTH, Token
 from pinesy.rules.syntax.reader import Reader
-from pinesy.rules.syntax.value_sets import (
-    bindings,
-    read_items,
-    read_name,
-    read_subset,
-    read_value,
-)
+from pinesy.rules.syntax.value_sets import bindings, read_items, read_name, read_subset, read_value
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from pinesy._common.budgets import budget, value_limit
 from pinesy._common.files import read_text, writing
 from pinesy._common.masks import mask_of, positions
-from pinesy._common.validation import check_integer, suggestion
+from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_reader import VERSION as TEXT_VERSION
@@ -201,8 +201,7 @@ class _Content:
         return Attribute(entry["name"], domain)
 
     def _known(self, name: str) -> Attribute:
-        if name not in self.attributes:
-            raise DataError(f"{name!r} is not declared{suggestion(name, self.attributes)}")
+        check_known(name, self.attributes, f"{name!r} is not declared", DataError)
         return self.attributes[name]
 
     def _rule(self, entry: dict[str, Any]) -> Rule:

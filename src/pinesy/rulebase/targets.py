@@ -12,13 +12,13 @@ from pinesy._common.names import by_name, name_of
 from pinesy._common.validation import (
     FloatArray,
     check_distributions,
+    check_known,
     check_unmasked,
     in_order,
     listed,
-    suggestion,
 )
 from pinesy.engine.evidence import target_degrees
-from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
+from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import Scale
 from pinesy.rules.possibility import Possibility
@@ -299,11 +299,8 @@ def named_targets(
         if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
             raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
     for name in given:
-        if name not in attributes:
-            raise UnknownAttributeError(
-                f"there is a target for {name!r}, but no rule set concludes on it"
-                f"{suggestion(name, attributes)}"
-            )
+        said = f"there is a target for {name!r}, but no rule set concludes on it"
+        check_known(name, attributes, said)
     if not given and not optional:
         raise DataError(f"there are no targets; give some for {listed(list(attributes))}")
     return {name: given[name] for name in attributes if name in given}
