@@ -8,7 +8,8 @@ import pytest
 
 from pinesy import Attribute, Iff, RuleSet, audit, learn, why_not
 from pinesy._common.console import Watch, WorkStopped, check_stop, progress, watched_by
-from pinesy.problems import addition
+from pinesy.explanations import is_coherent
+from pinesy.problems import addition, sudoku
 
 RAIN, GRASS = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
 RULES = RuleSet([Iff(RAIN.isin({"yes"})).then(GRASS.isin({"wet"}))])
@@ -56,9 +57,22 @@ def test_gradients_stop() -> None:
     watch = Watch()
     watch.stop()
     days = {"rain": ["yes"] * 10}
+    learn(RULES, days, ["wet"] * 7 + ["dry"] * 3)  # compiled, which would stop too
     with watched_by(watch), pytest.raises(WorkStopped):
         learn(RULES, days, ["wet"] * 7 + ["dry"] * 3, method="gradient")
     assert (watch.label, watch.done) == ("gradient steps", 1)
+
+
+def test_a_limit_covers_compiling() -> None:
+    watch = Watch()
+    watch.stop()
+    rules = sudoku(4)
+    with watched_by(watch), pytest.raises(WorkStopped):
+        rules.compile()
+    rules.compile()
+    with watched_by(watch), pytest.raises(WorkStopped):
+        is_coherent(rules)
+    assert is_coherent(rules)
 
 
 @pytest.mark.parametrize("method", ["given", "counts"])

@@ -1,6 +1,6 @@
 """Compiles rule sets: puts their templates together into one program."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.budgets import check_output
+from pinesy._common.console import check_stop
 from pinesy.engine.circuit import MIN, Facet
 from pinesy.engine.code import Code, assemble
 from pinesy.engine.instructions import STORE
@@ -16,6 +17,9 @@ from pinesy.engine.templates import IntArray, Template, column_template, rule_te
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
+
+#: Rule sets that are compiled without a look at the time.
+FEW = 32
 
 
 def link(
@@ -44,13 +48,21 @@ def link(
         kinds = kinds_of(units, set(inputs).difference(inferred))
         demands = Demands(units, kinds, outputs, degrees, propositions)
         linker = Linker(inputs, demands, outputs, inferred)
-        for unit in _depth_first(units):
+        for unit in _stoppable(_depth_first(units)):
             linker.add(unit, demands.templates[unit.output.name])
         for attribute in outputs:
             if attribute.name not in kinds:
                 linker.store_distribution(attribute)
         linker.store_measures(propositions)
         return linker.code()
+
+
+def _stoppable(units: Iterable[RuleUnit]) -> Iterator[RuleUnit]:
+    """Yield rule sets to compile; a limit of time covers many, and few are compiled at once."""
+    for number, unit in enumerate(units, 1):
+        if number % FEW == 0:
+            check_stop()
+        yield unit
 
 
 def kinds_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
@@ -118,7 +130,7 @@ class Demands:
             masks.update((i + 1, 1 << i) for i in range(len(attribute.domain)))
         for p in propositions:
             self.masks.setdefault(p.attribute.name, set()).add(subset_key(p.mask))
-        for unit in reversed(units):
+        for unit in _stoppable(reversed(units)):
             name = unit.output.name
             template = rule_template(kinds[name], self.of(name), name in degrees, name in used)
             self.templates[name] = template

@@ -31,7 +31,9 @@ _Way = tuple[FloatArray, Any, float, float]
 
 CLEARANCE = 0.1
 #: The rows that may be inferred, unless the user says how many.
-EFFORT: dict[Mode, int] = {"smallest": 10_000, "fewest": 1_000_000, "values": 1_000_000}
+EFFORT: dict[Mode, int] = {"smallest": 100_000, "fewest": 1_000_000, "values": 1_000_000}
+#: The instructions that these may take, of all rows: of a large program there are fewer rows.
+INSTRUCTIONS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +100,10 @@ class ChangeRequest:
             raise DataError(f"{said[0]} is of readings; leave it out where mode is 'values'")
         return self.mode
 
-    def rows(self, mode: Mode) -> int:
+    def rows(self, mode: Mode, decision: Decision) -> int:
         """Return how many rows may be inferred."""
         if self.effort is None:
-            return EFFORT[mode]
+            return min(EFFORT[mode], INSTRUCTIONS // (1 + len(decision.program.code.ops)))
         return check_integer(self.effort, "effort", least=1, error=DataError)
 
     def alternatives(self, decision: Decision, mode: Mode) -> tuple[Alternatives, ...]:

@@ -22,17 +22,15 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.alternatives import Alternatives
 from pinesy.explanations.decision import Decision
-from pinesy.explanations.reading_search import Choice, ReadingSearch
+from pinesy.explanations.reading_search import CELLS, Choice, ReadingSearch
 from pinesy.explanations.sample import BoolArray, IntArray
+from pinesy.explanations.search_effort import SearchEffort
 
 #: Up to so many inputs all combinations are tried, whatever their number.
 MOST = 3
 #: Combinations of inputs that are looked at together.
 SETS = 256
-#: Degrees of the rows that are inferred together (16 MB).
-CELLS = 1 << 21
-#: This part of the rows may be combinations of more inputs, and those of the depth-first search,
-#: which infers few at a time.
+#: This part of the rows may be combinations of more inputs.
 SHARE = 20
 
 
@@ -101,57 +99,70 @@ class FewestSearch:
     decision : Decision
     place : the value's place in the domain of the output
     inputs : what may become of each input
-    effort : how many rows may be inferred for a number of inputs before it is given up
+    effort : how many rows may be inferred before it is given up
     total : whether the costs of several inputs are added up, or the largest counts
     """
 
     decision: Decision
     place: int
     inputs: tuple[Alternatives, ...]
-    effort: int
+    effort: SearchEffort
     total: Literal["sum", "max"]
 
     def run(self) -> tuple[Choice | None, bool]:
         """Return the choice (or None), and whether it is proved that there is no better one."""
         free = [i for i, one in enumerate(self.inputs) if len(one) > 1]
-        number, exact = 0, True
-        for number in self._numbers(len(free)):
-            found, complete = self._changing(number, free)
-            exact = exact and complete
-            if found is not None:
-                return found[2], exact
-            if number > MOST and not complete:
-                break
-        if number == len(free) and exact:
-            return None, True
+        found, complete = self._combined(free)
+        if found is not None or complete:
+            return found, complete
         one_by_one = self._one_by_one(free)
         if one_by_one is not None:
             return one_by_one, False
-        deep = ReadingSearch(self.decision, self.place, self.inputs, max(1, self.effort // SHARE))
-        choice, complete = deep.within(inf)
+        choice, complete = ReadingSearch(
+            self.decision, self.place, self.inputs, self.effort
+        ).within(inf, 1.0)
         return choice, choice is None and complete
+
+    def _combined(self, free: list[int]) -> tuple[Choice | None, bool]:
+        """Try all combinations of one input, of two and so on; tell whether none was left out."""
+        exact, number, reserve = True, 0, self.effort.left // 4
+        for number in self._numbers(len(free)):
+            found, complete = self._changing(number, free, reserve)
+            exact = exact and complete
+            if found is not None:
+                return found[2], exact
+            if not complete:
+                break
+        return None, exact and number == len(free)
 
     def _numbers(self, free: int) -> Iterator[int]:
         """Yield the numbers of inputs whose combinations are not too many."""
-        needed = len(self._needed)
+        needed, most = len(self._needed), self.effort.left // SHARE
         for number in range(1, free + 1):
             many = comb(free - needed, number - needed) if number >= needed else 0
-            if number > MOST and many > self.effort // SHARE:
+            if number > MOST and many > most:
                 return
             yield number
 
-    def _changing(self, number: int, free: list[int]) -> tuple[_Found | None, bool]:
-        """Return the cheapest change of so many inputs, and whether all were looked at."""
+    def _changing(self, number: int, free: list[int], reserve: int) -> tuple[_Found | None, bool]:
+        """Return the cheapest change of so many inputs, and whether all were looked at.
+
+        Some of the effort is left for other ways to search. If it is interrupted, the best so far
+        is an answer.
+        """
         best: _Found | None = None
-        spent = 0
-        for sets in self._sets(number, free):
-            tried = Combinations(sets, np.full(sets.shape, -1))
-            for at in range(number):
-                tried = tried.where(self._possible(tried)).expanded(at, self._counts)
-                spent += len(tried)
-                if spent > self.effort:
-                    return best, False
-            best = self._cheapest(tried.where(self._gaps(self.decision.row, tried) > 0.0), best)
+        try:
+            for sets in self._sets(number, free):
+                tried = Combinations(sets, np.full(sets.shape, -1))
+                for at in range(number):
+                    tried = tried.where(self._possible(tried)).expanded(at, self._counts)
+                    if self.effort.left - len(tried) < reserve:
+                        return best, False
+                best = self._cheapest(tried.where(self._gaps(self.decision.row, tried) > 0.0), best)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return best, False
         return best, True
 
     def _sets(self, number: int, free: list[int]) -> Iterator[IntArray]:
@@ -183,6 +194,7 @@ class FewestSearch:
     ) -> BoolArray:
         """Tell where the value may win: at its highest it is above the others at their lowest."""
         high, low = base or (self.decision.row, self.decision.row)
+        self._spend(tried, 2)
         found = np.empty(len(tried), dtype=bool)
         for rows in self._batches(tried):
             some = tried.where(rows)
@@ -195,6 +207,7 @@ class FewestSearch:
 
     def _gaps(self, base: FloatArray, tried: Combinations) -> FloatArray:
         """Return by how much the value is above all others; nothing is open."""
+        self._spend(tried, 1)
         gaps = np.empty(len(tried))
         for rows in self._batches(tried):
             degrees = self.decision.infer(
@@ -203,6 +216,10 @@ class FewestSearch:
             others = np.delete(degrees, self.place, axis=1).max(axis=1)
             gaps[rows] = degrees[:, self.place] - others
         return gaps
+
+    def _spend(self, tried: Combinations, times: int) -> None:
+        """Count the rows; many inputs take longer to put into one than to infer from it."""
+        self.effort.spend(times * len(tried) * (1 + tried.inputs.shape[1] // 8))
 
     def _batches(self, tried: Combinations) -> Iterator[slice]:
         size = max(1, CELLS // len(self.decision.row))

@@ -17,6 +17,7 @@ from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.explanations.reading_search import Choice, ReadingSearch
 from pinesy.explanations.replacements import Replacement
+from pinesy.explanations.search_effort import search_effort
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -184,10 +185,12 @@ def smallest_change(
     measure : of readings, ``"probability"`` to let the size be the largest change of any
         probability, under the inverse of the antipignistic transformation: what a network would
         have to say
-    effort : the rows that may be inferred at each size, or for each number of inputs, before the
-        search goes on to a larger one; then the change is not `exact`. By default 10,000 or,
-        where the fewest inputs are searched, 1,000,000; there, changes of more than three inputs
-        are known to be of the fewest if their combinations are at most a twentieth of it
+    effort : the rows that may be inferred in all before the search is given up; then the change,
+        if one was found, is not `exact`. By default 100,000 or, where the fewest inputs are
+        searched, 1,000,000; of large rule bases fewer, so that ``rows * instructions`` of the
+        program stay below 10^9 (some seconds). Changes of more than three inputs are known to be
+        of the fewest if their combinations are at most a twentieth of it. If the search is
+        interrupted, the best change so far is returned
 
     Raises
     ------
@@ -215,12 +218,13 @@ def smallest_change(
 def change_to(decision: Decision, place: int, request: ChangeRequest) -> Change:
     """Return the smallest change that makes the value at `place` the only winner."""
     mode = request.mode_for(decision)
-    inputs, effort = request.alternatives(decision, mode), request.rows(mode)
-    search: FewestSearch | ReadingSearch = ReadingSearch(decision, place, inputs, effort)
-    if mode != "smallest":
-        total: Literal["sum", "max"] = "sum" if mode == "values" else "max"
-        search = FewestSearch(decision, place, inputs, effort, total)
-    choice, exact = search.run()
+    inputs = request.alternatives(decision, mode)
+    with search_effort(request.rows(mode, decision)) as effort:
+        search: FewestSearch | ReadingSearch = ReadingSearch(decision, place, inputs, effort)
+        if mode != "smallest":
+            total: Literal["sum", "max"] = "sum" if mode == "values" else "max"
+            search = FewestSearch(decision, place, inputs, effort, total)
+        choice, exact = search.run()
     if choice is None:
         raise _unreachable(decision, place, request, mode, exact)
     return _change(decision, place, request, mode, inputs, choice, exact)
@@ -275,6 +279,6 @@ def _unreachable(
         return UnreachableError(f"no {what} make {shown} the only winner: {why}")
     return UnreachableError(
         f"no {what} were found that make {shown} the only winner within "
-        f"effort={request.rows(mode)}; raise it",
+        f"effort={request.rows(mode, decision)}; raise it",
         proven=False,
     )

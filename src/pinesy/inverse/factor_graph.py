@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pinesy._common.caching import cached_on_owner
+from pinesy._common.console import check_stop
 from pinesy._common.names import column_slices
 from pinesy.engine.code import Code, ColumnCircuit, circuit_code
 from pinesy.rulebase.cascade import Cascade
@@ -78,6 +79,7 @@ def _leave_a_value(factors: Iterable[Factor]) -> bool:
     Factors of one set share no input (or are taken as if they did not, which asks for more), so
     every combination of what they leave occurs.
     """
+    check_stop()
     left = {-1}
     for factor in factors:
         conclusions = factor.conclusions
@@ -98,7 +100,10 @@ def factor_graph(cascade: Cascade) -> FactorGraph:
     (True, False)
     """
     attributes = {a.name: a for s in cascade.order for a in (*s.inputs, s.output)}
-    factors = [factor for rule_set in cascade.order for factor in factors_of(rule_set.unit)]
+    factors: list[Factor] = []
+    for rule_set in cascade.order:
+        check_stop()
+        factors += factors_of(rule_set.unit)
     steps, is_forest = _walk(attributes, factors)
     return FactorGraph(attributes, tuple(steps), is_forest, cascade.inputs)
 
