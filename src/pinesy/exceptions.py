@@ -10,6 +10,7 @@ __all__ = [
     "DomainError",
     "InconsistentSystemError",
     "LearningError",
+    "MissingPackageError",
     "PinesyError",
     "RuleSetError",
     "RulesTextError",
@@ -110,6 +111,24 @@ class UnreachableError(PinesyError):
 
 class DataError(PinesyError):
     """Data do not fit together, or a data or model file cannot be read or written."""
+
+
+class MissingPackageError(DataError, ModuleNotFoundError):
+    """A package is not installed that an extra of pinesy has; a `ModuleNotFoundError` too."""
+
+    __str__ = Exception.__str__  # ImportError's own would not see what `placed` adds
+
+
+@contextmanager
+def needing(extra: str, what: str, other: str = "") -> Iterator[None]:
+    """Where an import fails, say what needs it, which extra has it, and what else would do."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{what} {error.name}, which is not installed; pip install 'pinesy[{extra}]'{other}",
+            name=error.name,
+        ) from None
 
 
 class TableError(DataError, ValueError):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any, TypeVar
 
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, needing
 
 T = TypeVar("T")
 #: Results that one task of a cluster merges.
@@ -109,12 +109,8 @@ def _same(content: T) -> T:
 
 
 def _checked(client: Any) -> Any:
-    try:
+    with needing("dask", "work on a cluster needs Dask's"):
         from distributed import Client, get_client
-    except ImportError:
-        raise DataError(
-            "work on a cluster needs Dask; install it with: pip install 'pinesy[dask]'"
-        ) from None
     if client is None:
         try:
             client = get_client()

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from pinesy._common.markup import tag
-from pinesy.exceptions import DataError
+from pinesy.exceptions import needing
 
 #: Seconds of silence before a notice, and before a progress bar.
 NOTICE_AFTER = BAR_AFTER = 2.0
@@ -261,10 +261,6 @@ def text_table(lines: Iterable[Sequence[str]]) -> str:
 
 def data_frame(content: Any) -> Any:
     """Return a pandas DataFrame of what one is made of, or say what to install."""
-    try:
+    with needing("frame", "to_frame needs"):
         pandas = import_module("pandas")
-    except ImportError:
-        raise DataError(
-            "to_frame needs pandas; install it with: pip install 'pinesy[frame]'"
-        ) from None
     return pandas.DataFrame(content)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pinesy._common.console import in_notebook
 from pinesy._common.markup import Markup, cut, first_lines, joined, table, tag
 from pinesy._version import __version__
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, needing
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -84,12 +84,8 @@ def new_axes() -> Any:
     In a notebook, and where ``pyplot`` was imported, they are a figure of its, which is shown at
     the end of the cell or by ``pyplot.show()``; else the figure belongs to no window.
     """
-    try:
+    with needing("plot", "a plot needs"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise DataError(
-            "a plot needs Matplotlib; install it with: pip install 'pinesy[plot]'"
-        ) from None
     if in_notebook() or "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot
 

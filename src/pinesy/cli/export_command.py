@@ -1,8 +1,8 @@
 """The commands ``pinesy export`` and ``pinesy import``: rules to and from other programs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -19,7 +19,6 @@ from pinesy.exchange.page_samples import PageSamples
 from pinesy.exchange.table_sheets import SUFFIXES
 from pinesy.model.storage import load_rules
 
-T = TypeVar("T")
 export = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 imports = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 ModelFile = Annotated[
@@ -146,14 +145,6 @@ def _read_images(path: Path) -> Mapping[str, Any]:
         ) from None
 
 
-def _with_extra(make: Callable[[], T]) -> T:
-    """Call a function whose `ModuleNotFoundError` says what to install."""
-    try:
-        return make()
-    except ModuleNotFoundError as error:
-        raise DataError(str(error)) from None
-
-
 @export.command()
 def onnx(
     model: GraphSource,
@@ -175,9 +166,9 @@ def onnx(
     """
     options.check_output(output, [".onnx"], [model])
     read = pinesy.load if model.suffix == ".zip" else load_rules
-    content: Any = _with_extra(lambda: read(model))
+    content: Any = read(model)
     how = None if transform == "none" else transform
-    graph = _with_extra(lambda: pinesy.to_onnx(content, outputs, transform=how))
+    graph = pinesy.to_onnx(content, outputs, transform=how)
     with writing_bytes(output) as stream:
         stream.write(graph.SerializeToString())
 
@@ -232,7 +223,7 @@ def table(rules: options.RulesFile, output: TableFile) -> None:
     """
     options.check_output(output, SUFFIXES, [rules])
     cascade = load_rules(rules)
-    _with_extra(lambda: pinesy.write_decision_table(cascade, output))
+    pinesy.write_decision_table(cascade, output)
 
 
 @imports.callback()
@@ -258,4 +249,4 @@ def import_table(source: TableSource, output: NewRules) -> None:
       pinesy import table triage.xlsx -o triage.rules
     """
     options.check_output(output, [".rules", ".json"], [source])
-    pinesy.save(_with_extra(lambda: pinesy.read_decision_table(source)), output)
+    pinesy.save(pinesy.read_decision_table(source), output)

@@ -68,10 +68,7 @@ def shortcuts(
     cascade = load_rules(rules)
     how = options.reading(ids, separator, decimal)
     observed = where if data is None else _observed(cascade, data, how)
-    try:
-        found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
-    except ModuleNotFoundError as error:  # it says what to install
-        raise DataError(str(error)) from None
+    found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
     if form == "json":
         json.dump(found.to_dict(), sys.stdout, ensure_ascii=False, indent=1, default=str)
         typer.echo()

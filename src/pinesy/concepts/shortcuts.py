@@ -18,6 +18,7 @@ from pinesy.concepts.observed_answers import (
 )
 from pinesy.concepts.remapping_count import Group, counted, groups_of, in_order, labels_of
 from pinesy.concepts.remappings import GroupRemappings, Shortcuts
+from pinesy.exceptions import needing
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -95,15 +96,10 @@ MAX_LEARNED = 256
 
 
 def _pysat() -> tuple[Any, Any]:
-    try:
+    cure = ", or give fewer inputs, values or combinations"
+    with needing("shortcuts", "so many remappings need a solver, that of", cure):
         from pysat.examples.hitman import Hitman
         from pysat.solvers import Solver
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"so many remappings need a solver, and {error.name} is not installed; pip install "
-            "'pinesy[shortcuts]', or give fewer inputs, values or combinations",
-            name=error.name,
-        ) from None
     return Solver, Hitman
 
 

@@ -3,17 +3,13 @@
 It needs the extra ``sklearn``: ``pip install 'pinesy[sklearn]'``.
 """
 
-try:
+from pinesy.exceptions import needing
+
+with needing("sklearn", "pinesy.estimators needs"):
     import sklearn
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"pinesy.estimators needs {error.name}, which is not installed; pip install "
-        "'pinesy[sklearn]'",
-        name=error.name,
-    ) from None
 
 from pinesy.estimators.rule_classifier import RuleClassifier
 
 __all__ = ["RuleClassifier"]
 
-del sklearn
+del needing, sklearn

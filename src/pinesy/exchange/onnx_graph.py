@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._version import __version__
+from pinesy.exceptions import needing
 
 #: The version of ONNX's operators, and that of the file: those of onnxruntime from 1.14 on.
 OPSET, IR_VERSION = 18, 8
@@ -15,16 +16,11 @@ OPSET, IR_VERSION = 18, 8
 
 def onnx_module() -> ModuleType:
     """Return `onnx`, or say how to get it."""
-    try:
+    with needing("onnx", "writing ONNX needs"):
         import onnx
         import onnx.compose
         import onnx.helper
         import onnx.numpy_helper
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"writing ONNX needs {error.name}, which is not installed; pip install 'pinesy[onnx]'",
-            name=error.name,
-        ) from None
     return onnx
 
 

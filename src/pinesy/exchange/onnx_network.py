@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, needing
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.nets.network_perception import NetworkPerception
 from pinesy.nets.networks import SIDE, device_of, preprocess
@@ -49,14 +49,8 @@ def _add_network(graph: OnnxGraph, network: nn.Module, pixels: str) -> str:
 
 def _exported(network: nn.Module) -> Any:
     """Return a network as PyTorch exports it, for any number of images."""
-    try:
+    with needing("onnx", "writing a network as ONNX needs"):
         import onnxscript  # noqa: F401  (PyTorch's exporter needs it)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"writing a network as ONNX needs {error.name}, which is not installed; "
-            "pip install 'pinesy[onnx]'",
-            name=error.name,
-        ) from None
     images = torch.zeros(2, 1, SIDE, SIDE, device=device_of(network))
     try:
         with _quietly(network):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy._common.files import read_text, reading, writing, writing_bytes
-from pinesy.exceptions import DataError, placed
+from pinesy.exceptions import DataError, needing, placed
 from pinesy.rules.cut_texts import number_text
 
 #: What Excel can hold.
@@ -101,14 +101,8 @@ def write_sheets(path: Path, sheets: Sequence[TableSheet]) -> None:
 
 
 def _openpyxl() -> Any:
-    try:
+    with needing("excel", "Excel files need", ", or use a .csv file"):
         import openpyxl
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"Excel files need {error.name}, which is not installed; pip install 'pinesy[excel]', "
-            "or use a .csv file",
-            name=error.name,
-        ) from None
     return openpyxl
 
 

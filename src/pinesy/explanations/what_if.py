@@ -13,7 +13,7 @@ from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_known, is_iterable
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, PinesyError, needing
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
@@ -119,12 +119,8 @@ class WhatIf:
 @cache
 def _widget_class() -> Any:
     """Return the class of widgets, or say what to install."""
-    try:
+    with needing("widget", "what_if needs"):
         base, traits = import_module("anywidget").AnyWidget, import_module("traitlets")
-    except ImportError:
-        raise DataError(
-            "what_if needs anywidget; install it with: pip install 'pinesy[widget]'"
-        ) from None
     content = {name: traits.List().tag(sync=True) for name in ("inputs", "degrees", "results")}
     script = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     said = traits.Unicode("").tag(sync=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.validation import FloatArray, as_list
-from pinesy.exceptions import DataError, RuleSetError
+from pinesy.exceptions import RuleSetError, needing
 from pinesy.induction.binary_features import (
     HIGHEST,
     LOWEST,
@@ -89,12 +89,8 @@ def _trees(
     steps: Steps, labels: IntArray, sizes: FloatArray, settings: ForestSettings
 ) -> list[Any]:
     """Return the trees of all forests; of those that Ctrl-C does not let grow, the ones so far."""
-    try:
+    with needing("sklearn", "induce needs"):
         from sklearn.ensemble import RandomForestClassifier
-    except ImportError:
-        raise DataError(
-            "induce needs scikit-learn; install it with: pip install 'pinesy[sklearn]'"
-        ) from None
     trees: list[Any] = []
     try:
         for depth in settings.depths:

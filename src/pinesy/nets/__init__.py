@@ -3,14 +3,11 @@
 It needs the extra ``nn``: ``pip install 'pinesy[nn]'``.
 """
 
-try:
+from pinesy.exceptions import needing
+
+with needing("nn", "pinesy.nets needs"):
     import safetensors
     import torch
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"pinesy.nets needs {error.name}, which is not installed; pip install 'pinesy[nn]'",
-        name=error.name,
-    ) from None
 
 from pinesy.nets import differentiable_transforms
 from pinesy.nets.answer_losses import EntropyLoss, answer_loss, belief_loss, soft_label_loss
@@ -80,4 +77,4 @@ __all__ = [
     "using_threads",
 ]
 
-del safetensors, torch
+del needing, safetensors, torch

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.exceptions import DataError, placed
+from pinesy.exceptions import DataError, needing, placed
 from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
 #: A line of more bytes is refused: it would fill the memory before anything is known of it.
@@ -177,13 +177,9 @@ def text_batches(
 
 def parquet_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:
     """Read a Parquet file in batches of up to `size` samples."""
-    try:
+    cure = ", or write the samples as CSV or JSON Lines"
+    with needing("parquet", f"{name}: Parquet files are read with", cure):
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise DataError(
-            f"{name}: Parquet files are read with pyarrow, which is not installed; "
-            "pip install 'pinesy[parquet]', or write the samples as CSV or JSON Lines"
-        ) from None
     try:
         n_bytes = file.seek(0, 2)
         table = parquet.ParquetFile(file, buffer_size=READ_AHEAD)

@@ -23,7 +23,7 @@ import numpy as np
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, needing
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -238,12 +238,8 @@ def _content(attribute: Attribute, degrees: FloatArray) -> Any:
 
 def read_table(path: Path, separator: str | None, decimal: str) -> Any:
     """Read a file as a table of pandas; truth values are the texts they are in the file."""
-    try:
+    with needing("frame", "inducing rules from a file needs"):
         import pandas
-    except ImportError:
-        raise DataError(
-            "inducing rules from a file needs pandas; install it with: pip install 'pinesy[frame]'"
-        ) from None
     if not path.is_file():
         raise DataError(f"{path}: there is no such file")
     try:

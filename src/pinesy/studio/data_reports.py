@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices
+from pinesy._common.validation import check_known
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport, audit, evaluate
@@ -112,8 +113,7 @@ def _coverage(session: Session, batch: Batch) -> dict[str, Any] | None:
 
 def audit_of(session: Session, method: object) -> Audit:
     """Return the audit by a method, made anew where rules or labels have changed."""
-    if method not in METHODS:
-        raise DataError(f"there is no method {method!r:.60}; take one of {', '.join(METHODS)}")
+    check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
 
     def make() -> Audit:
         batch = with_labels(session)
@@ -125,8 +125,7 @@ def audit_of(session: Session, method: object) -> Audit:
 
 def order_of(session: Session, method: object, sort: object) -> Order:
     """Return the rows in an order: the most of what is sorted by first; rows and labels rise."""
-    if sort not in SORTS:
-        raise DataError(f"rows cannot be sorted by {sort!r:.60}; take one of {', '.join(SORTS)}")
+    check_known(sort, SORTS, f"rows cannot be sorted by {sort!r:.60}", DataError)
     found = audit_of(session, method)
     keys: Mapping[str, Callable[[], Any]] = {
         "row": lambda: np.arange(len(found)),

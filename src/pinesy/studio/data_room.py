@@ -12,9 +12,8 @@ from pinesy.studio.data_reports import audit_of, decision_report, labelled, orde
 from pinesy.studio.learning_runs import learned_difference
 from pinesy.studio.question import place_of
 from pinesy.studio.row_table import LabelEdit
-from pinesy.studio.session import Session
+from pinesy.studio.session import Asked, Session, endpoints
 
-Asked = Mapping[str, Any]
 #: Rows of a page, at most; images that are shown of a row.
 MOST_ROWS, IMAGES = 200, 8
 #: Seconds that learning may take to tell what other labels change.
@@ -148,12 +147,4 @@ def consequences(session: Session, asked: Asked) -> dict[str, Any]:
     return session.jobs.start("consequences", work, seconds=SECONDS).status()
 
 
-ENDPOINTS = {
-    "audit": audit,
-    "consequences": consequences,
-    "evaluate": evaluate,
-    "label": label,
-    "overview": overview,
-    "page": page,
-    "undo_label": undo_label,
-}
+ENDPOINTS = endpoints(audit, consequences, evaluate, label, overview, page, undo_label)

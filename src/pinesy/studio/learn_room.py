@@ -1,7 +1,6 @@
 """The room Learn: parameters or rules from the data, compared with those before, then accepted."""
 
 import re
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ from pinesy.studio.learning_runs import (
     propose_learning,
     propose_rules,
 )
-from pinesy.studio.session import Session
+from pinesy.studio.session import Asked, Session, endpoints
 
-Asked = Mapping[str, Any]
 LEARN = "learn"
 #: Rows of a page, and characters of induced rules that are shown, at most.
 MOST_ROWS, MOST_TEXT = 200, 200_000
@@ -144,13 +142,4 @@ def save(session: Session, asked: Asked) -> dict[str, Any]:
     return {"path": str(path)}
 
 
-ENDPOINTS = {
-    "accept": accept,
-    "choices": choices,
-    "discard": discard,
-    "induce": induce,
-    "parameters": parameters,
-    "save": save,
-    "start": start,
-    "status": status,
-}
+ENDPOINTS = endpoints(accept, choices, discard, induce, parameters, save, start, status)

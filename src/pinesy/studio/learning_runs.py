@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 
 from pinesy._common.console import progress
-from pinesy._common.validation import FloatArray, check_integer, check_number
+from pinesy._common.validation import FloatArray, check_integer, check_known, check_number
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.induction import induce
 from pinesy.learning import (
@@ -22,9 +22,8 @@ from pinesy.learning import (
 from pinesy.learning.learn import SMOOTHING, Method
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import Batch, read_table
-from pinesy.studio.session import Session, Work
+from pinesy.studio.session import Asked, Session, Work
 
-Asked = Mapping[str, Any]
 METHODS: tuple[str, ...] = get_args(Method)
 FIXED = (None, "implications", "s", "r")
 #: Samples that are learned from between two looks at the wish to stop.
@@ -53,8 +52,7 @@ class LearningOptions:
         """Read what the page asks for, checked."""
         method, fixed = asked.get("method", "exact"), asked.get("fixed")
         named, smoothing = asked.get("targets"), asked.get("smoothing", SMOOTHING)
-        if method not in METHODS:
-            raise DataError(f"there is no method {method!r:.60}; take one of {', '.join(METHODS)}")
+        check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
         if fixed not in FIXED:
             raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
         texts = isinstance(named, list) and all(isinstance(name, str) for name in named)

@@ -24,13 +24,12 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
-from pinesy.studio.session import Session, Work
+from pinesy.studio.session import Asked, Session, Work
 from pinesy.transforms import TRANSFORMS, transform_name
 
 Image = npt.NDArray[np.uint8]
 #: Pixels of an image along a side, at most.
 MOST_PIXELS = 1024
-Asked = Mapping[str, Any]
 #: Values, rules and propositions that are shown of each, unless the page asks for more.
 LIMIT = 6
 

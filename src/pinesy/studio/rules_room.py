@@ -11,9 +11,8 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import GraphNode, graph_of
 from pinesy.rulebase.rules_text import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
-from pinesy.studio.session import Session
+from pinesy.studio.session import Asked, Session, endpoints
 
-Asked = Mapping[str, Any]
 #: Words that begin statements, beside those that the language reserves.
 STATEMENTS = ["const", "cuts", "for", "function", "include", "joint", "named", "number", "version"]
 #: Rules and premises up to which a text is looked over while it is typed.
@@ -172,4 +171,4 @@ def _ranks(layers: Layers, links: Collection[tuple[str, str]]) -> dict[str, int]
     return ranks
 
 
-ENDPOINTS = {"graph": graph, "look": look, "save": save, "text": text, "use": use}
+ENDPOINTS = endpoints(graph, look, save, text, use)

@@ -21,9 +21,8 @@ from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
 from pinesy.studio.question import content_of, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
-from pinesy.studio.session import Session
+from pinesy.studio.session import Asked, Session, endpoints
 
-Asked = Mapping[str, Any]
 #: Rows of a page, and cells of a row, at most.
 MOST_ROWS, MOST_CELLS = 200, 12
 #: Values of a distribution that a cell shows.
@@ -255,11 +254,4 @@ def _centred(digit: Image) -> Image:
     return image
 
 
-ENDPOINTS = {
-    "digit": digit,
-    "form": form,
-    "infer": infer,
-    "path": path,
-    "row": row,
-    "rows": rows,
-}
+ENDPOINTS = endpoints(digit, form, infer, path, row, rows)

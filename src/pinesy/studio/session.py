@@ -24,6 +24,8 @@ from pinesy.studio.row_table import LabelEdits, RowTable
 from pinesy.transforms import antipignistic_inverse, transform_name
 
 T = TypeVar("T")
+#: What the page asks an endpoint: a JSON object.
+Asked = Mapping[str, Any]
 #: Reports that are remembered.
 REMEMBERED = 12
 #: States that can be gone back to.
@@ -281,3 +283,12 @@ def _probabilities(attribute: Attribute, content: Any) -> Any:
     if isinstance(content, list | np.ndarray):
         return antipignistic_inverse(np.asarray(content, dtype=np.float64))
     return np.eye(len(attribute.domain))[attribute.position(content)]
+
+
+#: Answers what the page asks, by what JSON can hold.
+Endpoint = Callable[[Session, Asked], Any]
+
+
+def endpoints(*functions: Endpoint) -> dict[str, Endpoint]:
+    """Return the endpoints of a room by their names, which are those of the functions."""
+    return {function.__name__: function for function in functions}

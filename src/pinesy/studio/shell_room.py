@@ -7,9 +7,8 @@ from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_samples import PageSamples
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.question import sample_evidence, sample_images
-from pinesy.studio.session import Session
+from pinesy.studio.session import Asked, Session, endpoints
 
-Asked = Mapping[str, Any]
 #: Rows of the data that are sent along, the first.
 SENT_ROWS = 100
 
@@ -64,8 +63,11 @@ def stop(session: Session, asked: Asked) -> dict[str, Any]:
     return found.status()
 
 
-def sent_page(session: Session, asked: Mapping[str, Any]) -> dict[str, str]:
-    """Return the file's name and its content (docs/one-file-page.md)."""
+def page(session: Session, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return one file to send, its name and content: rules, the sample of now, and some rows.
+
+    See docs/one-file-page.md.
+    """
     work = session.work
     title = session.title or ("rules" if session.path is None else session.path.stem)
     samples = []
@@ -73,8 +75,8 @@ def sent_page(session: Session, asked: Mapping[str, Any]) -> dict[str, str]:
         one = PageSamples.of_evidence(work.rules, sample_evidence(session, given), [name])
         images = {n: image[None] for n, image in sample_images(session, given).items()}
         samples += one.data(work.rules, images)
-    page = rules_page(work.rules, samples, title, network=work.model is not None)
-    return {"name": f"{title}.html", "page": page}
+    content = rules_page(work.rules, samples, title, network=work.model is not None)
+    return {"name": f"{title}.html", "page": content}
 
 
 def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
@@ -85,12 +87,4 @@ def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
         yield f"row {row + 1}", {"row": row, "inputs": {}}
 
 
-ENDPOINTS = {
-    "job": job,
-    "keep": keep,
-    "page": sent_page,
-    "reload": reload,
-    "state": state,
-    "stop": stop,
-    "undo": undo,
-}
+ENDPOINTS = endpoints(job, keep, page, reload, state, stop, undo)

@@ -28,9 +28,8 @@ from starlette.staticfiles import StaticFiles
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.studio import data_room, learn_room, rules_room, sample_room, shell_room, why_room
 from pinesy.studio.guard import Guard, new_token
-from pinesy.studio.session import Session
+from pinesy.studio.session import Endpoint, Session
 
-Endpoint = Callable[[Session, Mapping[str, Any]], Any]
 STATIC = Path(__file__).parent / "static"
 #: What the exported page uses too.
 SHARED = Path(__file__).parents[1] / "exchange" / "web"

@@ -1,10 +1,9 @@
 """The room Why: why a value is as possible and as certain, why not another, and how far it is."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import check_limit, check_number
+from pinesy._common.validation import check_known, check_limit, check_number
 from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
@@ -12,9 +11,8 @@ from pinesy.explanations.explanation_report import LIMITS, why_not_dict
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
 from pinesy.studio.question import LIMIT, Question, content_of, level_of
-from pinesy.studio.session import Session, calibrated_evidence, calibrated_of
+from pinesy.studio.session import Asked, Session, calibrated_evidence, calibrated_of, endpoints
 
-Asked = Mapping[str, Any]
 #: Seconds that the search for a change may take, unless the page asks for others, and at most.
 SECONDS, MOST_SECONDS = 10.0, 600.0
 #: Values of a tree, in all: the page is for looking, copies have more.
@@ -128,8 +126,8 @@ def _contents(change: Change) -> dict[str, Any]:
 
 
 def _mode(mode: object) -> Any:
-    if mode is not None and mode not in MODES:
-        raise DataError(f"there is no mode {mode!r:.60}; take one of {', '.join(MODES)}")
+    if mode is not None:
+        check_known(mode, MODES, f"there is no mode {mode!r:.60}", DataError)
     return mode
 
 
@@ -159,9 +157,4 @@ def copy(session: Session, asked: Asked) -> dict[str, Any]:
     return {"content": report.write(form, question.images)}
 
 
-ENDPOINTS = {
-    "ask_why_not": ask_why_not,
-    "conclusions": conclusions,
-    "copy": copy,
-    "explain": explain,
-}
+ENDPOINTS = endpoints(ask_why_not, conclusions, copy, explain)
