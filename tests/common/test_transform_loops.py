@@ -128,6 +128,15 @@ def test_any_leading_shape_and_layout(kind: int) -> None:
 
 
 @kinds
+@pytest.mark.parametrize("m", [5, 10, 130])
+def test_rows_one_by_one_give_the_same_bits(kind: int, m: int) -> None:
+    rows = drawn(kind, 20, m, 1)
+    one_by_one = np.array([PUBLIC[kind](row) for row in rows])
+    for laid in (rows, np.asfortranarray(rows), np.repeat(rows, 2, axis=1)[:, ::2]):
+        assert np.array_equal(bits(PUBLIC[kind](laid)), bits(one_by_one))
+
+
+@kinds
 def test_float32_is_computed_in_float64(kind: int) -> None:
     rows = drawn(kind, 400, 10, 0).astype(np.float32)
     if kind == transform_loops.INVERSE:

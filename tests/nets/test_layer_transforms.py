@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messages import raises_saying
-from pinesy import Attribute, Cascade, Iff, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic, parse
 from pinesy.exceptions import DataError
+from pinesy.problems import addition
 
 torch = pytest.importorskip("torch")
 
@@ -116,6 +119,48 @@ def test_trainable_layers_give_the_bits_of_the_engine() -> None:
     x = {"sky": np.array([[0.1, 1.0, 0.3], [1.0, 0.2, 0.7]]), "wind": np.array([[1.0, 0.4]] * 2)}
     found = layer({name: torch.tensor(rows) for name, rows in x.items()})["walk"]
     assert (found.detach().numpy() == RULES.infer(x)["walk"].degrees).all()
+
+
+@pytest.mark.parametrize("trainable", [False, True])
+def test_layers_with_a_transformation_give_the_bits_of_the_engine(trainable: bool) -> None:
+    rules = addition(1)
+    p = np.random.default_rng(0).dirichlet(np.full(10, 0.5), size=(2, 200))
+    layer = PossibilisticLayer(rules, transform="antipignistic", trainable=trainable)
+    found = layer({"a_1": torch.from_numpy(p[0]), "a_2": torch.from_numpy(p[1])})["y_1"]
+    expected = rules.infer({"a_1": antipignistic(p[0]), "a_2": antipignistic(p[1])})["y_1"].degrees
+    assert np.array_equal(found.detach().numpy(), expected)
+
+
+def of_possibilities(trainable: bool, by_groups: bool) -> PossibilisticLayer:
+    layer = layer_of(trainable, by_groups)
+    layer.transform = None
+    return layer
+
+
+LAYERS = [of_possibilities(*way) for way in WAYS]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.05, 0.2, 0.3, 0.6, 1.0]), min_size=5, max_size=5))
+@settings(max_examples=15, deadline=None)
+def test_the_gradient_of_a_degree_is_spread_over_what_is_equal_to_it(degrees: list[float]) -> None:
+    """The shares of a tie may differ from layer to layer; without a tie there is only one way."""
+    whole = np.array([*degrees])
+    whole[[0, 3]] = 1.0  # normalised
+    for u in range(2):
+        parts = []
+        for layer in LAYERS:
+            x = torch.tensor(whole[None], requires_grad=True)
+            walk = layer({"sky": x[:, :3], "wind": x[:, 3:]})["walk"][0, u]
+            known = [x, *layer.parameters()]
+            shares = torch.autograd.grad(walk, known, allow_unused=True)
+            for z, share in zip(known, shares, strict=True):
+                assert share is None or not share[z != walk].any()
+                assert share is None or (share >= 0.0).all()
+            parts.append(shares[0].ravel())
+            assert sum(float(share.sum()) for share in shares if share is not None) <= 1 + 1e-12
+        numbers = [*whole, *(z for s in RULES.rule_sets for z in (*s.s, *s.r))]
+        if numbers.count(walk.item()) == 1:
+            assert all(torch.equal(part, parts[0]) for part in parts)
 
 
 def test_rules_of_formulas_are_not_trained() -> None:

@@ -1,15 +1,19 @@
 """The probability-possibility transformations for tensors, with gradients.
 
-They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.transforms`.
+They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.transforms`: in
+float64 the degrees are the same to the last bit, because sums are taken in the same order.
 """
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from pinesy._common.transform_loops import UNROLLED, summation
 from pinesy.exceptions import DegreeError, PinesyError
 from pinesy.transforms import SUM_TOLERANCE
 
@@ -22,7 +26,7 @@ def antipignistic(probability: Tensor) -> Tensor:
     >>> antipignistic(torch.tensor([0.75, 0.25]))
     tensor([1.0000, 0.5000])
     """
-    p, order = _sorted(probability / probability.sum(dim=-1, keepdim=True))
+    p, order = _sorted(probability / _totals(probability))
     pi = _suffix_sums(_ranks(p) * _steps(p))
     exact = torch.where(p == p[..., :1], 1.0, pi.clamp(max=1.0))
     return _unsorted(with_value(pi, exact), order)
@@ -52,10 +56,33 @@ def minimum_specificity(probability: Tensor) -> Tensor:
     >>> minimum_specificity(torch.tensor([0.75, 0.25]))
     tensor([1.0000, 0.2500])
     """
-    p, order = _sorted(probability / probability.sum(dim=-1, keepdim=True))
+    p, order = _sorted(probability / _totals(probability))
     pi = _suffix_sums(p)
     first = torch.arange(p.shape[-1], device=p.device) == 0
     return _unsorted(with_value(pi, torch.where(first, 1.0, pi.clamp(max=1.0))), order)
+
+
+def _totals(rows: Tensor) -> Tensor:
+    """Return the sums (..., 1), added up in the order of `pinesy.transforms`."""
+    sums: list[Tensor] = []
+    for begin, end, joined in summation(rows.shape[-1]):
+        sums.append(_leaf_total(rows[..., begin:end]))
+        for _ in range(joined):
+            last = sums.pop()
+            sums[-1] = sums[-1] + last
+    return sums[0].unsqueeze(-1)
+
+
+def _leaf_total(rows: Tensor) -> Tensor:
+    """Return the sums (...): eight of them side by side, then these, then what is left."""
+    whole = rows.shape[-1] // UNROLLED * UNROLLED
+    left = list(rows[..., whole:].unbind(-1))
+    if whole:
+        parts = reduce(add, torch.split(rows[..., :whole], UNROLLED, dim=-1))
+        while parts.shape[-1] > 1:
+            parts = parts[..., 0::2] + parts[..., 1::2]
+        left.insert(0, parts[..., 0])
+    return reduce(add, left)
 
 
 def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:
