@@ -21,11 +21,11 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import WorkStopped
+from pinesy._common.markup import folded, lines_of
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
-from pinesy.explanations.change_views import why_not_html
 from pinesy.explanations.decision import (
     MAX_RESTRAINTS,
     SHOWN,
@@ -45,6 +45,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.views import distribution_html
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +104,9 @@ class WhyNot:
         return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
 
     def _repr_html_(self) -> str:
-        return why_not_html(self)
+        """Return what holds the value down, and what is inferred; the change to unfold."""
+        text = lines_of(str(self)) + distribution_html(self.result)
+        return text + (folded("the change", self.change._repr_html_()) if self.change else "")
 
 
 def _some(things: Sequence[object]) -> Iterator[str]:

@@ -22,9 +22,8 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.alternatives import Alternatives
 from pinesy.explanations.decision import Decision
-from pinesy.explanations.reading_search import CELLS, Choice, ReadingSearch
+from pinesy.explanations.reading_search import CELLS, Choice, ReadingSearch, SearchEffort
 from pinesy.explanations.sample import BoolArray, IntArray
-from pinesy.explanations.search_effort import SearchEffort
 
 #: Up to so many inputs all combinations are tried, whatever their number.
 MOST = 3

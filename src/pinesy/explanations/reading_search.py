@@ -13,16 +13,17 @@ with which the value may win, and the input that has the fewest of them comes ne
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from pinesy._common.console import Bar, progress
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.alternatives import Alternatives
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.sample import BoolArray, IntArray
-from pinesy.explanations.search_effort import SearchEffort
 
 #: For each input, the place of the way chosen among its alternatives; those left out stay.
 Choice = dict[int, int]
@@ -32,6 +33,26 @@ _Open = dict[int, IntArray]
 _Branch = tuple[bool, FloatArray, Choice, _Open]
 #: Degrees of the rows that are inferred together (16 MB).
 CELLS = 1 << 21
+
+
+class SearchEffort:
+    """A number of rows that may be inferred, in all parts of a search together."""
+
+    def __init__(self, rows: int, bar: Bar) -> None:
+        self._bar = bar
+        self.left = rows
+
+    def spend(self, rows: int) -> None:
+        """Count rows that are going to be inferred; who watches the search may end it here."""
+        self.left -= rows
+        self._bar.advance(rows)
+
+
+@contextmanager
+def search_effort(rows: int) -> Iterator[SearchEffort]:
+    """Give the effort for one search."""
+    with progress("searching the smallest change", rows) as bar:
+        yield SearchEffort(rows, bar)
 
 
 @dataclass(frozen=True, eq=False)
