@@ -130,6 +130,13 @@ def is_word(value: object, words: Collection[str]) -> bool:
     return isinstance(value, str) and value in words
 
 
+def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return values as an array of objects; a tuple among them stays one."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
 def as_list(things: Any, what: str, error: type[PinesyError] = DataError) -> list[Any]:
     """Return a collection as a list, or raise `error`: one text is none.
 

@@ -17,6 +17,7 @@ from pinesy._common.validation import (
     check_distribution,
     check_unmasked,
     in_order,
+    object_array,
     suggestion,
 )
 from pinesy.engine.plain_values import (
@@ -231,8 +232,7 @@ def _form(content: Any, attribute: Attribute, word: str) -> "npt.NDArray[Any] | 
     first = content[0] if isinstance(content, list) and content else None
     mixed = array is not content and array.dtype.kind == "U" and set(map(type, content)) != {str}
     if mixed or (isinstance(first, tuple) and first in attribute):
-        array = np.empty(len(content), dtype=object)
-        array[:] = content
+        array = object_array(content)
     if array.ndim != 1:
         return _checked_degrees(array, attribute)
     is_numbers = array.dtype.kind in "fiub" and attribute.scale is None

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
-from pinesy._common.validation import listed
+from pinesy._common.validation import listed, object_array
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import TableError
 from pinesy.rules.attributes import Attribute
@@ -53,9 +53,7 @@ def _column(column: Any) -> npt.NDArray[Any]:
     known = [v for v in values if v is not None]
     if known and all(isinstance(v, int | float) and not isinstance(v, bool) for v in known):
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    return object_array(values)
 
 
 def evidence_of(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]:
@@ -88,9 +86,7 @@ def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
             f"fit ({some:.80}); they are taken as unknown",
             stacklevel=4,
         )
-    kept = np.empty(len(values), dtype=object)
-    kept[:] = [None if is_missing(v) or v not in attribute else v for v in values]
-    return kept
+    return object_array([None if is_missing(v) or v not in attribute else v for v in values])
 
 
 def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from pinesy._common.validation import FloatArray, listed
+from pinesy._common.validation import FloatArray, listed, object_array
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
 from pinesy.estimators.guaranteed_classes import GuaranteedClasses, abstention_kinds, probabilities
@@ -338,7 +338,5 @@ def _target(cascade: Cascade, name: str | None) -> str:
 def _as_array(values: Sequence[Hashable]) -> npt.NDArray[Any]:
     """Return classes as an array: of their own type, where they have one in common."""
     array = np.asarray(values)
-    if array.ndim != 1 or array.tolist() != list(values):
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-    return array
+    same = array.ndim == 1 and array.tolist() == list(values)
+    return array if same else object_array(values)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import positions
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import FloatArray, check_sample
+from pinesy._common.validation import FloatArray, check_sample, object_array
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -222,6 +222,4 @@ def value_array(attribute: Attribute) -> npt.NDArray[Any]:
             return np.array(attribute.domain)
         except OverflowError:
             pass
-    values = np.empty(len(attribute.domain), dtype=object)
-    values[:] = list(attribute.domain)
-    return values
+    return object_array(list(attribute.domain))
