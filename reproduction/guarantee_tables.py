@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+from pinesy._common.validation import printable
 from reproduction.groups import figure
 from reproduction.guarantees import LEVELS
 from reproduction.result_tables import NOTHING, Cells, ResultTable, number_text, problem_name
@@ -29,7 +30,7 @@ def network_note(records: Sequence[Record]) -> str:
         f"{r['network']['epochs']} epochs, {100 * r['digit_accuracy']:.2f} % of unseen digits right"
         for r in records
     )
-    return "Networks (of run 0): " + "; ".join(found) + "."
+    return printable("Networks (of run 0): " + "; ".join(found) + ".")
 
 
 def guarantee_tables(records: Sequence[Record]) -> tuple[ResultTable, ...]:
@@ -50,7 +51,7 @@ def _table(problem: str, size: int, records: Sequence[Record]) -> ResultTable:
 
 
 def _row(way: str, place: int, level: float, records: Sequence[Record]) -> Cells:
-    found = [r["ways"][way][place] for r in records]
+    found = [r["ways"][way][place] if way in r["ways"] else None for r in records]
     cells = {"method": way, "level, %": f"{100 * level:g}"}
     if any(one is None for one in found):
         titles = "covered, %", "single answers, %", "mean size", "median size"

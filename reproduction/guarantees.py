@@ -18,11 +18,12 @@ import numpy.typing as npt
 from pinesy import Cascade, calibrate
 from pinesy._common.files import read_text, writing
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.problems import addition_labels, addition_samples, sudoku_labels, sudoku_samples
 from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
 from reproduction.split_conformal import sum_sets
+from reproduction.store import is_finite, plain_json
 from reproduction.tasks import Indices, Task, task_of
 
 if TYPE_CHECKING:  # it loads PyTorch, which the report does without
@@ -30,6 +31,8 @@ if TYPE_CHECKING:  # it loads PyTorch, which the report does without
 
 FORMAT: Final = "pinesy-guarantees 1"
 LEVELS: Final = (0.8, 0.9, 0.95, 0.99, 0.995)
+#: What is told of a level.
+FIGURES: Final = ("covered", "single", "mean", "median")
 SPLITS: Final = 20
 #: Puzzles of each size, of which one half calibrates; one of each correct one and its copy.
 PUZZLES: Final = 400
@@ -225,12 +228,29 @@ def _unseen(experiment: Experiment, task: Task, images: Images) -> Indices:
 def read_splits(path: Path) -> list[dict[str, Any]]:
     """Return the records of a problem's splits, or raise `DataError`."""
     try:
-        records = [json.loads(line) for line in read_text(path).splitlines()]
-    except ValueError as error:
-        raise DataError(f"{path}: not a file of splits ({error}); delete it") from None
-    if any(not isinstance(r, dict) or r.get("format") != FORMAT for r in records):
-        raise DataError(f"{path}: not a file of splits ({FORMAT}); delete it")
+        records = [plain_json(line) for line in read_text(path).splitlines()]
+        for record in records:
+            _check_split(record)
+    except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: not a file of splits ({error!r:.200}); delete it") from None
     return records
+
+
+def _check_split(record: Any) -> None:
+    """Raise an error if a record of a split lacks something that tables tell."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError(f"its format is not {FORMAT}")
+    Experiment(record["problem"], record["size"], "normal", "antipignistic", 0)
+    numbers = [record[name] for name in ("split", "calibration", "test", "digit_accuracy")]
+    for levels in dict(record["ways"]).values():
+        if not isinstance(levels, list) or len(levels) != len(LEVELS):
+            raise ValueError("its figures are not those of the levels")
+        numbers += [one[key] for one in levels if one is not None for key in FIGURES]
+    if not all(is_finite(number) for number in numbers):
+        raise TypeError("its figures are no numbers")
+    if not isinstance(record["network"]["architecture"], str):
+        raise TypeError("its network has no name")
+    _ = record["network"]["epochs"]
 
 
 def read_guarantees(directory: Path) -> list[dict[str, Any]]:

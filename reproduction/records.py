@@ -9,7 +9,7 @@ import pandas as pd
 from pinesy.exceptions import DataError
 from reproduction.environment import SYMBOLIC, TIMED
 from reproduction.experiments import SETTINGS
-from reproduction.store import CURE, read_record
+from reproduction.store import CURE, is_finite, read_record
 
 #: What the runs of one experiment have in common; records are sorted by it, and by the run.
 PLACE: Final = ["scale", "problem", "size", "setting", "transform"]
@@ -79,7 +79,8 @@ def _read(path: Path) -> dict[str, Any]:
         if name not in content:
             raise _refused(path, f"it has no {name!r}")
         value = content[name]
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        is_odd = isinstance(value, int | float) and not is_finite(value)
+        if not isinstance(value, kinds) or is_odd:
             raise _refused(path, f"its {name!r} is {value!r:.60}")
     _check_parts(path, content)
     _check_start(path, content)
@@ -119,7 +120,7 @@ def _check_parts(path: Path, content: dict[str, Any]) -> None:
     found = {name: list(content[name].values()) for name in ("samples", "thresholds", "seconds")}
     found["reliable"] = [number for triple in triples for number in triple]
     for name, numbers in found.items():
-        odd = [n for n in numbers if not isinstance(n, _NUMBER) or isinstance(n, bool)]
+        odd = [n for n in numbers if not is_finite(n)]
         if odd:
             raise _refused(path, f"its {name!r} has {odd[0]!r:.60}")
 
@@ -132,7 +133,7 @@ def _check_start(path: Path, content: dict[str, Any]) -> None:
     is_told = isinstance(start, dict) and isinstance(start.get("scores"), dict)
     numbers = [*start["scores"].values(), start.get("corrected")] if is_told else [None]
     numbers.append(content["digit_accuracy"])
-    if not all(isinstance(n, _NUMBER) for n in numbers) or "reading" not in content:
+    if not all(map(is_finite, numbers)) or "reading" not in content:
         raise _refused(path, "its network learned from answers, and it does not say how")
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from pinesy.problems import sum_html
 from reproduction.plots import can_plot, make_plots
 from reproduction.report import ResultsReport
-from reproduction.result_tables import LEFT, ResultTable
+from reproduction.result_tables import LEFT, ResultTable, escaped
 
 NO_PLOTS: Final = (
     "There are no plots, because matplotlib was not installed where this page was made; "
@@ -30,13 +30,8 @@ def _rendered(template: str, **content: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters["escaped"] = _escaped
+    templates.filters["escaped"] = escaped
     return templates.get_template(template).render(left=LEFT, **content)
-
-
-def _escaped(text: str) -> str:
-    """Return text in which Markdown sees no marks."""
-    return "".join(f"\\{c}" if c in "\\`*_|<" else c for c in text)
 
 
 def markdown(report: ResultsReport) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 import pandas as pd
 
+from pinesy._common.validation import printable
 from reproduction.groups import RunGroup, Verdict
 from reproduction.published import Figure, Result, published_beside
 
@@ -19,6 +20,18 @@ LEFT: Final = (
     *("commit", "pinesy", "torch", "numpy", "python", "machine"),
 )
 Cells = Mapping[str, str | bool | None]
+
+
+def escaped(text: str) -> str:
+    r"""Return text of one line in which Markdown sees no marks, and a terminal no commands.
+
+    Examples
+    --------
+    >>> print(escaped("![a](b) | *c*"))
+    !\[a\](b) \| \*c\*
+    """
+    line = printable(" ".join(text.splitlines()))
+    return "".join(f"\\{c}" if c in "\\`*_|<[]~" else c for c in line)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +53,10 @@ class ResultTable:
     def of(cls, caption: str, rows: Iterable[Cells]) -> "ResultTable":
         """Return the table of some rows; those with ``ours=False`` are about others.
 
-        The row with the most cells sets the columns; what another one lacks is unknown.
+        The row with the most cells sets the columns; what another one lacks is unknown. What
+        records say moves no cursor.
         """
-        given = [dict(row) for row in rows]
+        given = [{k: printable(c) if isinstance(c, str) else c for k, c in r.items()} for r in rows]
         ours = tuple(bool(row.pop("ours", True)) for row in given)
         columns: list[str] = max(map(list, given), key=len, default=[])
         return cls(caption, pd.DataFrame(given, columns=columns).fillna(NOTHING), ours)

@@ -38,7 +38,9 @@ from pinesy.nets import (
 )
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
+from reproduction.result_tables import escaped
 from reproduction.scales import Images
+from reproduction.store import is_finite, plain_json
 from reproduction.sum_splits import PairsPart, SumTask, sum_parts
 
 FORMAT: Final = "pinesy.rsbench/1"
@@ -223,11 +225,25 @@ def read_runs(directory: Path) -> list[dict[str, Any]]:
     """Return the records in a directory, run by run."""
     found = []
     for path in sorted(directory.glob("*.json")):
-        content = json.loads(read_text(path))
-        if content.get("format") != FORMAT:
-            raise DataError(f"{path}: not a record of rsbench ({FORMAT}); move it elsewhere")
-        found.append(content)
+        try:
+            found.append(_checked(plain_json(read_text(path))))
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{path}: not a record of rsbench, {FORMAT} ({error!r:.200}); move it elsewhere"
+            ) from None
     return found
+
+
+def _checked(record: Any) -> dict[str, Any]:
+    """Return the record of a run, or raise an error if it lacks something that the table tells."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError("it is of another format")
+    numbers = [record[w][part][key] for w in WAYS for part in ("test", "ood") for key in MEASURES]
+    if not all(is_finite(number) for number in [*numbers, record["fits"]]):
+        raise TypeError("its measures are no numbers")
+    if not isinstance(record["looks_like"], str):
+        raise TypeError("what it looks like is no text")
+    return record
 
 
 def do_runs(
@@ -278,7 +294,7 @@ def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:
             known = task.published.get(key, ("", "")) if part == "test" else ("", "")
             cells += ["" if figure in (None, "") else f"{figure}" for figure in known]
             lines.append(f"| {name}{note} | {' | '.join(cells)} |")
-    readings = ", ".join(f"{r['looks_like']} ({100 * r['fits']:.0f} %)" for r in records)
+    readings = ", ".join(f"{escaped(r['looks_like'])} ({100 * r['fits']:.0f} %)" for r in records)
     return "\n".join([*lines, "", f"{len(records)} runs; the one start reads: {readings}"])
 
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ EMBEDDED: Final = "data:image/png;base64,"
 #: What to do about a file that is not what its name says.
 CURE: Final = "delete it, or move it elsewhere, and run python -m reproduction again"
 
+#: Of a whole number: more are beyond all floats.
+MOST_DIGITS: Final = 300
 #: Seconds in which a lock that its holder just deleted is tried again.
 PATIENCE: Final = 0.1
 
@@ -136,14 +139,34 @@ class Store:
         sweep(self._cases_path(experiment))
 
 
+def plain_json(text: str) -> Any:
+    """Return JSON data; `ValueError` for numbers beyond all floats, or texts that are no text."""
+    content = json.loads(text, parse_int=_integer)
+    json.dumps(content, ensure_ascii=False).encode()  # half a surrogate pair cannot be written
+    return content
+
+
+def is_finite(value: object) -> bool:
+    """Tell whether a value of a record is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
+
+
 def _cases(path: Path) -> list[dict[str, Any]]:
     """Return the explained samples in a file, if it holds some."""
     try:
-        content = json.loads(read_text(path))
+        content = plain_json(read_text(path))
         if content["format"] != CASES:
             raise ValueError(f"its format is {content['format']!r:.60}")
         cases = [{key: case[key] for key in CASE} for case in content["cases"]]
         for case in cases:
+            if not all(isinstance(case[key], str) for key in CASE if key != "images"):
+                raise TypeError("a text of it is none")
             if not all(image.startswith(EMBEDDED) for image in case["images"].values()):
                 raise ValueError("an image of it is elsewhere")
         return cases
@@ -154,7 +177,7 @@ def _cases(path: Path) -> list[dict[str, Any]]:
 def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, Any]:
     """Return the record in a file, if it is one, of the experiment that belongs there."""
     try:
-        content = json.loads(read_text(path))
+        content = plain_json(read_text(path))
     except (RecursionError, ValueError) as error:
         raise DataError(f"{path}: not a whole record ({error}); {CURE}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

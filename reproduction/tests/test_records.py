@@ -140,7 +140,7 @@ def test_records_with_odd_content(tmp_path: Path, changes: dict[str, Any], reaso
 def test_an_accuracy_that_is_no_number(tmp_path: Path) -> None:
     path = keep(tmp_path)
     path.write_text(path.read_text().replace('"accuracy": 0.99', '"accuracy": NaN'))
-    with raises_saying(DataError, str(path), "accuracy nan"):
+    with raises_saying(DataError, str(path), "its 'accuracy' is nan"):
         read_records(tmp_path)
 
 

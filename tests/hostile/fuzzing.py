@@ -19,6 +19,7 @@ from zipfile import ZipFile
 import numpy as np
 
 import pinesy
+from hostile.changed_files import parquet_attempt, record_attempt, weights_attempt
 from pinesy import PinesyError, parse
 from pinesy.rulebase.rules_json import from_content, read_content, to_content
 from pinesy.samples import read_samples
@@ -106,6 +107,8 @@ def changed_archive(content: bytes, rng: random.Random) -> bytes:
 
 def attempts(kind: str, rng: random.Random) -> Callable[[], object]:
     """Return one attempt of a kind."""
+    if kind in OTHERS:
+        return OTHERS[kind](rng)
     if kind == "model":
         content = changed_archive(ARCHIVE, rng)
         return lambda: read_archive(content)
@@ -122,7 +125,10 @@ def attempts(kind: str, rng: random.Random) -> Callable[[], object]:
 
 CONDITION = "(left + right == 3 or left in {1, 2} and not right % 2 < 1) and pair != (1, 2)"
 ARCHIVE = archive()
-KINDS = ("rules", "condition", "json", "jsonl", "csv", "model")
+OTHERS = {"parquet": parquet_attempt, "weights": weights_attempt, "record": record_attempt}
+KINDS = ("rules", "condition", "json", "jsonl", "csv", "model", *OTHERS)
+#: How many of a kind are tried where one takes as long as so many of the others.
+SLOW = {"record": 20}
 
 
 def fuzz(kind: str, n: int, seed: int) -> tuple[Counter[str], float]:
@@ -146,7 +152,7 @@ def fuzz(kind: str, n: int, seed: int) -> tuple[Counter[str], float]:
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     number, start = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    for name in KINDS:
-        found, slowest = fuzz(name, number, start)
+    for name in sys.argv[3:] or KINDS:
+        found, slowest = fuzz(name, number // SLOW.get(name, 1), start)
         sys.stdout.write(f"{name}: {dict(found)}, the slowest took {slowest:.2f} s\n")
         sys.stdout.flush()
