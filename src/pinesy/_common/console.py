@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from pinesy._common.markup import tag
+from pinesy._common.validation import printable
 from pinesy.exceptions import needing
 
 #: Seconds of silence before a notice, and before a progress bar.
@@ -146,13 +147,15 @@ class TerminalBar:
 
         console = Console(file=sys.stderr)
         self._progress = Progress(console=console, transient=True, redirect_stdout=False)
-        self._task = self._progress.add_task(label, total=total)
+        self._task = self._progress.add_task("", total=total)
         self.update(label, done)
         self._progress.start()
 
     def update(self, label: str, done: float) -> None:
-        """Draw what is done."""
-        self._progress.update(self._task, completed=done, description=label)
+        """Draw what is done; the label may be the name of a file, and is no markup."""
+        from rich.markup import escape
+
+        self._progress.update(self._task, completed=done, description=escape(printable(label)))
 
     def stop(self) -> None:
         """Take the bar off the screen."""

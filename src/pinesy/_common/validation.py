@@ -1,6 +1,8 @@
 """Checks shared by all layers: one wording, the value and the cure in every message."""
 
 import difflib
+import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from math import inf, isinf, nan
 from typing import Any, TypeGuard
@@ -20,6 +22,8 @@ from pinesy.exceptions import (
 #: Names that a mistyped one is compared with, and how long any of them may be.
 MOST_NAMES, LONGEST_NAME = 2000, 100
 
+_NOT_ASCII = re.compile(r"[^\n\x20-\x7e]")
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -32,6 +36,18 @@ def printable(text: str) -> str:
     \x1b[31mred
     """
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def printable_json(content: Any, **how: Any) -> str:
+    r"""Return JSON that is read by people too, and moves no cursor where it is printed.
+
+    Examples
+    --------
+    >>> print(printable_json("\x9bß"))
+    "\u009bß"
+    """
+    text = json.dumps(content, ensure_ascii=False, **how)
+    return _NOT_ASCII.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:

@@ -26,6 +26,9 @@ from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.studio_command import studio
 from pinesy.exceptions import PinesyError
 
+#: What wrong options and arguments raise: typer has a click of its own in some versions.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
 
 class CommandGroup(TyperGroup):
     """Turns what goes wrong into one line and an exit code."""
@@ -35,6 +38,9 @@ class CommandGroup(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except UsageError as error:
+            error.message = printable(error.message)
+            raise
         except PinesyError as error:
             typer.echo(f"error: {printable(str(error))}", err=True)
             raise typer.Exit(3) from None

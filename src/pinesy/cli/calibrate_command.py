@@ -11,6 +11,7 @@ from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
+from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles, data_of
 from pinesy.exceptions import DataError
 from pinesy.explanations.json_form import json_text
@@ -118,7 +119,7 @@ def calibrate(
         found = replace(found, probabilities=transform.replace("-", "_"))
     pinesy.save(found, output)
     n = found.transform.n
-    typer.echo(f"{found.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")
+    say(f"{found.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")
 
 
 def _model(path: Path) -> Any:

@@ -11,7 +11,7 @@ from pinesy.cli import options
 from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
 from pinesy.cli.other_semantics import ComparedSemantics, compared, probable
-from pinesy.cli.output import open_output
+from pinesy.cli.output import open_output, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
@@ -91,14 +91,14 @@ def evaluate(
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)
     if semantics:
-        typer.echo(str(compared(files.cascade, samples, semantics)))
+        say(str(compared(files.cascade, samples, semantics)))
         return
     report = evaluated(files.cascade, samples.evidence, samples.targets)
-    typer.echo(plain(report))
+    say(plain(report))
     covered = None
     if calibrated is not None:
         covered = _coverage(calibrated, samples, level or [], group)
-        typer.echo(f"\n{covered}")
+        say(f"\n{covered}")
     if output is not None:
         _write(report, covered, output, f"{rules.name} on {data.name}")
 
@@ -123,4 +123,4 @@ def _write(
         text = json.dumps({**report.to_dict(), **more}, indent=1) + "\n"
     with open_output(output) as stream:
         stream.write(text)
-    typer.echo(f"\nwritten to {output}")
+    say(f"\nwritten to {output}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pinesy import explanations
+from pinesy._common.validation import printable
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules, level_text
 from pinesy.cli.output import open_output
@@ -151,7 +152,7 @@ def explain(
         rivals = partial(sure.why_not, mode=mode, change=change, keep=keep, level=level)
         other = None if why_not is None else rivals(evidence, rival, wanted)
         with open_output(output) as stream:
-            stream.write(level_text(found, other, chosen, shown))
+            stream.write(printable(level_text(found, other, chosen, shown)))
         return
     rival_asked = partial(explanations.why_not, mode=mode, change=change, keep=keep)
     report = ExplanationReport(
@@ -163,7 +164,7 @@ def explain(
         shown,
     )
     with open_output(output) as stream:
-        stream.write(f"{report.write(chosen)}\n")
+        stream.write(printable(f"{report.write(chosen)}\n"))
 
 
 def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:

@@ -12,7 +12,7 @@ import pinesy
 from pinesy._common.files import reading, writing_bytes
 from pinesy._common.markup import counted
 from pinesy.cli import options
-from pinesy.cli.output import open_output
+from pinesy.cli.output import open_output, say
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_samples import PageSamples
@@ -131,7 +131,7 @@ def page(
     with open_output(output) as stream:
         stream.write(text)
     told = f", {counted(len(found), 'sample')}" if found else ""
-    typer.echo(f"{output}: {len(text.encode()):,} bytes{told}")
+    say(f"{output}: {len(text.encode()):,} bytes{told}")
 
 
 def _read_images(path: Path) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ import typer
 
 import pinesy
 from pinesy.cli import options
+from pinesy.cli.output import say
 from pinesy.exceptions import DataError
 from pinesy.samples import read_table
 
@@ -70,7 +71,7 @@ def induce(
         seed=seed,
     )
     pinesy.save(rules, output)
-    typer.echo(f"{rules!r}\nwritten to {output}")
+    say(f"{rules!r}\nwritten to {output}")
 
 
 def _directions(texts: Sequence[str]) -> dict[str, int]:

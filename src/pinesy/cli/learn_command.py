@@ -11,6 +11,7 @@ import typer
 import pinesy
 from pinesy._common.validation import listed
 from pinesy.cli import options
+from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules, compare_methods, learn_batches
@@ -141,7 +142,7 @@ def learn(
     if compare or (compare is None and method != "exact"):
         whole = files.whole(data)
         given = whole.evidence, whole.targets
-        typer.echo(f"{plain(compare_methods(files.cascade, *given, fixed=fixed))}\n")
+        say(f"{plain(compare_methods(files.cascade, *given, fixed=fixed))}\n")
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
@@ -155,7 +156,7 @@ def learn(
             method=search or "paper",
             fixed=fixed,
         )
-        typer.echo(f"tolerances: {plain(searched)}\n")
+        say(f"tolerances: {plain(searched)}\n")
         result = searched.result
         judged = {"search": searched.method, "metric": searched.metric}
         notes["validation"] = files.fingerprint(validation) | judged
@@ -172,7 +173,7 @@ def learn(
     pinesy.save(result, output, notes)
     others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
     note = f"not learned, so as before: {listed(others)}\n" if others else ""
-    typer.echo(f"{plain(result)}\n{note}written to {output}")
+    say(f"{plain(result)}\n{note}written to {output}")
 
 
 def _learned(path: Path) -> LearnedRules:

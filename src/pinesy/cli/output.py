@@ -1,7 +1,6 @@
 """Where results go, and in what form: JSON, CSV or a table, in a file or on the screen."""
 
 import csv
-import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -10,14 +9,17 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from pinesy._common.console import progress
 from pinesy._common.files import reading, writing
 from pinesy._common.markup import counted
+from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 
 #: Samples that a table shows unless all are wanted.
@@ -30,6 +32,16 @@ class Screen(Console):
     def on_broken_pipe(self) -> None:
         """Pass the error on."""
         raise BrokenPipeError
+
+    def render(self, *what: Any, **how: Any) -> Iterator[Segment]:
+        """Yield what is printed; what files say moves no cursor."""
+        for part in super().render(*what, **how):
+            yield part if part.control else Segment(printable(part.text), part.style)
+
+
+def say(text: object = "") -> None:
+    """Print a text on a line of its own; what files say in it moves no cursor."""
+    typer.echo(printable(str(text)))
 
 
 @contextmanager
@@ -103,22 +115,26 @@ Writer = Callable[[TextIO, Iterable[ResultRow]], None]
 def write_json_lines(stream: TextIO, rows: Iterable[ResultRow]) -> None:
     """Write an object for each sample, one a line."""
     for row in rows:
-        stream.write(json.dumps(row.to_dict(), ensure_ascii=False) + "\n")
+        stream.write(printable_json(row.to_dict()) + "\n")
 
 
 def write_json_list(stream: TextIO, rows: Iterable[ResultRow]) -> None:
     """Write one list of objects."""
-    json.dump([row.to_dict() for row in rows], stream, ensure_ascii=False, indent=1)
-    stream.write("\n")
+    stream.write(printable_json([row.to_dict() for row in rows], indent=1) + "\n")
 
 
 def write_csv(stream: TextIO, rows: Iterable[ResultRow]) -> None:
     """Write a header, then a row for each sample."""
     writer = csv.writer(stream, lineterminator="\n")
+    shown: Callable[[Any], Any] = _shown if stream.isatty() else (lambda cell: cell)
     for number, row in enumerate(rows):
         if number == 0:
-            writer.writerow(row.titles())
-        writer.writerow(row.cells())
+            writer.writerow(map(shown, row.titles()))
+        writer.writerow(map(shown, row.cells()))
+
+
+def _shown(cell: Any) -> Any:
+    return printable(cell) if isinstance(cell, str) else cell
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pinesy.cli.options import (
     read_data,
     reading,
 )
-from pinesy.cli.output import Screen, degree_text, shortened, shortened_note, table_of
+from pinesy.cli.output import Screen, degree_text, say, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
@@ -85,10 +85,10 @@ def check(
     cascade = load_rules(rules)
     how = reading(ids, separator, decimal)
     findings = cascade.check() if data is None else _checked(cascade, data, transform, how)
-    typer.echo(str(findings))
+    say(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
-    typer.echo(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
+    say(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)
 
 

@@ -1,7 +1,5 @@
 """The command ``pinesy shortcuts``."""
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +9,9 @@ import typer
 
 import pinesy
 from pinesy._common.names import column_slices
+from pinesy._common.validation import printable_json
 from pinesy.cli import options
+from pinesy.cli.output import say
 from pinesy.exceptions import DataError
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
@@ -70,10 +70,9 @@ def shortcuts(
     observed = where if data is None else _observed(cascade, data, how)
     found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
     if form == "json":
-        json.dump(found.to_dict(), sys.stdout, ensure_ascii=False, indent=1, default=str)
-        typer.echo()
+        say(printable_json(found.to_dict(), indent=1, default=str))
     else:
-        typer.echo(str(found))
+        say(str(found))
 
 
 def _kinds(share: Sequence[str] | None) -> dict[str, list[str]] | None:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pinesy._common.validation import is_integer
+from pinesy._common.validation import is_integer, printable_json
 from pinesy.exceptions import DomainError
 from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
@@ -66,7 +66,7 @@ def json_text(content: dict[str, Any], indent: int | None) -> str:
     """Return plain data as JSON."""
     if indent is not None and not (is_integer(indent) and 0 <= indent <= 100):
         raise DomainError(f"indent is {indent!r:.60}; it is None, or a number from 0 to 100")
-    return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False)
+    return printable_json(content, indent=indent, allow_nan=False)
 
 
 def plain_value(value: Hashable) -> Any:

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple, NoReturn
 
+from pinesy._common.validation import printable
 from pinesy.exceptions import RulesTextError
 
 KEYWORDS = frozenset(
@@ -55,8 +56,8 @@ def fail(source: str, start: int, problem: str, file: str = "") -> NoReturn:
     text = source[begin : end if end >= 0 else len(source)]
     column = start - begin + 1
     window = max(0, column - 41)
-    shown = text[window : window + 80]
-    pointer = " " * (column - 1 - window) + "^"
+    shown = printable(text[window : window + 80])
+    pointer = " " * len(printable(text[window : column - 1])) + "^"
     place = f"line {line}, column {column}"
     place = f"{file}: {place}" if file else place
     message = f"{place}: {problem}\n    {shown}\n    {pointer}"
