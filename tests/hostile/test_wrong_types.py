@@ -11,6 +11,7 @@ from messages import raises_saying
 from pinesy.calibration import coverage
 from pinesy.exceptions import PinesyError
 from pinesy.learning import evaluate
+from pinesy.rulebase.targets import Target
 
 A, B = p.Attribute("a", [0, 1]), p.Attribute("b", ["x", "y"])
 IS_0, IS_X = A.isin({0}), B.isin({"x"})
@@ -22,6 +23,7 @@ LABELS = ["x", "y", "x", "x"]
 RESULT = CASCADE.infer(SEEN)
 AUDIT = p.audit(RULES, BATCH, LABELS)
 WHY = p.explain(CASCADE, SEEN)
+TABLE = {"x": [0, 1, 0, 1], "y": ["n", "p", "n", "p"]}
 SURE = p.calibrate(RULES, BATCH, {"b": LABELS})
 
 #: What is no argument of anything: of another type, without axes or length, ragged, unhashable.
@@ -91,7 +93,16 @@ CALLS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         lambda seen, known: p.shortcuts(CASCADE, seen, labelled=known),
         [[(0,), (1,)], {"a": [0]}],
     ),
-    "check_concepts": (p.check_concepts, [A, [[0.9, 0.1]], [0]]),
+    "check_concepts": (
+        lambda what, seen, true, bins: p.check_concepts(what, seen, true, bins=bins),
+        [A, [[0.9, 0.1]], [0], 10],
+    ),
+    "compile": (lambda asked, trace: CASCADE.compile(asked, trace=trace), [["b"], True]),
+    "target": (Target.of, [["x", "y"], B]),
+    "induce": (
+        lambda target, seed: p.induce(TABLE, target, seed=seed, max_rules=1),
+        ["y", 0],
+    ),
     "compare_semantics": (
         lambda x, y, some: p.compare_semantics(CASCADE, x, y, semantics=some),
         [{"a": [[0.5, 0.5]]}, ["x"], ["probabilistic"]],
@@ -132,6 +143,17 @@ def test_what_is_said() -> None:
         RESULT["b"].plot(3)
     with raises_saying(p.UnknownAttributeError, "there is no input 1; known: a"):
         CASCADE.infer({1: 2})
+
+
+def test_numbers_that_are_too_large() -> None:
+    with raises_saying(p.DomainError, "seed is 1000000000000", "from 0 to 4,294,967,295"):
+        p.induce(TABLE, "y", seed=10**30)
+    with raises_saying(p.DomainError, "bins is 1000000000000", "from 1 to 100,000"):
+        p.check_concepts(A, [[0.9, 0.1]], [0], bins=10**30)
+    with raises_saying(p.DomainError, "trace is array([0, 1]); it must be True or False"):
+        CASCADE.compile(trace=np.array([0, 1]))  # type: ignore[arg-type]
+    with raises_saying(p.DataError, "None is no attribute"):
+        Target.of(["x"], None)  # type: ignore[arg-type]
 
 
 def test_known_names_move_no_cursor() -> None:

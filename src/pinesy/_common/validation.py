@@ -172,18 +172,30 @@ def is_integer(value: object) -> TypeGuard[int]:
 
 
 def check_integer(
-    value: object, what: str, least: int = 0, error: type[PinesyError] = DomainError
+    value: object,
+    what: str,
+    least: int = 0,
+    error: type[PinesyError] = DomainError,
+    most: float = inf,
 ) -> int:
-    """Return `value` as an int that is at least `least`, or raise `error`.
+    """Return `value` as an int from `least` to `most`, or raise `error`.
 
     Examples
     --------
     >>> check_integer(np.int8(3), "epochs", least=1)
     3
     """
-    if not is_integer(value) or value < least:
-        raise error(f"{what} is {value!r:.60}; it must be a whole number, at least {least}")
+    if not is_integer(value) or not least <= value <= most:
+        limits = f", at least {least}" if most == inf else f" from {least} to {most:,}"
+        raise error(f"{what} is {value!r:.60}; it must be a whole number{limits}")
     return int(value)
+
+
+def check_flag(value: object, what: str) -> bool:
+    """Return `value` as a bool, or raise `DomainError`: an array is no answer to yes or no."""
+    if not isinstance(value, bool | np.bool_):
+        raise DomainError(f"{what} is {value!r:.60}; it must be True or False")
+    return bool(value)
 
 
 def check_integers(

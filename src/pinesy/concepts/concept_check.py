@@ -11,8 +11,11 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_integer, shape_of
 from pinesy.exceptions import DataError, DegreeError
 from pinesy.rulebase.targets import Target
-from pinesy.rules.attributes import Attribute
+from pinesy.rules.attributes import Attribute, check_attribute
 from pinesy.rules.syntax.writer import show_value
+
+#: Of the calibration error; more tell nothing.
+MAX_BINS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +134,8 @@ def check_concepts(
         1     0     1     0
         2     0     1     0
     """
-    if not isinstance(attribute, Attribute):
-        raise DataError(f"{attribute!r:.60} is no attribute")
-    bins, size = check_integer(bins, "bins", least=1), len(attribute.domain)
+    check_attribute(attribute)
+    bins, size = check_integer(bins, "bins", least=1, most=MAX_BINS), len(attribute.domain)
     given = np.empty(0) if shape_of(probabilities) is None else np.asarray(probabilities)
     if given.ndim != 2 or given.shape[1] != size or given.dtype.kind not in "fiub":
         raise DegreeError(

@@ -24,6 +24,8 @@ from pinesy.rulebase.cascade import Cascade
 
 #: Rows that rules are induced from, if a table has more.
 SAMPLE = 20_000
+#: What scikit-learn takes.
+MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def settings_for(
 ) -> tuple[ForestSettings, SelectionSettings]:
     """Return how candidates are grown and chosen: few short rules for two classes."""
     most = check_integer(max_conditions, "max_conditions", 1)
-    check_integer(seed, "seed", 0)
+    check_integer(seed, "seed", 0, most=MAX_SEED)
     two = n_classes == 2
     least = max(1, min(5, n_rows // 10))
     depths = tuple(dict.fromkeys(min(depth, most) for depth in (3, 4 if two else 6)))

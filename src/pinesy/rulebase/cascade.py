@@ -7,7 +7,14 @@ from typing import Any, Literal, cast, overload
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import FloatArray, as_list, check_known, is_iterable, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    as_list,
+    check_flag,
+    check_known,
+    is_iterable,
+    suggestion,
+)
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
@@ -124,9 +131,8 @@ class Cascade:
         ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
         wanted, propositions = self._asked(outputs)
-        return _program(self, tuple(a.name for a in wanted), propositions, bool(trace)).astype(
-            dtype
-        )
+        names, traced = tuple(a.name for a in wanted), check_flag(trace, "trace")
+        return _program(self, names, propositions, traced).astype(dtype)
 
     def _asked(self, outputs: Outputs) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
         """Return the attributes and the propositions that are asked for, checked."""

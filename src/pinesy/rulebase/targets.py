@@ -19,7 +19,7 @@ from pinesy._common.validation import (
 )
 from pinesy.engine.evidence import target_degrees
 from pinesy.exceptions import DataError, DegreeError, DomainError
-from pinesy.rules.attributes import Attribute
+from pinesy.rules.attributes import Attribute, check_attribute
 from pinesy.rules.numbers import Scale
 from pinesy.rules.possibility import Possibility
 
@@ -61,6 +61,7 @@ class Target:
             list of such rows, or a `Possibility`; for a product attribute also an integer array
             ``(n, factors)`` of the factors' values. For one sample, a value or a distribution.
         """
+        check_attribute(attribute)
         if isinstance(content, Target):
             return cls._same(content, attribute)
         where = f"the target of {attribute.name!r}"

@@ -11,7 +11,7 @@ import numpy as np
 from pinesy._common.budgets import take_values
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import is_iterable, listed, suggestion
-from pinesy.exceptions import DomainError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
@@ -321,6 +321,12 @@ def _check_nesting(name: str, factors: tuple[Attribute, ...]) -> None:
             f"the values of the product {name!r} would be tuples of {leaves:,} values, {depth} "
             f"deep; at most {MAX_LEAVES:,} and {MAX_DEPTH} are allowed: pair fewer attributes"
         )
+
+
+def check_attribute(thing: object) -> None:
+    """Raise `DataError` for what is no attribute."""
+    if not isinstance(thing, Attribute):
+        raise DataError(f"{thing!r:.60} is no attribute")
 
 
 def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
