@@ -51,7 +51,7 @@ def _table(problem: str, size: int, records: Sequence[Record]) -> ResultTable:
 
 
 def _row(way: str, place: int, level: float, records: Sequence[Record]) -> Cells:
-    found = [r["ways"][way][place] if way in r["ways"] else None for r in records]
+    found: list[Any] = [r["ways"][way][place] if way in r["ways"] else None for r in records]
     cells = {"method": way, "level, %": f"{100 * level:g}"}
     if any(one is None for one in found):
         titles = "covered, %", "single answers, %", "mean size", "median size"

@@ -1,20 +1,13 @@
 """Cascades: rule sets chained by their attributes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, cast, overload
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
-from pinesy._common.validation import (
-    FloatArray,
-    as_list,
-    check_flag,
-    check_known,
-    is_iterable,
-    suggestion,
-)
+from pinesy._common.validation import as_list, check_flag, check_known, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
@@ -218,9 +211,7 @@ class Cascade:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
         return cast(Trace, self.compile([s.output for s in self.order], trace=True).infer(evidence))
 
-    def with_parameters(
-        self, parameters: Mapping[str, tuple[Sequence[float] | FloatArray, Any]]
-    ) -> "Cascade":
+    def with_parameters(self, parameters: Mapping[str, tuple[Any, Any]]) -> "Cascade":
         """Return the same rules with other parameters ``(s, r)``, by output names of rule sets."""
         if not isinstance(parameters, Mapping):
             raise CascadeError(
