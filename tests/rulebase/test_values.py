@@ -213,7 +213,7 @@ def test_parts_of_rules_that_are_something_else() -> None:
     with pytest.raises(CascadeError, match="give a list"):
         TRIAGE.infer(EVIDENCE, outputs="route")
     with pytest.raises(RuleSetError, match="not one number a rule"):
-        TRIAGE.with_parameters({"route": (0.1, 0.2)})  # type: ignore[dict-item]
+        TRIAGE.with_parameters({"route": (0.1, 0.2)})
     with pytest.raises(CascadeError, match=r"'route' are a pair \(s, r\) of sequences"):
         TRIAGE.with_parameters({"route": [0.5]})  # type: ignore[dict-item]
     with pytest.raises(DegreeError, match=r"parameter s of rule .* is 'x'"):
