@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-BoolArray = npt.NDArray[np.bool_]
+from pinesy._common.validation import BoolArray
+
 #: Numbers of values, rows, positions.
 Numbers = npt.NDArray[np.int64]
 
@@ -54,7 +55,7 @@ def contains(mask: int, position: int) -> bool:
     return bool(mask >> position & 1)
 
 
-def mask_table(size: int, masks: Iterable[int]) -> npt.NDArray[np.bool_]:
+def mask_table(size: int, masks: Iterable[int]) -> BoolArray:
     """Return the table ``[position i in subset j]`` of shape ``(size, number of masks)``.
 
     Examples

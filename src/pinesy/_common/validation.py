@@ -25,6 +25,7 @@ MOST_NAMES, LONGEST_NAME = 2000, 100
 _NOT_ASCII = re.compile(r"[^\n\x20-\x7e]")
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 def printable(text: str) -> str:

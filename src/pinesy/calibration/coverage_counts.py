@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrate import CalibratedAnswers
 from pinesy.calibration.calibrated_rules import CalibratedRules, Possibilities
 from pinesy.calibration.conformal_scores import complement
@@ -178,7 +178,7 @@ def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
 class _Outcome:
     """What became of each sample at a level: covered or not, how many values remain, and why."""
 
-    covered: npt.NDArray[np.bool_]
+    covered: BoolArray
     size: FloatArray
     reason: Indices
 

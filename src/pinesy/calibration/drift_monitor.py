@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pinesy._common.files import read_text, writing
 from pinesy._common.markup import BLUE, ORANGE
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_scores import all_true_scores, worst_doubt
@@ -200,7 +200,7 @@ class Novelty:
 
     p_values: FloatArray
     level: float
-    novel: npt.NDArray[np.bool_]
+    novel: BoolArray
 
     @property
     def order(self) -> npt.NDArray[np.intp]:

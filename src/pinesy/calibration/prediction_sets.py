@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.markup import first_lines, tag, text_html
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, suggestion
 from pinesy.calibration.score_counts import significance
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, WhyNot
@@ -61,7 +61,7 @@ class PredictionSets(Mapping[str, Any]):
             _values(members, domain) if members.ndim == 1 else [_values(m, domain) for m in members]
         )
 
-    def members(self, key: Any) -> npt.NDArray[np.bool_]:
+    def members(self, key: Any) -> BoolArray:
         """Return which values are in the set of an output, shape ``(..., size of the domain)``."""
         return np.asarray(self._possibility(key).degrees > significance(self.level))
 
@@ -128,7 +128,7 @@ class PredictionSets(Mapping[str, Any]):
         return tag("div", repr(self)) + first_lines(head, lines, n * len(self), "sets")
 
 
-def _values(members: npt.NDArray[np.bool_], domain: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+def _values(members: BoolArray, domain: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     return tuple(domain[i] for i in np.flatnonzero(members))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_integer, shape_of
+from pinesy._common.validation import BoolArray, FloatArray, check_integer, shape_of
 from pinesy.exceptions import DataError, DegreeError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute, check_attribute
@@ -153,7 +153,7 @@ def check_concepts(
     return ConceptCheck(attribute, confusion, error)
 
 
-def _calibration_error(surest: FloatArray, right: npt.NDArray[np.bool_], bins: int) -> float:
+def _calibration_error(surest: FloatArray, right: BoolArray, bins: int) -> float:
     """Return ``sum_b |sum of (right - probability) in bin b| / n``; bins are ``(l, u]``."""
     place = np.clip(np.ceil(surest * bins).astype(np.int64) - 1, 0, bins - 1)
     gaps = np.bincount(place, weights=right - surest, minlength=bins)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices
-from pinesy._common.validation import as_list, listed
+from pinesy._common.validation import BoolArray, as_list, listed
 from pinesy.concepts.concept_kinds import ConceptKind
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, ShapeError, placed
@@ -22,7 +22,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
 Positions = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 #: What was observed: rows of values, columns by input, a condition; None for all combinations.
 Observed = Any
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from pinesy._common.markup import counted
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, suggestion
 from pinesy.concepts.concept_check import ConceptCheck
 from pinesy.concepts.concept_kinds import ConceptKind
-from pinesy.concepts.observed_answers import BoolArray, ObservedAnswers, Positions
+from pinesy.concepts.observed_answers import ObservedAnswers, Positions
 from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.rules.syntax.writer import show_value
 

@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.clauses import exactly_one
-from pinesy._common.validation import check_integer
+from pinesy._common.validation import BoolArray, check_integer
 from pinesy.concepts.concept_kinds import Labelled, kinds_of, labelled_positions
-from pinesy.concepts.observed_answers import (
-    BoolArray,
-    Observed,
-    ObservedAnswers,
-    Positions,
-    observed_rows,
-)
+from pinesy.concepts.observed_answers import Observed, ObservedAnswers, Positions, observed_rows
 from pinesy.concepts.remapping_count import Group, counted, groups_of, in_order, labels_of
 from pinesy.concepts.remappings import GroupRemappings, Shortcuts
 from pinesy.exceptions import needing

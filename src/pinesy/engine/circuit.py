@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.masks import positions
+from pinesy._common.validation import BoolArray
 
 MAX, MIN = 0, 1
 ZERO, ONE = 0, 1
@@ -160,7 +160,7 @@ class Circuit:
             value = self.meet([value, term])
         return value
 
-    def unions(self, atoms: Sequence[int], members: npt.NDArray[np.bool_]) -> list[int]:
+    def unions(self, atoms: Sequence[int], members: BoolArray) -> list[int]:
         """Return the max of the atoms in each column of `members` (atoms x subsets).
 
         Subsets that leave out just one atom are joined from prefix and suffix maxima: ``3n`` steps

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.instructions import STORE
 
@@ -51,7 +51,7 @@ class Segments:
     """
 
     cuts: Indices
-    exports: npt.NDArray[np.bool_]
+    exports: BoolArray
     load_starts: Indices
     loads: Indices
     targets: Indices

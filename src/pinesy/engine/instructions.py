@@ -6,7 +6,8 @@ single max uses becomes a pair of a ``MAXMIN`` (and the other way round).
 
 import numpy as np
 
-from pinesy._common.masks import BoolArray, Numbers
+from pinesy._common.masks import Numbers
+from pinesy._common.validation import BoolArray
 
 # Beside MAX and MIN of a list: max of mins of pairs, min of maxes of pairs, and output.
 MAXMIN, MINMAX, STORE = 2, 3, 4

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
+from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import ONE, Circuit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.rule import Rule
 
-BoolArray = npt.NDArray[np.bool_]
 #: What is marked of a product of blocks, and the values of the last block it is marked with.
 Slices = list[tuple[BoolArray, list[int]]]
 

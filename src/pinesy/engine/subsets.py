@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pinesy._common.masks import (
-    BoolArray,
     Numbers,
     classes_of,
     distinct_pairs,
@@ -17,6 +16,7 @@ from pinesy._common.masks import (
     mask_lists,
     run_starts,
 )
+from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, ZERO
 from pinesy.engine.folds import Folds
 from pinesy.engine.instructions import ranges

@@ -12,7 +12,8 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from pinesy._common.masks import BoolArray, Numbers, distinct_pairs, mask_lists, run_starts
+from pinesy._common.masks import Numbers, distinct_pairs, mask_lists, run_starts
+from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, Facet, Parameter
 from pinesy.engine.folds import Folds
 from pinesy.engine.kinds import Kind, circuit_of

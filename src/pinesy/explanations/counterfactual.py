@@ -22,7 +22,7 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import WorkStopped
 from pinesy._common.markup import folded, lines_of
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
@@ -38,7 +38,6 @@ from pinesy.explanations.decision import (
     restraints_on,
 )
 from pinesy.explanations.labels import number_texts
-from pinesy.explanations.sample import BoolArray
 from pinesy.explanations.smallest_change import Change, change_to
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet

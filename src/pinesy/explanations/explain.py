@@ -11,7 +11,7 @@ import numpy as np
 from pinesy._common.markup import folded, lines_of, tag
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
-from pinesy._common.validation import check_degree, check_limit, listed
+from pinesy._common.validation import BoolArray, check_degree, check_limit, listed
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.contradictions import Clash, clashes_of
@@ -21,7 +21,7 @@ from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.picture import picture
 from pinesy.explanations.points_text import points_lines
-from pinesy.explanations.sample import BoolArray, Sample, plain_values_of, plan_for
+from pinesy.explanations.sample import Sample, plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
 from pinesy.rulebase.rule_set import RuleSet

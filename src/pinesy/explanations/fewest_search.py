@@ -19,11 +19,11 @@ from typing import Literal
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.explanations.alternatives import Alternatives
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.reading_search import CELLS, Choice, ReadingSearch, SearchEffort
-from pinesy.explanations.sample import BoolArray, IntArray
+from pinesy.explanations.sample import IntArray
 
 #: Up to so many inputs all combinations are tried, whatever their number.
 MOST = 3

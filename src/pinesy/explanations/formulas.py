@@ -10,12 +10,11 @@ import numpy as np
 from pinesy._common.markup import text_html
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray, check_limit
+from pinesy._common.validation import BoolArray, FloatArray, check_limit
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, placed
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.sample import BoolArray
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value

@@ -20,10 +20,10 @@ from functools import cached_property
 import numpy as np
 
 from pinesy._common.console import Bar, progress
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.explanations.alternatives import Alternatives
 from pinesy.explanations.decision import Decision
-from pinesy.explanations.sample import BoolArray, IntArray
+from pinesy.explanations.sample import IntArray
 
 #: For each input, the place of the way chosen among its alternatives; those left out stay.
 Choice = dict[int, int]

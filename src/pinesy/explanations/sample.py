@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import by_name, column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.plain_values import by_input, is_scalar
 from pinesy.engine.program import Program, run
@@ -29,7 +29,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from math import floor, log10
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.induction.training_table import TableColumn
 
 #: The most cuts of a column.
@@ -21,7 +21,6 @@ LOWEST, HIGHEST = -1, 1_000_000
 #: A conjunction of ranges of steps: ``(feature, low, high)`` for ``low < step <= high``.
 Box = tuple[tuple[int, int, int], ...]
 Steps = npt.NDArray[np.float32]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

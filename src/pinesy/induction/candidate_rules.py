@@ -6,17 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray, as_list
+from pinesy._common.validation import BoolArray, FloatArray, as_list
 from pinesy.exceptions import RuleSetError, needing
-from pinesy.induction.binary_features import (
-    HIGHEST,
-    LOWEST,
-    BoolArray,
-    Box,
-    Steps,
-    conditions,
-    held,
-)
+from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Steps, conditions, held
 from pinesy.induction.training_table import IntArray, TableColumn, TrainingTable
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.induction.binary_features import Box, Steps, held
 from pinesy.induction.rule_selection import ChosenRules
 from pinesy.induction.training_table import IntArray
@@ -54,7 +54,7 @@ class PointModel:
         certain, possible = held(steps, list(self.boxes))
         return self._summed(certain), self._summed(possible)
 
-    def _summed(self, holds: "np.typing.NDArray[np.bool_]") -> IntArray:
+    def _summed(self, holds: BoolArray) -> IntArray:
         gives = np.zeros((len(self.points), len(self.prior)), dtype=np.int64)
         gives[np.arange(len(self.points)), self.classes] = self.points
         found: IntArray = holds.T.astype(np.int64) @ gives + self.prior

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.validation import FloatArray
-from pinesy.induction.binary_features import BoolArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.induction.candidate_rules import Candidates
 from pinesy.induction.training_table import IntArray
 

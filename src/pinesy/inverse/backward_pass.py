@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.program import Inference, Trace
 from pinesy.inverse.backward_program import (
     BackwardProgram,
@@ -20,7 +20,6 @@ from pinesy.inverse.backward_program import (
 from pinesy.inverse.conflicts import TracedSample
 from pinesy.inverse.reversal import Arrays, system_of
 from pinesy.rulebase.equations import PremiseSystem
-from pinesy.rules.possibility import BoolArray
 
 
 @dataclass(frozen=True)

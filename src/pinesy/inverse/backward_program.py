@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.inverse.reversal import Arrays, Reversal, RuleKey
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import BoolArray
 from pinesy.rules.propositions import Proposition
 
 #: For each rule whose premise is lowered, the place of the conjunct in `Reversal.conjuncts`.

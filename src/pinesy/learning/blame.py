@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
@@ -24,7 +24,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
-Flags = npt.NDArray[np.bool_]
 Columns = tuple[npt.NDArray[Any], ...]
 KERNELS = "pinesy.learning.blame_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
@@ -119,8 +118,8 @@ class SetAudit:
     side: Numbers
     limit: Numbers
     best: Numbers
-    unique: Flags
-    agrees: Flags
+    unique: BoolArray
+    agrees: BoolArray
 
     @classmethod
     def empty(cls, rule_set: RuleSet, n: int) -> "SetAudit":
@@ -160,7 +159,7 @@ class SetAudit:
         return self.side // np.uint32(2)
 
     @property
-    def inside(self) -> Flags:
+    def inside(self) -> BoolArray:
         """Whether the blamed cell lies in the conclusion of the blamed rule."""
         return np.equal(self.side % 2, 0)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
+from pinesy._common.validation import BoolArray
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import InParts, learn_parts
 from pinesy.learning.learn import SMOOTHING
@@ -22,7 +22,6 @@ from pinesy.learning.sample_systems import Measured, Stage
 from pinesy.rulebase.cascade import Cascade
 
 T = TypeVar("T")
-Flags = npt.NDArray[np.bool_]
 
 
 def learn_distributed(
@@ -138,7 +137,7 @@ class OnCluster(InParts):
             for one, span in zip(self._batches, self.spans, strict=True)
         ]
 
-    def only(self, kept: Flags) -> "OnCluster":
+    def only(self, kept: BoolArray) -> "OnCluster":
         """Return some of the samples, at their workers."""
         futures = self.each(_rows_of, of_samples=kept)
         batches = [
@@ -162,7 +161,7 @@ def _size(batch: TrainingBatch) -> tuple[int, list[str]]:
     return batch.n, list(batch.targets)
 
 
-def _rows_of(batch: TrainingBatch, kept: Flags) -> TrainingBatch:
+def _rows_of(batch: TrainingBatch, kept: BoolArray) -> TrainingBatch:
     rows = np.flatnonzero(kept)
     return TrainingBatch(len(rows), *batch.part(rows))
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import text_html
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.learn import Method, learn
@@ -42,8 +42,8 @@ class Decisions:
     """
 
     ahead: FloatArray
-    right: npt.NDArray[np.bool_]
-    contradictory: npt.NDArray[np.bool_]
+    right: BoolArray
+    contradictory: BoolArray
     losses: FloatArray
 
     @classmethod
@@ -59,7 +59,7 @@ class Decisions:
         return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
 
     @property
-    def decided(self) -> npt.NDArray[np.bool_]:
+    def decided(self) -> BoolArray:
         """Whether one value alone is the most possible."""
         return self.ahead > 0.0
 

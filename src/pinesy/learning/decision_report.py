@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pinesy._common.console import text_table
 from pinesy._common.markup import BLUE, ORANGE, escaped, tag
 from pinesy._common.pages import axes_for, html_plots, html_tables, page, plot_text, short_tables
-from pinesy._common.validation import FloatArray, is_word, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, is_word, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
@@ -52,7 +52,7 @@ class DecisionReport:
     samples: int
     scores: DecisionScores
     confusion: Counts
-    ranking: npt.NDArray[np.bool_]
+    ranking: BoolArray
     rules: tuple[str, ...]
     decides: Counts
     decides_right: Counts

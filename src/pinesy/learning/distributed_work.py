@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
+from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program
@@ -20,7 +21,7 @@ from pinesy.exceptions import placed
 from pinesy.learning.batches import learn_parts
 from pinesy.learning.blame import Columns, SetAudit, judged_sets
 from pinesy.learning.cascade_stages import CascadeStages
-from pinesy.learning.cluster import Flags, OnCluster
+from pinesy.learning.cluster import OnCluster
 from pinesy.learning.decision_report import DecisionPart, DecisionReport, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import Rules, TrainingBatch
@@ -127,7 +128,7 @@ def audit_distributed(
     cascade = as_cascade(rules)
     samples = OnCluster.of(cascade, parts, client)
 
-    def learned_from(kept: Flags) -> Cascade:
+    def learned_from(kept: BoolArray) -> Cascade:
         found = learn_parts(cascade, samples.only(kept), cast(Any, method), None, None, SMOOTHING)
         return found.cascade
 

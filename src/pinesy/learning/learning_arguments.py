@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
@@ -279,7 +279,7 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
     return {name: one for name, one in held.items() if not np.isnan(one).all()}
 
 
-def _marked(which: Any, parameters: FloatArray, name: str) -> npt.NDArray[np.bool_]:
+def _marked(which: Any, parameters: FloatArray, name: str) -> BoolArray:
     """Return which of the parameters (n_rules, 2) are fixed."""
     if isinstance(which, str) and which in FIXED_WORDS:
         words = np.zeros(parameters.shape, dtype=bool)

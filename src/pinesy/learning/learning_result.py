@@ -6,12 +6,11 @@ from math import isinf
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, LINES, ORANGE, first_lines, tag
 from pinesy._common.pages import axes_for, plot_text
-from pinesy._common.validation import FloatArray, is_word
+from pinesy._common.validation import BoolArray, FloatArray, is_word
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.minmax import Fronts
 from pinesy.minmax.fronts import reliable_below
@@ -90,7 +89,7 @@ class SetResult:
         return interleave(self.s, self.r)
 
     @property
-    def reliable(self) -> npt.NDArray[np.bool_]:
+    def reliable(self) -> BoolArray:
         """Which samples are reliable: ``nabla < tau``, but for rounding."""
         if self.nabla is None:
             raise DataError(
@@ -173,7 +172,7 @@ class LearningResult(LearnedCascade[SetResult]):
         return {name: one.nabla for name, one in self.sets.items() if one.nabla is not None}
 
     @property
-    def reliable(self) -> dict[str, npt.NDArray[np.bool_]]:
+    def reliable(self) -> dict[str, BoolArray]:
         """Which samples each rule set was learned from."""
         return {name: one.reliable for name, one in self.sets.items()}
 

@@ -12,19 +12,17 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import FloatArray, check_integer, check_known, check_sample
+from pinesy._common.validation import (
+    BoolArray,
+    FloatArray,
+    check_integer,
+    check_known,
+    check_sample,
+)
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.learning.blame import (
-    Blame,
-    Flags,
-    SetAudit,
-    judged_sets,
-    premise_rows,
-    short,
-    values_text,
-)
+from pinesy.learning.blame import Blame, SetAudit, judged_sets, premise_rows, short, values_text
 from pinesy.learning.cascade_stages import CascadeStages
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
@@ -96,7 +94,7 @@ def audit(
     code = CascadeStages(cascade, batch.targets).program()
     sets = judged_sets(cascade, code, batch)
 
-    def learned_from(kept: Flags) -> Cascade:
+    def learned_from(kept: BoolArray) -> Cascade:
         evidence, targets = batch.part(np.flatnonzero(kept))
         found = learn(cascade, evidence, targets, method=cast(Any, method))
         return cast(Cascade, found.cascade)
@@ -141,7 +139,7 @@ class Audit:
         return {name: one.nabla for name, one in self.sets.items()}
 
     @property
-    def agrees(self) -> dict[str, Flags]:
+    def agrees(self) -> dict[str, BoolArray]:
         """Whether repair leaves the target its best values, for each rule set and sample."""
         return {name: one.agrees for name, one in self.sets.items()}
 
@@ -161,7 +159,7 @@ class Audit:
         return np.asarray(np.max([one.suspicion for one in self.labels.values()], axis=0))
 
     @cached_property
-    def impossible(self) -> Flags:
+    def impossible(self) -> BoolArray:
         """Which samples have a label of possibility 0."""
         return np.asarray(np.min([one.possibility for one in self.labels.values()], axis=0) == 0.0)
 

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import check_stop
-from pinesy._common.validation import FloatArray, check_integer
+from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.rulebase.cascade import Cascade
 
 Rows = npt.NDArray[np.intp]
-Kept = npt.NDArray[np.bool_]
 #: With which parameters: those that the rules have, or learned ones.
 Judged = Literal["given", "exact", "counts", "gradient"]
 #: Samples that are inferred at a time.
@@ -73,7 +72,7 @@ class LabelJudges:
         method: Judged,
         folds: int,
         seed: int,
-        learned_from: Callable[[Kept], Cascade],
+        learned_from: Callable[[BoolArray], Cascade],
     ) -> "LabelJudges":
         """Return the rules as given, or learned without the samples of each fold.
 

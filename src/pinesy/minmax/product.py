@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.exceptions import DegreeError, ShapeError
 
 #: Numbers held at a time while rows of `a` meet columns of `b`.
@@ -128,7 +128,7 @@ def finite(values: npt.ArrayLike, what: str, *ndims: int) -> FloatArray:
     return array
 
 
-def refuse(array: FloatArray, bad: npt.NDArray[np.bool_], what: str, wanted: str) -> None:
+def refuse(array: FloatArray, bad: BoolArray, what: str, wanted: str) -> None:
     """Raise `DegreeError` for the first entry of `array` that is `bad`."""
     if bad.any():
         at = np.unravel_index(int(bad.argmax()), bad.shape)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, check_known
+from pinesy._common.validation import BoolArray, FloatArray, check_known
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DomainError
@@ -44,7 +44,7 @@ class Predictions(dict[str, npt.NDArray[Any]]):
 
     def __init__(self, inference: Mapping[str, Possibility]) -> None:
         super().__init__((name, pi.best) for name, pi in inference.items())
-        self.ambiguous: dict[str, npt.NDArray[np.bool_]] = {
+        self.ambiguous: dict[str, BoolArray] = {
             name: pi.ambiguous for name, pi in inference.items()
         }
         self.contradiction: dict[str, FloatArray] = {

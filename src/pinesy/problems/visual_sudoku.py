@@ -10,7 +10,7 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import check_integer, check_integers, check_rng
+from pinesy._common.validation import BoolArray, check_integer, check_integers, check_rng
 from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -139,7 +139,7 @@ class SudokuSamples:
 
     images: Indices
     digits: Indices
-    valid: npt.NDArray[np.bool_]
+    valid: BoolArray
 
 
 def sudoku_pools(

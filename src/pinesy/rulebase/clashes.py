@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pinesy._common.masks import mask_of, positions
-from pinesy.rules.possibility import BoolArray
+from pinesy._common.validation import BoolArray
 from pinesy.rules.rule import Rule
 
 #: Cells times rules squared up to which all clashing pairs are looked for; beyond, one group is.

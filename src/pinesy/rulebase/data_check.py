@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.validation import BoolArray
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import Rows
 from pinesy.rulebase.clashes import clashing_groups
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
-from pinesy.rules.possibility import BoolArray, Possibility
+from pinesy.rules.possibility import Possibility
 
 #: Contradictory samples that are looked into at a time.
 CHUNK = 4096

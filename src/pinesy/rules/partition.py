@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
-from pinesy._common.validation import shape_of
+from pinesy._common.validation import BoolArray, shape_of
 from pinesy.exceptions import DomainError, ShapeError
 
 
@@ -29,7 +29,7 @@ class Partition:
         The cell of each value.
     """
 
-    signs: npt.NDArray[np.bool_]
+    signs: BoolArray
     cell_of: npt.NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     return Partition(signs, cell_of)
 
 
-def _as_words(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+def _as_words(rows: BoolArray) -> npt.NDArray[np.uint64]:
     """Return rows of bits as rows of numbers in the same order, 64 bits a number."""
     packed = np.packbits(rows, axis=1)
     padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)

@@ -17,8 +17,6 @@ from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.rules.views import distribution_html, draw_distribution
 
-BoolArray = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Possibility:

@@ -19,11 +19,10 @@ from math import prod
 import numpy as np
 
 from pinesy._common.masks import contains, mask_of, mask_table
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import ColumnCircuit
 from pinesy.engine.kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import BoolArray
 from pinesy.rules.rule import Rule
 
 #: The most entries of a table over the classes of a factor's attributes. Rules that would need a
