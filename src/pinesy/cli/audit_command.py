@@ -79,8 +79,7 @@ def audit(
       pinesy audit model.json train.csv --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
-    if output is not None:
-        options.check_output(output, list(WRITERS), [rules, data])
+    options.check_output(output, list(WRITERS), [rules, data])
     how = options.reading(ids, separator, decimal)
     files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
     samples = files.whole(data)

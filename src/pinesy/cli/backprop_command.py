@@ -103,8 +103,7 @@ def backprop(
       pinesy backprop sum.rules train.jsonl --target total --posterior -o fit.jsonl
     """
     form = form or ("table" if output is None and sys.stdout.isatty() else "jsonl")
-    if output is not None:
-        options.check_output(output, [output.suffix], [rules, data])
+    options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
     known = {s.output.name: s.output for s in cascade.order}
     chosen = _chosen(known, target or ())

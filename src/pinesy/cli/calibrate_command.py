@@ -24,9 +24,6 @@ from pinesy.rules.attributes import Attribute
 #: Before the name of an input, that of the column with its true values.
 TRUE = "true "
 
-ModelFile = Annotated[
-    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
-]
 Of = Annotated[
     Literal["inputs", "answers"] | None,
     typer.Option(
@@ -61,7 +58,7 @@ Level = Annotated[
 def calibrate(
     rules: options.RulesFile,
     data: options.SamplesFile,
-    output: ModelFile,
+    output: options.ModelOutput,
     of: Of = None,
     unit: Unit = "sample",
     class_conditional: ByClass = False,

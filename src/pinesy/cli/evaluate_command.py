@@ -75,8 +75,7 @@ def evaluate(
       pinesy evaluate calibrated.json test.csv --level 0.9 --level 0.99
       pinesy evaluate sum.rules softmax.csv --semantics all
     """
-    if output is not None:
-        options.check_output(output, [".html", ".json"], [rules, data])
+    options.check_output(output, [".html", ".json"], [rules, data])
     if group is not None and not level:
         raise typer.BadParameter("groups are told apart by --level", param_hint="--group")
     if semantics:

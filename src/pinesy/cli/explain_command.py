@@ -133,8 +133,7 @@ def explain(
         raise typer.BadParameter("a picture does not show levels", param_hint="--level")
     if everything and limit is not None:
         raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
-    if output is not None:
-        options.check_output(output, [output.suffix], [rules, data])
+    options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
     wanted = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
     proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})

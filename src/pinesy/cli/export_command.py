@@ -48,13 +48,6 @@ GraphSource = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A .rules or .json file, or a .zip with a network.")
 ]
 OnnxFile = Annotated[Path, typer.Option("--output", "-o", help="Write to this .onnx file.")]
-Outputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Infer this attribute (repeatable). By default all that no premise uses.",
-    ),
-]
 Given = Annotated[
     options.TransformName,
     typer.Option(
@@ -150,7 +143,7 @@ def onnx(
     model: GraphSource,
     output: OnnxFile,
     transform: Given = "none",
-    outputs: Outputs = None,
+    outputs: options.Outputs = None,
 ) -> None:
     """Write rules, or network, transformation and rules in one, as a graph of ONNX.
 
@@ -187,8 +180,7 @@ def problog(
       pinesy export problog sum.rules
       pinesy export problog sum.rules --query total -o sum.pl
     """
-    if output is not None:
-        options.check_output(output, [output.suffix], [rules])
+    options.check_output(output, None, [rules])
     text = pinesy.to_problog(load_rules(rules), query=query)
     with open_output(output) as stream:
         stream.write(text)
@@ -204,8 +196,7 @@ def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
     [bold]Examples[/bold]
       pinesy export cnf sum.rules -o sum.cnf
     """
-    if output is not None:
-        options.check_output(output, [output.suffix], [rules])
+    options.check_output(output, None, [rules])
     clauses = pinesy.to_dimacs(load_rules(rules))
     with open_output(output) as stream:
         stream.writelines(f"{line}\n" for line in clauses.lines())

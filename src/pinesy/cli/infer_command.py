@@ -40,8 +40,6 @@ InferFormat = Literal["table", "jsonl", "csv"]
 SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
 FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
-OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
-Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
 
 
 def infer(
@@ -50,7 +48,7 @@ def infer(
     output: options.OutputFile = None,
     form: Form = None,
     transform: options.TransformOption = "none",
-    outputs: Outputs = None,
+    outputs: options.Outputs = None,
     level: Level = None,
     semantics: InferSemantics = "possibilistic",
     batch: options.BatchSize = 10_000,
@@ -103,8 +101,7 @@ def infer(
     """
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
     chosen = options.format_of(form, output, SUFFIXES, default)
-    if output is not None:
-        options.check_output(output, [output.suffix], [rules, data])
+    options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
     if (named := semantics_name(semantics)) != "possibilistic":
         if level is not None:

@@ -18,9 +18,6 @@ from pinesy.learning import LearnedRules, compare_methods, learn_batches
 from pinesy.learning.learn import Method
 from pinesy.model.storage import load_rules
 
-ModelFile = Annotated[
-    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
-]
 Tolerances = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,7 +80,7 @@ Earlier = Annotated[
 def learn(
     rules: options.RulesFile,
     data: options.SamplesFile,
-    output: ModelFile,
+    output: options.ModelOutput,
     method: MethodWord = "exact",
     fixed: Fixed = None,
     compare: Compare = None,

@@ -44,6 +44,11 @@ OutputFile = Annotated[
         help="Write to this file, once it is whole; - for standard output.",
     ),
 ]
+ModelOutput = Annotated[
+    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
+]
+OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
+Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
 ReadSize = Annotated[int, typer.Option("--batch", min=1, help="Samples read at a time.")]
 All = Annotated[bool, typer.Option("--all", help="Shorten nothing.")]
@@ -85,9 +90,13 @@ def format_of(
     return suffixes[output.suffix.lower()]
 
 
-def check_output(output: Path, suffixes: Sequence[str], sources: Sequence[Path | None]) -> None:
-    """Refuse, before any work is done, a file that cannot be the output."""
-    if output.suffix not in suffixes:
+def check_output(
+    output: Path | None, suffixes: Sequence[str] | None, sources: Sequence[Path | None]
+) -> None:
+    """Refuse, before any work is done, a file that cannot be the output; None for any suffix."""
+    if output is None:
+        return
+    if suffixes is not None and output.suffix not in suffixes:
         wanted = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
         raise typer.BadParameter(f"{output} does not end in {wanted}", param_hint="--output")
     try:
