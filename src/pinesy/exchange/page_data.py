@@ -95,20 +95,16 @@ def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
     `propositions`, the distinct ones as (input, subset); `premises`, of each rule the places of
     its own among them; `conclusions`, subsets; `sizes`, of the domains of inputs and output.
     """
-    inputs = {a.name: i for i, a in enumerate(rule_set.inputs)}
-    numbers = NumberedTexts()
+    kind, numbers = rule_set.unit.kind(set()), NumberedTexts()
     premises = tuple(
-        tuple(
-            numbers.number((inputs[p.attribute.name], _hexadecimal(p.mask)))
-            for p in rule.premise.propositions
-        )
-        for rule in rule_set.rules
+        tuple(numbers.number((place, _hexadecimal(mask))) for place, mask in premise)
+        for premise in kind.premises
     )
     return (
         ("propositions", tuple(numbers)),
         ("premises", premises),
-        ("conclusions", tuple(_hexadecimal(rule.conclusion.mask) for rule in rule_set.rules)),
-        ("sizes", tuple(len(a.domain) for a in (*rule_set.inputs, rule_set.output))),
+        ("conclusions", tuple(map(_hexadecimal, kind.conclusions))),
+        ("sizes", (*kind.sizes, kind.output_size)),
     )
 
 

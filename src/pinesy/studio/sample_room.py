@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.pages import data_uri
@@ -19,7 +18,7 @@ from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.studio.question import content_of, image_of, sample_evidence
+from pinesy.studio.question import Image, content_of, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Asked, Session, endpoints
 
@@ -29,7 +28,6 @@ MOST_ROWS, MOST_CELLS = 200, 12
 CELL_VALUES = 3
 #: Outputs whose paths are lit, and how much of each explanation is followed.
 LIT_OUTPUTS, LIT_EACH, LIT_NODES = 8, 3, 200
-Image = npt.NDArray[np.uint8]
 #: Pixels along a side: of the image, and of the digit in it.
 SIDE, DIGIT = 28, 20
 #: Grey levels below it are paper.
