@@ -19,20 +19,41 @@ def numbers(conflict: Conflict) -> list[tuple[str, int]]:
     return [(output, number) for output, number, _ in conflict.rules]
 
 
-def test_bounds_that_cannot_all_be_kept_are_no_contradiction() -> None:
+def test_inputs_are_found_outside_of_bounds_that_cannot_all_be_kept() -> None:
     x = {"a": [1.0, 0.0, 0.0]}
     assert NARROW.infer(x).to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}
-    found = backpropagate(NARROW, x, 0)
+    for actual in (x, None):
+        found = backpropagate(NARROW, actual, 0)
+        assert found.reproduced
+        assert found.inputs["a"].to_dict() == {"x": 1.0, "y": 0.0, "z": 0.0}
+        assert not found.conflicts
+    assert backpropagate(NARROW, x, 0).matches
+
+
+TWO = Attribute("a", ("x", "y"))
+ALWAYS = RuleSet([Iff(TWO.isin([v])).then(B.isin([0])) for v in TWO.domain])
+AFTER = RuleSet([Iff(B.isin([0])).then(Attribute("c", (0, 1)).isin([0]))])
+
+
+@pytest.mark.parametrize(
+    ("rules", "target", "limit", "known"),
+    [
+        (ALWAYS, 1, 100, "and no inputs give the target"),
+        (NARROW, 0, 0, "and the search for other inputs ended at its limit"),
+        (Cascade(ALWAYS, AFTER), 1, 100, "and other inputs were not sought"),
+    ],
+)
+def test_what_is_known_of_other_inputs(
+    rules: RuleSet | Cascade, target: int, limit: int, known: str
+) -> None:
+    found = backpropagate(rules, None, target, limit=limit)
     assert not found.reproduced
-    (conflict,) = found.conflicts
-    assert conflict.message == (
+    assert found.exhausted == (limit == 0)
+    assert found.conflicts[0].message == (
         "the rules leave no value of 'a' possible at 1 (at most 0): their bounds (F^up) cannot all "
-        "be kept; other inputs may still give the target"
+        f"be kept, {known}"
     )
     assert "contradict" not in str(found)
-    assert not found.matches
-    assert found.output_distance == 0.0
-    assert "distance 0, the actual inputs give the target)" in repr(found)
 
 
 @pytest.mark.parametrize(("actual", "told"), [([1.0, 0, 0], True), ([0, 1.0, 0], False)])

@@ -253,8 +253,8 @@ def obstacle(
     """Return why no readings of a clearance, or no values (None), make a value the only winner.
 
     Where another value is always as possible, no inputs at all do. Nor do they where the rules are
-    coherent, for then only degrees of 1 count, and these no clearance changes. Else another
-    clearance may do, and the text says so. Inputs that are not `free` stay as they are.
+    coherent, for then only degrees of 1 count, and these no clearance changes. Else it is known of
+    this clearance only, and the text says so. Inputs that are not `free` stay as they are.
     """
     rival = _always_as_possible(decision, place)
     if rival:
@@ -276,7 +276,7 @@ def obstacle(
     else:
         bound = (
             f"where the other values of an input that is read anew are left at up to "
-            f"{number_text(left)}, {bound}; another clearance may do"
+            f"{number_text(left)}, {bound}; other clearances were not tried"
         )
     return f"{bound} ({held})" if held else bound
 

@@ -213,7 +213,7 @@ def smallest_change(
     ------
     DomainError : the value is not in the domain, or wins already
     UnreachableError : no change of this kind makes it win (the message says why, and whether
-        another clearance may do), or none was found within `effort`
+        that is known for this clearance only), or none was found within `effort`
 
     Examples
     --------

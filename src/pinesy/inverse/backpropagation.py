@@ -23,7 +23,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 
 Distributions = dict[str, Possibility]
-#: Choices of conjuncts that are tried for a sample.
+#: Choices of conjuncts, and of rules, that are tried for a sample.
 LIMIT = 100
 #: Distributions and conflicts that are printed.
 SHOWN = 8
@@ -48,10 +48,14 @@ class Backpropagation:
 
     @cached_property
     def inputs(self) -> Distributions:
-        """The greatest (least specific) target inputs, by name.
+        """The target inputs, by name; those that the targets do not depend on are 1 everywhere.
 
-        They keep the premise degrees of every rule within ``max(F^up, parameter)``; those that the
-        targets do not depend on have degree 1 everywhere.
+        The greatest (least specific) that keep ``rho`` of every rule, and ``lambda`` of every rule
+        with one proposition, within ``max(F^up, parameter)``. A conjunction may exceed it. Where
+        these inputs do not give the `repaired` target, conjuncts are chosen and lowered. If that
+        does not do either, and there is one rule set, all other inputs are searched: then they
+        give it if any do (unless `exhausted`), as great as the rules that were chosen allow, but
+        other rules may exceed their bounds.
         """
         inputs, n = self._pass.inputs, len(self._pass)
         return self._all(
@@ -126,7 +130,7 @@ class Backpropagation:
 
     @property
     def exhausted(self) -> Any:
-        """Whether the search for a choice of conjuncts ended at its limit."""
+        """Whether the search ended at its limit, so that other inputs may give the target."""
         return self._answer(self._pass.exhausted)
 
     @cached_property
@@ -159,11 +163,11 @@ class Backpropagation:
 
     @cached_property
     def matches(self) -> Any:
-        """Whether the actual inputs are target inputs: within the greatest, and they give `O`.
+        """Whether the actual inputs are target inputs: nowhere above `inputs`, and they give `O`.
 
-        For premises of one proposition in a single rule set this means that their premise degrees
-        lie between ``F^down`` and ``F^up`` or the rules' parameters, whichever is higher. Others
-        may give `O` as well: then `output_distance` is 0.
+        For premises of one proposition in a single rule set, where `inputs` keep to the bounds,
+        this means that their premise degrees lie between ``F^down`` and ``F^up`` or the rules'
+        parameters, whichever is higher. Others may give `O` as well: then `output_distance` is 0.
         """
         within = [
             (actual <= self._pass.inputs[name]).all(axis=1)
@@ -298,8 +302,10 @@ def backpropagate(
     may rise to its parameter besides. The greatest inputs that keep all premise degrees within
     ``max(F^up, parameters)`` are inferred from the target by the rules read backwards, set by set
     down to the inputs of the cascade; what they give by inference is compared with the target.
-    These bounds are sufficient, not necessary: where no inputs keep to all of them, others may
-    still give the target.
+    These bounds are sufficient, not necessary. Where no inputs within them are found that give the
+    target, those of a single rule set are searched outside of them, for each value of the output a
+    rule that holds it down: then inputs are found if there are any and `limit` is not hit. For a
+    cascade others are not sought.
 
     Parameters
     ----------
@@ -311,7 +317,8 @@ def backpropagate(
         rules conclude on may have targets. Where there is only one output, its target may come
         alone. Without `evidence`, a sequence of numbers as long as the domain that are not its
         values, or are floats, is one distribution.
-    limit : how many choices of conjuncts are tried for a sample where conjunctions need one
+    limit : how many choices of conjuncts, and how many of rules, are tried for a sample that
+        needs one
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The backward pass of a batch: target inputs in arrays with a row for each sample."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +17,13 @@ from pinesy.inverse.backward_program import (
     rows_of,
     switches_of,
 )
-from pinesy.inverse.conflicts import TracedSample
+from pinesy.inverse.conflicts import TracedSample, Verdict
 from pinesy.inverse.reversal import Arrays, system_of
+from pinesy.inverse.rule_choice import RuleChoice
 from pinesy.rulebase.equations import PremiseSystem
+
+#: The numbers of some samples.
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,10 @@ class BackwardPass:
     program : the programs that find and check them
     targets, inputs : distributions by attribute name
     actual : the actual inputs, if they are known
-    exhausted : whether the search for a choice of conjuncts was ended by its limit
+    exhausted : whether the search was ended by its limit
     choices : the choices of conjuncts, for the samples that need some
+    searched : whether all inputs of a rule set were sought that give the target, not only those
+        within the bounds
     """
 
     program: BackwardProgram
@@ -49,6 +55,7 @@ class BackwardPass:
     actual: ActualSample | None
     exhausted: BoolArray
     choices: Mapping[int, ConjunctChoice] = field(default_factory=dict)
+    searched: bool = False
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -61,7 +68,14 @@ class BackwardPass:
             actual = ActualSample(rows_of(actual.inputs, rows), rows_of(actual.outputs, rows))
         choices = {0: self.choices[row]} if row in self.choices else {}
         targets, inputs = rows_of(self.targets, rows), rows_of(self.inputs, rows)
-        return BackwardPass(self.program, targets, inputs, actual, self.exhausted[rows], choices)
+        return replace(
+            self,
+            targets=targets,
+            inputs=inputs,
+            actual=actual,
+            exhausted=self.exhausted[rows],
+            choices=choices,
+        )
 
     @cached_property
     def inferred(self) -> dict[str, FloatArray]:
@@ -123,7 +137,7 @@ class BackwardPass:
         systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
-    def rows_to_choose(self, output: Inference) -> npt.NDArray[np.intp]:
+    def rows_to_choose(self, output: Inference) -> Rows:
         """Return the samples whose inputs are normalised and leave a conjunction too possible."""
         bounds = self.program.upper_bounds(output)
         if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
@@ -149,7 +163,16 @@ class BackwardPass:
         output = self.program.choose(target, switches_of(self.program, [choice]), trace=True)
         used = {n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()}
         given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
-        return TracedSample(back, {**used, **given}, used, output, choice)
+        return TracedSample(back, {**used, **given}, used, output, choice, self._verdict)
+
+    @property
+    def _verdict(self) -> Verdict:
+        """What is known of other inputs than the first sample's."""
+        if self.solved[0]:
+            return "solved"
+        if self.exhausted[0]:
+            return "limit"
+        return "none" if self.searched else "unknown"
 
     def most_specific(self) -> dict[str, FloatArray]:
         """Return a minimal solution below the greatest inputs, for the first sample.
@@ -198,21 +221,49 @@ def _least(
 def backward_pass(
     program: BackwardProgram, targets: Arrays, actual: ActualSample | None, limit: int
 ) -> BackwardPass:
-    """Infer the greatest inputs of each sample, with at most `limit` choices of conjuncts.
+    """Infer the greatest inputs of each sample, with at most `limit` choices.
 
-    Conjuncts are chosen only where conjunctions keep the inputs from a solution.
+    Conjuncts are chosen only where conjunctions keep the inputs from a solution, and rules, of a
+    single set, where no inputs within the bounds of all of them are one.
     """
     output = program.backward.infer(targets)
     inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
     one = BackwardPass(program, targets, inputs, actual, exhausted)
     rows = one.rows_to_choose(output)
+    if len(rows):
+        one = _with_conjuncts(one, rows, limit)
+    return one if len(program.reversal.sets) > 1 else _with_rules(one, limit)
+
+
+def _with_conjuncts(one: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
+    """Choose conjuncts that are lowered, for some samples."""
+    given = rows_of(one.targets, rows), rows_of(one.reached, rows)
+    known = None if one.actual is None else rows_of(one.actual.inputs, rows)
+    exhausted = one.exhausted.copy()
+    chosen, exhausted[rows] = choose_conjuncts(one.program, *given, known, limit)
+    choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
+    inputs = one.lowered(choices) if choices else one.inputs
+    return replace(one, inputs=inputs, exhausted=exhausted, choices=choices)
+
+
+def _with_rules(one: BackwardPass, limit: int) -> BackwardPass:
+    """Choose rules that hold the values down, for the samples without a solution so far."""
+    rows = np.flatnonzero(~one.solved)
     if not len(rows):
         return one
-    given = rows_of(targets, rows), rows_of(one.reached, rows)
-    known = None if actual is None else rows_of(actual.inputs, rows)
-    chosen, exhausted[rows] = choose_conjuncts(program, *given, known, limit)
-    choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
-    if choices:
-        inputs = one.lowered(choices)
-    return BackwardPass(program, targets, inputs, actual, exhausted, choices)
+    ((name, rule_set),) = one.program.reversal.sets.items()
+    search = RuleChoice(rule_set, one.program.reversal.cascade.compile([name]))
+    actual = None
+    if one.actual is not None:
+        actual = np.hstack([one.actual.inputs[a][rows] for a in search.slices])
+    wanted = rule_set.partition.possibilities(one.reached[name][rows])
+    found, hit = search.find(wanted, actual, limit)
+    inputs = {a: degrees.copy() for a, degrees in one.inputs.items()}
+    for row, x in zip(rows.tolist(), found, strict=True):
+        if x is not None:
+            for a, columns in search.slices.items():
+                inputs[a][row] = x[columns]
+    exhausted = np.zeros(len(one), dtype=bool)
+    exhausted[rows] = hit
+    return replace(one, inputs=inputs, exhausted=exhausted, searched=True)

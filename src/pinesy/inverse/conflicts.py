@@ -7,6 +7,7 @@ here they are named, as docs/backpropagation.md says.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -87,6 +88,16 @@ class Conflict:
         return "\n".join([f"{where}{self.message}", *lines, *more])
 
 
+#: What is known of other inputs than those that were found: they give the repaired target, all were
+#: tried, some were up to a limit, or none.
+Verdict = Literal["solved", "none", "limit", "unknown"]
+OTHERS = {
+    "none": "and no inputs give the target",
+    "limit": "and the search for other inputs ended at its limit",
+    "unknown": "and other inputs were not sought",
+}
+
+
 @dataclass(frozen=True)
 class TracedSample:
     """One sample, with every degree on the way back and forward.
@@ -97,6 +108,7 @@ class TracedSample:
     systems, used : the system [eq:sysOmega] of each rule set; `used` has the repaired targets
     output : the traced output of the program
     choice : the conjuncts that were lowered
+    verdict : what is known of other inputs
     """
 
     back: Reversal
@@ -104,6 +116,7 @@ class TracedSample:
     used: Mapping[str, PremiseSystem]
     output: Trace
     choice: ConjunctChoice
+    verdict: Verdict
 
     def first(self, attribute: Attribute) -> FloatArray:
         """Return the distribution of an attribute."""
@@ -161,6 +174,8 @@ def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
 
 def find_conflicts(traced: TracedSample) -> list[Conflict]:
     """Return the conflicts of one sample, those that come first on the way back first."""
+    if traced.verdict == "solved":  # the repaired target is given
+        return [*_targets(traced)]
     conflicts = [*_targets(traced), *_heights(traced)]
     if not any(c.kind == "height" for c in conflicts):
         conflicts += [*_lower(traced), *_upper(traced), *_reach(traced)]
@@ -211,8 +226,7 @@ def _heights(traced: TracedSample) -> Iterator[Conflict]:
                 traced.binding_rules(attribute.name, range(len(pi))),
                 1.0 - float(pi.max()),
                 f"the rules leave no value of {attribute.name!r} possible at 1 (at most "
-                f"{pi.max():g}): their bounds (F^up) cannot all be kept; other inputs may still "
-                "give the target",
+                f"{pi.max():g}): their bounds (F^up) cannot all be kept, {OTHERS[traced.verdict]}",
             )
 
 
