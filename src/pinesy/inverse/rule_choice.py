@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.program import Program
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.possibility import BoolArray
 from pinesy.rules.propositions import Proposition
 
 #: The columns of the inputs that are lowered together.
