@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of those of PyTorch and others never are.
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio test fuzz lint kernels browser bench reproduce docs setup clean
+.PHONY: demo studio test fuzz supply lint kernels browser bench reproduce docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -52,6 +52,9 @@ fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=1000
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
 	PINESY_SOAK=1000000 $(BIN)/pytest tests/hostile/test_load.py
+
+supply:  ## installs into fresh environments: lowest versions, wheel, sdist, other Pythons; long
+	$(PYTHON) tests/supply.py $(ARGS)
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py

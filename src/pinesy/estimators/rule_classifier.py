@@ -143,14 +143,11 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
         check_classification_targets(labels)
         if sample_weight is None:
             return labels, None
-        weights = _check_sample_weight(
-            sample_weight, first, ensure_non_negative=True, allow_all_zero_weights=True
-        )
-        if not weights.any():
+        if not np.any(np.asarray(sample_weight, dtype=object)):  # versions differ in what they say
             raise TableError(
                 "all weights are 0; Sample weights must contain at least one non-zero number"
             )
-        return labels, weights
+        return labels, _check_sample_weight(sample_weight, first, ensure_non_negative=True)
 
     def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
         kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0

@@ -88,7 +88,7 @@ class OnCluster(InParts):
     def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "OnCluster":
         """Check parts of the samples, each on a worker; empty ones are passed over."""
         parts, tasks = checked_parts(parts), ClusterTasks(client)
-        shared, kinds = tasks.share(cascade), (tuple, list)
+        shared, kinds = tasks.share(cascade), tuple | list
         placed_futures = [
             (where, tasks.submit(batch_of_pair, shared, where, part, kinds, where=where))
             for where, part in tasks.given(parts)
