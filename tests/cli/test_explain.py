@@ -253,7 +253,7 @@ def test_a_margin_that_is_a_bound_says_so(pinesy: Run, tmp_path: Path) -> None:
     )
     line = '{"a": {"1": 1, "0": 0.25}, "b": {"0": 1, "1": 0.5}}'
     shown = pinesy("explain", path, "-", input=line).stdout
-    assert "Margin: at least 0.375." in shown
+    assert "Margin: at least 0.5." in shown
     assert "it may keep it beyond that." in shown
 
 

@@ -144,6 +144,20 @@ def place_data(held: Any) -> dict[str, Any]:
     return {"attribute": name, "place": place, "degree": held.degree}
 
 
+def expected_margins(cascade: Cascade, evidence: Any, output: Attribute) -> dict[str, Any]:
+    """Those of pinesy where each set is coherent; else half of the gap, which is no larger."""
+    found, alone = margin(cascade, evidence, output), input_margins(cascade, evidence, output)
+    exact = all(is_coherent(one) for one in cascade.needed([output.name]))
+    if not exact:
+        degrees = np.sort(cascade.infer(evidence, [output])[output.name].degrees)
+        half = (degrees[-1] - degrees[-2]) / 2 if len(degrees) > 1 else np.inf
+        assert half <= found
+        inputs = cascade.compile([output]).inputs
+        found, alone = half, {a.name: half for a in inputs}
+    pairs = [[*pair] for pair in alone.items()]
+    return {"margin": {"distance": found, "exact": exact}, "alone": pairs}
+
+
 def expected(cascade: Cascade, evidence: Any) -> Iterator[dict[str, Any]]:
     for rule_set in cascade.order:
         output = rule_set.output
@@ -153,11 +167,7 @@ def expected(cascade: Cascade, evidence: Any) -> Iterator[dict[str, Any]]:
             "degrees": found.distribution.degrees.tolist(),
             "necessities": [found.distribution.necessity({v}) for v in output.domain],
             "height": min(found.distribution.degrees.max(), found.graph.sample.coherence),
-            "margin": {
-                "distance": margin(cascade, evidence, output),
-                "exact": is_coherent(cascade, output),
-            },
-            "alone": [[*pair] for pair in input_margins(cascade, evidence, output).items()],
+            **expected_margins(cascade, evidence, output),
             "values": [value_data(cascade, evidence, found.node(output, v)) for v in output.domain],
         }
 

@@ -135,13 +135,64 @@ def test_the_margin_of_one_input(question: Any) -> None:
 @settings(max_examples=60, deadline=None)
 def test_coherence_is_what_all_crisp_inputs_show(question: Any) -> None:
     cascade = question[0]
-    for rule_set in cascade.rule_sets:
-        domains = [np.eye(len(a.domain)) for a in rule_set.inputs]
-        rows = np.array([np.concatenate(one) for one in product(*domains)])
-        crisp = rule_set.infer(rows).degrees.max(axis=1)
-        alone = Cascade(rule_set)
-        event(f"coherent: {bool((crisp == 1.0).all())}")
-        assert is_coherent(alone) == bool((crisp == 1.0).all())
+    for output in (s.output for s in cascade.rule_sets):
+        inputs = cascade.compile([output]).inputs
+        rows = list(product(*(np.eye(len(a.domain)) for a in inputs)))
+        crisp = {a.name: np.array([row[i] for row in rows]) for i, a in enumerate(inputs)}
+        highest = cascade.compile([output]).infer(crisp)[output.name].degrees.max(axis=1)
+        event(f"coherent: {bool((highest == 1.0).all())}")
+        assert is_coherent(cascade, output) == bool((highest == 1.0).all())
+
+
+def test_what_no_inputs_bring_about_does_not_count() -> None:
+    """The second set leaves no value for b = 1 and a = 0, which rules exclude."""
+    rules = parse("""
+        attribute a in {0, 1}
+        attribute b in {0, 1}
+        attribute c in {0, 1}
+        iff a in {1} then b in {1}
+        if b in {1} then c in {1}
+        if a in {0} then c in {0}
+    """)
+    assert not is_coherent(rules["c"])
+    assert is_coherent(rules, "c")
+    assert margin(rules, {"a": [1.0, 0.2]}, "c") == 0.8
+
+
+CLASHING = parse("""
+    attribute a in {0, 1}
+    attribute b in {0, 1}
+    attribute c in {0, 1, 2}
+    if a in {1} then c in {0} [r=0.3]
+    if b in {1} then c in {1} [r=0.6]
+    if a in {0} then c in {0, 1}
+""")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "exact", "alone"),
+    [
+        ([0.9, 1.0], [0.0, 1.0], 0.3, [0.3, 0.9]),
+        ([0.9, 1.0], [0.5, 1.0], 0.2, [0.3, 0.4]),
+        ([0.1, 1.0], [1.0, 0.8], 0.5, [0.9, np.inf]),
+        ([1.0, 0.5], [0.5, 1.0], 0.5, [0.5, 0.5]),
+    ],
+)
+def test_margins_of_rules_that_may_contradict(
+    a: list[float], b: list[float], exact: float, alone: list[float]
+) -> None:
+    """Half of the gap is 0.15, 0.15, 0.35 and 0.2. A little more than the margin and it is over."""
+    sees = {"a": a, "b": b}
+    assert margin(CLASHING, sees) == pytest.approx(exact)
+    found = input_margins(CLASHING, sees)
+    assert [found["a"], found["b"]] == pytest.approx(alone)
+    best = attempts.leaders(CLASHING.infer(sees)["c"])[0]
+    e = Fraction(exact) + HAIR
+    for signs in product([-1, 0, 1], repeat=4):
+        after = {"a": moved(a, e, signs[:2]), "b": moved(b, e, signs[2:])}
+        if not attempts.wins(attempts.infer(CLASHING, after, CLASHING.outputs[0]), best):
+            return
+    raise AssertionError("no move of the margin changes the decision")
 
 
 @given(batches(sizes=(1, 2, 130)))

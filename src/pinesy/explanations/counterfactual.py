@@ -3,9 +3,10 @@
 Margins: how far the degrees of the inputs may move before a decision can change.
 
 Min and max are non-expansive: if no input degree moves by more than `e`, no inferred degree does.
-So a winner that is `g` above the second stays the winner while moves are below ``g / 2``.
+So a winner that is `g` above the second stays the winner while moves are below ``g / 2``, and for
+some longer: see `safe_moves`.
 
-Coherent rules allow more, exactly. There some value always has possibility 1, so the winner can
+Of coherent rules it is known exactly. There some value always has possibility 1, so the winner can
 only be joined or beaten if another value reaches 1; and degrees rise with those of the inputs, so
 the best try with moves of `e` raises every input degree by `e`. Another value `u` reaches 1 iff it
 does so where the degrees from ``1 - e`` on are taken as 1 and all below, parameters below 1 too, as
@@ -38,8 +39,11 @@ from pinesy.explanations.decision import (
     restraints_on,
 )
 from pinesy.explanations.labels import number_texts
+from pinesy.explanations.safe_moves import safe_moves
+from pinesy.explanations.sample import SamplePlan, plan_for
 from pinesy.explanations.smallest_change import Change, change_to
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -185,8 +189,9 @@ def margin(
     While every degree of every input moves by less than the margin (and inputs stay normalised)
     the same value remains the only winner. For coherent rules (see `is_coherent`) it is exact:
     moves of just the margin can make another value as possible, and it is infinite if no inputs
-    can. Else it is a bound: half of the difference between the two highest degrees.
-    A tie has margin 0.
+    can. Else it is a bound, at least half of the difference between the two highest degrees: larger
+    moves may do no harm either. On random small rule bases it was exact in 92 % of cases, and 97 %
+    of what is exact on average (docs/changes.md). A tie has margin 0.
 
     Parameters
     ----------
@@ -215,7 +220,9 @@ def margin(
         reached = np.atleast_2d(hard.infer(evidence, [attribute])[attribute.name].degrees)
         found = _distance_to_one(reached, _reachable(hard, attribute)[None, :], degrees)
     else:
-        found = _half_the_gap(degrees)
+        rows = evidence_rows(cascade, evidence, cascade.compile([attribute]).inputs)
+        x = rows.block(0, rows.n)
+        found = _safe_moves(plan_for(cascade, attribute), x, np.ones(x.shape, dtype=bool), degrees)
     return found if result.is_batch else float(found[0])
 
 
@@ -241,7 +248,11 @@ def input_margins(
     if decision.coherent:
         found = _alone(decision, degrees)
     else:
-        found = np.repeat(_half_the_gap(degrees), len(names))
+        rows = np.repeat(decision.row[None, :], len(names), axis=0)
+        own = np.zeros(rows.shape, dtype=bool)
+        for i, span in enumerate(decision.plan.slices.values()):
+            own[i, span] = True
+        found = _safe_moves(decision.plan, rows, own, np.repeat(degrees, len(names), axis=0))
     order = np.argsort(found, kind="stable")
     return {names[i]: float(found[i]) for i in order}
 
@@ -281,6 +292,13 @@ def _distance_to_one(reached: FloatArray, reachable: BoolArray, degrees: FloatAr
     distance[np.arange(len(degrees)), degrees.argmax(axis=1)] = np.inf
     nearest: FloatArray = distance.min(axis=1)
     return nearest
+
+
+def _safe_moves(
+    plan: SamplePlan, rows: FloatArray, free: BoolArray, degrees: FloatArray
+) -> FloatArray:
+    """Return how far inputs may move where rules may contradict each other: at least half a gap."""
+    return np.maximum(safe_moves(plan, rows, free), _half_the_gap(degrees))
 
 
 def _half_the_gap(degrees: FloatArray) -> FloatArray:

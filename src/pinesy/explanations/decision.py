@@ -12,6 +12,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import DomainError, UnknownAttributeError
+from pinesy.explanations.coherence import is_coherent_output
 from pinesy.explanations.explain import only_output
 from pinesy.explanations.justification import Triplet, attaining
 from pinesy.explanations.labels import number_text
@@ -23,7 +24,6 @@ from pinesy.explanations.sample import (
     plan_for,
     table_of,
 )
-from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -53,9 +53,11 @@ def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
 def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
     """Tell whether the rules behind an output are known to be coherent for all inputs.
 
-    Then for all normalised inputs some value of it has possibility 1. It holds if each rule set
-    leaves some value at 1 for every choice of crisp inputs; False where one does not, or where
-    there are too many cases to look at.
+    Then for all normalised inputs some value of it has possibility 1. That is so iff it is for all
+    crisp inputs; one is looked at for each combination of values that the rules tell apart, if
+    there are at most 100,000 (of large rule bases fewer: ``rows * instructions`` of the program
+    stay below 10^8). With more of them the answer is True if each rule set by itself leaves some
+    value at 1 for all crisp inputs of its own, and False if that is not so, or not known.
 
     Examples
     --------
@@ -64,8 +66,7 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
     True
     """
     cascade = as_cascade(rules)
-    behind = cascade.needed([output_of(cascade, output).name])
-    return factor_graph(cascade).coherent.issuperset([s.output.name for s in behind])
+    return is_coherent_output(cascade, output_of(cascade, output).name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class Decision:
     @cached_property
     def coherent(self) -> bool:
         """Whether some value always reaches 1, so that a value wins if all others stay below."""
-        return factor_graph(self.plan.cascade).coherent.issuperset(self.plan.rule_sets)
+        return is_coherent_output(self.plan.cascade, self.output.name)
 
     @cached_property
     def winners(self) -> tuple[Hashable, ...]:
