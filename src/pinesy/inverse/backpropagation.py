@@ -51,11 +51,9 @@ class Backpropagation:
         """The target inputs, by name; those that the targets do not depend on are 1 everywhere.
 
         The greatest (least specific) that keep ``rho`` of every rule, and ``lambda`` of every rule
-        with one proposition, within ``max(F^up, parameter)``. A conjunction may exceed it. Where
-        these inputs do not give the `repaired` target, conjuncts are chosen and lowered. If that
-        does not do either, and there is one rule set, all other inputs are searched: then they
-        give it if any do (unless `exhausted`), as great as the rules that were chosen allow, but
-        other rules may exceed their bounds.
+        with one proposition (a conjunction may exceed it), within ``max(F^up, parameter)``. Where
+        these do not give the `repaired` target, conjuncts are lowered; if that does not do either,
+        and there is one rule set, inputs outside of the bounds are searched (`backpropagate`).
         """
         inputs, n = self._pass.inputs, len(self._pass)
         return self._all(
@@ -165,9 +163,9 @@ class Backpropagation:
     def matches(self) -> Any:
         """Whether the actual inputs are target inputs: nowhere above `inputs`, and they give `O`.
 
-        For premises of one proposition in a single rule set, where `inputs` keep to the bounds,
-        this means that their premise degrees lie between ``F^down`` and ``F^up`` or the rules'
-        parameters, whichever is higher. Others may give `O` as well: then `output_distance` is 0.
+        For premises of one proposition in a single rule set with `inputs` within the bounds: their
+        premise degrees lie between ``F^down`` and ``F^up`` or the rules' parameters, whichever is
+        higher. Others may give `O` as well: then `output_distance` is 0.
         """
         within = [
             (actual <= self._pass.inputs[name]).all(axis=1)
@@ -302,10 +300,9 @@ def backpropagate(
     may rise to its parameter besides. The greatest inputs that keep all premise degrees within
     ``max(F^up, parameters)`` are inferred from the target by the rules read backwards, set by set
     down to the inputs of the cascade; what they give by inference is compared with the target.
-    These bounds are sufficient, not necessary. Where no inputs within them are found that give the
-    target, those of a single rule set are searched outside of them, for each value of the output a
-    rule that holds it down: then inputs are found if there are any and `limit` is not hit. For a
-    cascade others are not sought.
+    These bounds are sufficient, not necessary: of a single rule set inputs outside of them are
+    searched if need be, and found if there are any and `limit` is not hit; of a cascade they are
+    not (docs/backpropagation.md).
 
     Parameters
     ----------
@@ -317,8 +314,7 @@ def backpropagate(
         rules conclude on may have targets. Where there is only one output, its target may come
         alone. Without `evidence`, a sequence of numbers as long as the domain that are not its
         values, or are floats, is one distribution.
-    limit : how many choices of conjuncts, and how many of rules, are tried for a sample that
-        needs one
+    limit : how many choices of conjuncts, and of rules, are tried for a sample that needs one
 
     Examples
     --------
