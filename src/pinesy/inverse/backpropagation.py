@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_integer, check_sample
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError, DomainError, InconsistentSystemError
-from pinesy.inverse.backward_pass import ActualSample, BackwardPass, backward_pass
+from pinesy.inverse.backward_pass import (
+    ActualSample,
+    BackwardPass,
+    backward_pass,
+    read_actual,
+)
 from pinesy.inverse.backward_program import backward_program
 from pinesy.inverse.conflicts import Conflict, find_conflicts
-from pinesy.inverse.reversal import Arrays, Reversal, output_targets, target_arrays
+from pinesy.inverse.reversal import Arrays, output_targets, target_arrays
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility
@@ -333,20 +336,7 @@ def backpropagate(
     program = backward_program(cascade, tuple(named))
     actual, is_batch = None, None
     if evidence is not None:
-        actual, is_batch = _read_actual(program.reversal, evidence)
+        actual, is_batch = read_actual(program.reversal, evidence)
     n = None if actual is None else len(next(iter(actual.inputs.values())))
     degrees, is_batch = target_arrays(cascade, named, is_batch, n)
     return Backpropagation(backward_pass(program, degrees, actual, limit), is_batch)
-
-
-def _read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool]:
-    """Return the actual inputs, what they give, and whether they are a batch."""
-    rows = evidence_rows(back.cascade, evidence, back.inputs)
-    block = rows.block(0, rows.n)
-    inputs = {name: block[:, columns] for name, columns in column_slices(back.inputs).items()}
-    given: dict[str, Any] = dict(inputs)
-    if not rows.is_batch:  # a list of numbers may be plain values
-        given = {a.name: Possibility(a, inputs[a.name][0]) for a in back.inputs}
-    inferred = back.cascade.infer(given, list(back.targets))  # which refuses what is not normalised
-    outputs = {name: np.atleast_2d(inferred[name].degrees) for name in back.targets}
-    return ActualSample(inputs, outputs), rows.is_batch

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
+from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference, Trace
 from pinesy.inverse.backward_program import (
     BackwardProgram,
@@ -18,9 +20,11 @@ from pinesy.inverse.backward_program import (
     switches_of,
 )
 from pinesy.inverse.conflicts import TracedSample, Verdict
-from pinesy.inverse.reversal import Arrays, system_of
+from pinesy.inverse.reversal import Arrays, Reversal, system_of
 from pinesy.inverse.rule_choice import RuleChoice
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rules.possibility import Possibility
 
 #: The numbers of some samples.
 Rows = npt.NDArray[np.intp]
@@ -216,6 +220,19 @@ def _least(
     rows[:, i] = steps
     good = reaches(rows)
     return float(steps[np.argmax(good)]) if good.any() else now
+
+
+def read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool]:
+    """Return the actual inputs, what they give, and whether they are a batch."""
+    rows = evidence_rows(back.cascade, evidence, back.inputs)
+    block = rows.block(0, rows.n)
+    inputs = {name: block[:, columns] for name, columns in column_slices(back.inputs).items()}
+    given: dict[str, Any] = dict(inputs)
+    if not rows.is_batch:  # a list of numbers may be plain values
+        given = {a.name: Possibility(a, inputs[a.name][0]) for a in back.inputs}
+    inferred = back.cascade.infer(given, list(back.targets))  # which refuses what is not normalised
+    outputs = {name: np.atleast_2d(inferred[name].degrees) for name in back.targets}
+    return ActualSample(inputs, outputs), rows.is_batch
 
 
 def backward_pass(
