@@ -35,6 +35,7 @@ CORE = (
     "rulebase/test_text.py",
     "learning/test_learn.py",
     "learning/test_distributed.py",
+    "learning/test_killed_workers.py",
     "learning/test_audit.py",
     "inverse/test_target_inputs.py",
     "explanations/test_explain.py",
@@ -53,7 +54,7 @@ NEEDS = re.compile(
     r"|RuleClassifier|cluster_help"
 )
 #: Old versions warn about new ones of others: that is not what is tried here.
-SETTINGS = "[pytest]\naddopts = --import-mode=importlib -q --durations=12\npythonpath = tests\n"
+SETTINGS = "[pytest]\naddopts = --import-mode=importlib -q\npythonpath = tests\n"
 PYTHONS = ("python3.12", "python3.13")
 
 
@@ -161,7 +162,7 @@ def try_python(work: Path, python: str) -> None:
     print(f"{python}: not found; are there packages for it?", flush=True)  # noqa: T201
     options = ["--dry-run", "-qq", "--ignore-installed", "--only-binary=:all:"]
     version = ["--python-version", python.removeprefix("python"), "--target", work / "unused"]
-    given = ["--constraint", CONSTRAINTS, f"{built(work, 'wheel')}[all]"]
+    given = ["--constraint", CONSTRAINTS, built(work, "wheel")]
     done(sys.executable, "-m", "pip", "install", *options, *version, *given, cwd=work)
 
 
