@@ -31,7 +31,7 @@ _Way = tuple[FloatArray, Any, float, float]
 
 CLEARANCE = 0.1
 #: The rows that may be inferred, unless the user says how many.
-EFFORT: dict[Mode, int] = {"smallest": 100_000, "fewest": 1_000_000, "values": 1_000_000}
+EFFORT: dict[Mode, int] = {"smallest": 200_000, "fewest": 1_000_000, "values": 1_000_000}
 #: The instructions that these may take, of all rows: of a large program there are fewer rows.
 INSTRUCTIONS = 10**9
 

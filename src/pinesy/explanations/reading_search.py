@@ -8,14 +8,17 @@ It goes depth first, and an input stays as it is before it is read as anything. 
 found is without need: with one taken back it would have been found before. On tree-shaped coherent
 rules such as Addition it does not go back, and takes one inference for each input. Where it would
 have to, it looks ahead from then on: of each input that is still open only those readings remain
-with which the value may win, and the input that has the fewest of them comes next.
+with which the value may win. Inputs that may stay as they are come first, those that clash with the
+fewest others before the rest; then the input that has the fewest readings. If that does not lead to
+an end with half of the effort, it begins again with the input that has the fewest readings always.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -128,32 +131,41 @@ class ReadingSearch:
         A share of the effort that is left may be spent.
         """
         counts = [len(r.within(size)) for r in self.readings]
-        least = self.effort.left * (1.0 - share)
+        least, half = self.effort.left * (1.0 - share), self.effort.left * (1.0 - share / 2)
         free = sorted((i for i, c in enumerate(counts) if c > 1), key=lambda i: counts[i])
         # The sample as it is lies in the envelope, and there the value does not win.
         start: _Branch = False, self._envelope(size), {}, {i: np.arange(counts[i]) for i in free}
-        stack, looks_ahead = [start], False
+        stack, clashes = [start], None
         while stack:
             wins, row, choice, ways = stack.pop()
             if wins:
                 return {i: k for i, k in choice.items() if k > 0}, True
             if self.effort.left <= least:
                 return None, False
-            found = list(self._branches(row, choice, ways, looks_ahead)) if ways else []
+            found = list(self._branches(row, choice, ways, clashes)) if ways else []
             stack += reversed(found)  # the cheapest last
-            if not found and self.decision.coherent and not looks_ahead:
-                stack, looks_ahead = [start], True
+            if not found and self.decision.coherent and clashes is None:
+                stack, clashes = [start], self._clashes(start[1], free)
+            elif clashes and self.effort.left <= half:  # they lead nowhere
+                stack, clashes = [start], {}
         return None, True
 
     def _branches(
-        self, row: FloatArray, choice: Choice, ways: _Open, looks_ahead: bool
+        self, row: FloatArray, choice: Choice, ways: _Open, clashes: Mapping[int, int] | None
     ) -> Iterator[_Branch]:
-        """Yield what becomes of a branch if one more input is decided, the cheapest way first."""
+        """Yield what becomes of a branch if one more input is decided, the cheapest way first.
+
+        With `clashes` it looks ahead. Inputs without a choice come first, then those that may stay,
+        the least doubtful before the others, then those with the fewest ways.
+        """
         i = next(iter(ways))
-        if looks_ahead:
+        if clashes is not None:
             ways = self._still_open(row, choice, ways)
             row = self._bounds(row, ways)[0]
-            i = min(ways, key=lambda i: len(ways[i]))
+            stays = {j: len(own) > 1 and own[0] == 0 and j in clashes for j, own in ways.items()}
+            ranks = {j: (1, clashes[j]) if stays[j] else (2 * (len(own) > 1), len(own))
+                     for j, own in ways.items()}  # fmt: skip
+            i = min(ways, key=lambda j: ranks[j])
         degrees = self._inferred(row, {i: ways[i]})
         left = {j: own for j, own in ways.items() if j != i}
         wins = self._wins(degrees) & (self.decision.coherent or not left)
@@ -164,6 +176,24 @@ class ReadingSearch:
             # Whatever becomes of the others it wins: each gets the first way that is open.
             done = {j: int(own[0]) for j, own in left.items()} if won else {}
             yield won, branch, {**choice, i: k, **done}, left
+
+    def _clashes(self, row: FloatArray, inputs: Sequence[int]) -> dict[int, int]:
+        """Return for each input with how many others it cannot stay as it is at the same time."""
+        pairs = list(combinations(inputs, 2))
+        found = dict.fromkeys(inputs, 0)
+        if len(pairs) > self.effort.left // 8:
+            return found
+        self.effort.spend(len(pairs))
+        size = max(1, CELLS // len(row))
+        for at in range(0, len(pairs), size):
+            some = pairs[at : at + size]
+            rows = self._rows(row, [(i, 0) for i, _ in some])
+            for changed, (_, j) in zip(rows, some, strict=True):
+                changed[self.readings[j].columns] = self.readings[j].degrees[0]
+            for k in np.flatnonzero(~self._open(self.decision.infer(rows))).tolist():
+                for i in some[k]:
+                    found[i] += 1
+        return found
 
     def _still_open(self, row: FloatArray, choice: Choice, ways: _Open) -> _Open:
         """Return the ways of each input with which the value of coherent rules may still win.

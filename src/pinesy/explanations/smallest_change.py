@@ -203,7 +203,7 @@ def smallest_change(
         probability, under the inverse of the antipignistic transformation: what a network would
         have to say
     effort : the rows that may be inferred in all before the search is given up; then the change,
-        if one was found, is not `exact`. By default 100,000 or, where the fewest inputs are
+        if one was found, is not `exact`. By default 200,000 or, where the fewest inputs are
         searched, 1,000,000; of large rule bases fewer, so that ``rows * instructions`` of the
         program stay below 10^9 (some seconds). Changes of more than three inputs are known to be
         of the fewest if their combinations are at most a twentieth of it. If the search is
