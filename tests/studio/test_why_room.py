@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from pinesy import calibrate, explain, parse, why_not
+from pinesy import calibrate, explain, margin, parse, why_not
+from pinesy.explanations import is_coherent
 from pinesy.studio import Session
 from pinesy.studio.question import LIMIT
 from pinesy.studio.session import Work
@@ -24,8 +25,9 @@ def test_the_tree_is_the_librarys(client: TestClient, session: Session) -> None:
         limit=LIMIT
     )
     assert found["values"] == ["no", "yes"]
-    assert found["margin"]["exact"] is False
-    assert found["marginText"].startswith("Margin: at least 0.188.")
+    assert found["margin"]["exact"] is is_coherent(session.work.rules, "sailing")
+    assert found["margin"]["all"] == margin(session.work.rules, evidence, "sailing")
+    assert found["marginText"].startswith("Margin: ")
     assert found["levels"] is None
 
 
