@@ -51,7 +51,7 @@ KILLS ?= 20
 fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 KILLS=100 SEED=7
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
-	PINESY_SOAK=1000000 $(BIN)/pytest tests/hostile/test_load.py
+	PINESY_SOAK=1000000 PINESY_LOADS=5000 $(BIN)/pytest tests/hostile/test_load.py tests/hostile/test_model_archives.py
 
 supply:  ## installs into fresh environments: lowest versions, wheel, sdist, other Pythons; long
 	$(PYTHON) tests/supply.py $(ARGS)

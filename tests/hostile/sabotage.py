@@ -5,6 +5,7 @@ or deleted, a directory made or deleted. From the step on that is asked for, eve
 `Killed`, so that nothing is tidied up, as after SIGKILL; or an error of the system.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from pinesy._common import files
 
 #: Audit events that change the disk; that of `open` only if it is for writing.
 EVENTS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate", "os.link"}
+NETWORK = ("socket.", "urllib.", "http.", "ftplib.", "smtplib.")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -33,12 +35,14 @@ class Sabotage:
     place : steps elsewhere are left alone
     at : the number of the step from which on steps raise `error`; -1 for never
     steps : those that were seen
+    calls : what was asked of the network, which is always refused
     """
 
     place: str
     at: int = -1
     error: Callable[[], BaseException] = Killed
     steps: list[tuple[str, str]] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
 
     def step(self, what: str, path: str) -> None:
         """Note a step, or stop it."""
@@ -52,6 +56,9 @@ _active: list[Sabotage] = []
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if _active and event.startswith(NETWORK):
+        _active[-1].calls.append(event)
+        raise OSError(errno.ENETUNREACH, "the network is asked for")
     if not _active or (event != "open" and event not in EVENTS):
         return
     if event == "open" and not arguments[2] & WRITING:

@@ -1,8 +1,10 @@
 """One model, used from many threads and processes at once: the same bits, and no growth."""
 
+import gc
 import multiprocessing
 import os
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -13,14 +15,16 @@ from pinesy import Cascade, parse
 
 #: `PINESY_SOAK` sets another number.
 SOAK = int(os.environ.get("PINESY_SOAK", "3000"))
+#: Samples inferred at once: so many that threads are in the loops at the same time.
+ROWS = 5000
 
 
 def answers(rules: Cascade, seed: int) -> bytes:
     """Return the degrees that rules infer from random evidence, as bytes."""
     rng = np.random.default_rng(seed)
-    evidence = {a.name: rng.random((40, len(a.domain))) for a in rules.inputs}
+    evidence = {a.name: rng.random((ROWS, len(a.domain))) for a in rules.inputs}
     for degrees in evidence.values():
-        degrees[np.arange(40), rng.integers(0, degrees.shape[1], 40)] = 1.0
+        degrees[np.arange(ROWS), rng.integers(0, degrees.shape[1], ROWS)] = 1.0
     found = rules.infer(evidence)
     return b"".join(found[name].degrees.tobytes() for name in ("total", "size"))
 
@@ -41,13 +45,30 @@ def test_processes_get_the_same_bits(how: str) -> None:
         assert list(pool.map(answers, [rules] * 4, range(4))) == expected
 
 
-def test_single_inferences_leave_nothing_behind() -> None:
-    rules = parse(RULES)
+def growth(work: Callable[[int], object], times: int) -> int:
+    """Return by how many bytes memory grows in the last third of some work."""
     tracemalloc.start()
     sizes = []
-    for _ in range(3):  # what is made once is made in the first third, or the second
-        for i in range(SOAK // 3):
-            rules.infer({"left": i % 4, "right": 2})
+    for third in range(3):  # what is made once is made in the first third, or the second
+        for i in range(times // 3):
+            work(third * times + i)
+        gc.collect()
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sizes[2] - sizes[1] < 20_000
+    return sizes[2] - sizes[1]
+
+
+def test_single_inferences_leave_nothing_behind() -> None:
+    rules = parse(RULES)
+    assert growth(lambda i: rules.infer({"left": i % 4, "right": 2}), SOAK) < 20_000
+
+
+def test_rules_that_are_read_leave_nothing_behind() -> None:
+    """Each time other rules, so that nothing that is kept of them serves again."""
+
+    def read(i: int) -> None:
+        domains = f"attribute a{i} in {{0..99}}\nattribute b in {{0..9}}\nproduct c = a{i} * b\n"
+        output = f"attribute d in {{0, 1}}\niff c where a{i} + b > {i % 90} then d in {{0}}\n"
+        parse(domains + output).infer({"c": {(i % 90, 0): 1.0}})
+
+    assert growth(read, max(60, SOAK // 600)) < 500_000  # caches of small things fill

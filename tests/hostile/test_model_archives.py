@@ -1,6 +1,8 @@
 """Models that are changed while they are read, and archives that nobody's `save` wrote."""
 
 import json
+import multiprocessing
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,12 @@ import pytest
 from messages import raises_saying
 from model.test_neurosymbolic import SUMS, Means, speed, sums, table
 from model.test_storage import content, learned_weather, write
-from pinesy import DataError, PinesyError, load, save
+from pinesy import Cascade, DataError, NeuroSymbolic, PinesyError, load, parse, save
 from pinesy.model import archives
 from pinesy.model.storage import load_rules
+
+#: `PINESY_LOADS` sets another number.
+LOADS = int(os.environ.get("PINESY_LOADS", "60"))
 
 
 def test_a_load_reads_one_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +35,55 @@ def test_a_load_reads_one_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert load(path, {"sky": means, "wind": speed}).rules_ == model.rules_
     assert means.means is not None
     assert load_rules(path) == SUMS
+
+
+class Lens:
+    """A perception with a number, which its file holds."""
+
+    suffix = ".txt"
+
+    def __init__(self, number: int = 0) -> None:
+        self.number = number
+
+    def predict_proba(self, data: Any) -> Any:
+        return data
+
+    def save(self, path: Path) -> None:
+        path.write_text(str(self.number))
+
+    def restore(self, path: Path) -> None:
+        self.number = int(path.read_text())
+
+
+def save_again(path: Path, stopped: Any) -> None:
+    """Save two models in turn, the number of each being in its rules and in its perception."""
+    models = [NeuroSymbolic(Lens(n), numbered(n)) for n in (2, 3)]
+    while not stopped.is_set():
+        for model in models:
+            save(model, path)
+
+
+def numbered(n: int) -> Cascade:
+    return parse(
+        f"attribute a in {{0..{n}}}\nattribute b in {{0, 1}}\nif a in {{0}} then b in {{0}}"
+    )
+
+
+def test_models_that_are_loaded_while_another_process_saves_them(tmp_path: Path) -> None:
+    path, context = tmp_path / "m.zip", multiprocessing.get_context("fork")
+    save(NeuroSymbolic(Lens(2), numbered(2)), path)
+    stopped, found = context.Event(), set()
+    saver = context.Process(target=save_again, args=(path, stopped))
+    saver.start()
+    try:
+        for _ in range(LOADS):
+            model = load(path, lens := Lens())
+            assert len(model.rules.inputs[0].domain) == lens.number + 1
+            found.add(lens.number)
+    finally:
+        stopped.set()
+        saver.join()
+    assert found == {2, 3} or LOADS < 1000
 
 
 def rewritten(path: Path, how: int, members: dict[str, bytes]) -> None:

@@ -77,6 +77,7 @@ def test_killed_at_each_step(tmp_path: Path, name: str) -> None:
     new = path.read_bytes()
     assert new != old
     assert ("open", str(path)) not in seen.steps  # it takes its name once it is whole
+    assert seen.calls == []  # no network
     events = [what for what, _ in seen.steps]
     renamed = len(events) - 1 - events[::-1].index("os.rename")
     assert "fsync" in events[:renamed]
@@ -177,4 +178,5 @@ def test_what_only_reads_writes_nothing(tmp_path: Path, name: str) -> None:
     with sabotaged(Sabotage("/")) as seen:
         code, _ = run(name, words)
     assert code in (0, 1)
+    assert seen.calls == []
     assert [s for s in seen.steps if "__pycache__" not in s[1]] == []

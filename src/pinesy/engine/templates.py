@@ -17,6 +17,8 @@ from pinesy.engine.subsets import SubsetFolds, Subsets
 from pinesy.engine.wide import is_large, is_wide, wide_set
 
 IntArray = npt.NDArray[np.int32]
+#: Values of a domain whose instructions are kept for other rules: they take 100 bytes a value.
+MAX_KEPT = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +89,16 @@ def _work(template: Template) -> int:
     return len(template.args) + 2 * len(template.ops) + sum(size for size in sizes if size > 1)
 
 
-@lru_cache(maxsize=1024)
 def column_template(size: int, masks: tuple[int, ...]) -> Template:
     """Return the instructions from the degrees of a domain's values to those of its subsets.
 
-    The leaves are the `size` values, in order (as parameters, so that they are not united).
+    The leaves are the `size` values, in order (as parameters, so that they are not united). Those
+    of small domains are kept for other rules; those of large ones only with the program.
     """
+    return (_small_template if size <= MAX_KEPT else _column_template)(size, masks)
+
+
+def _column_template(size: int, masks: tuple[int, ...]) -> Template:
     if is_large(len(masks), size):
         subsets, folds = Subsets.of(size, masks), SubsetFolds([], [], size)
         values = folds.lists(MAX, subsets.n_atoms, subsets.atom_of, folds.others)
@@ -103,6 +109,9 @@ def column_template(size: int, masks: tuple[int, ...]) -> Template:
     kept = np.flatnonzero(atoms.any(axis=1))
     nodes = circuit.unions(columns, atom_of.reshape(-1, 1) == kept)
     return emit(circuit, circuit.unions(nodes, atoms[kept]), leaves=columns)
+
+
+_small_template = lru_cache(maxsize=1024)(_column_template)
 
 
 def emit(circuit: Circuit, outputs: Sequence[int], leaves: Sequence[int] = ()) -> Template:
