@@ -23,7 +23,7 @@ def every_set_wide(is_so: bool = True) -> Iterator[None]:
     """Take the way of wide sets for all of them, or for none."""
     limit = wide.WIDE
     wide.WIDE = 0 if is_so else 10**9
-    cached = (templates.rule_template, templates.column_template)
+    cached = (templates.rule_template, templates._small_template)
     try:
         for one in cached:
             one.cache_clear()
