@@ -9,7 +9,7 @@ import pytest
 
 from pinesy import Cascade, RuleSet, parse
 from pinesy.engine.kinds import circuit_of
-from pinesy.engine.templates import column_template, rule_template
+from pinesy.engine.templates import _small_template, rule_template
 from pinesy.engine.wide import wide_set
 from pinesy.rules.partition import partition_of
 
@@ -60,7 +60,7 @@ def test_the_check_sees_what_is_still_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "cached", [circuit_of, wide_set, rule_template, column_template, partition_of]
+    "cached", [circuit_of, wide_set, rule_template, _small_template, partition_of]
 )
 def test_what_rule_sets_of_one_shape_share_is_bounded(cached: Any) -> None:
     assert 0 < cached.cache_parameters()["maxsize"] <= 1024
