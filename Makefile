@@ -48,10 +48,11 @@ test: .venv/.dev  ## lint, then every test (README, docs and examples included),
 FUZZ ?= 20000
 SEED ?= 1
 KILLS ?= 20
+SOAK ?= 200000
 fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 KILLS=100 SEED=7
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
-	PINESY_SOAK=1000000 PINESY_LOADS=5000 $(BIN)/pytest tests/hostile/test_load.py tests/hostile/test_model_archives.py
+	PINESY_SOAK=$(SOAK) PINESY_LOADS=5000 $(BIN)/pytest tests/hostile/test_load.py tests/hostile/test_model_archives.py
 
 supply:  ## installs into fresh environments: lowest versions, wheel, sdist, other Pythons; long
 	$(PYTHON) tests/supply.py $(ARGS)
