@@ -249,7 +249,7 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
-        return mask_of(map(self.position, values))
+        return mask_of([self.position(value) for value in values])
 
     def position(self, value: Hashable) -> int:
         """Return the place of `value` in the domain; raise `DomainError` if it is not there."""
