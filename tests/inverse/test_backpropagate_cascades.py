@@ -64,14 +64,17 @@ def test_targets_that_are_inferred(case: Case, every: bool) -> None:
 @settings(max_examples=40, deadline=None)
 @given(cascades(), st.data())
 def test_any_targets(cascade: Cascade, data: st.DataObject) -> None:
-    """Without choices, the inputs are the least bounds that any rule sets."""
+    """Without choices, the inputs are the least bounds that any rule sets, or all is possible."""
     outputs = [s.output for s in cascade.order]
     chosen = data.draw(st.lists(st.sampled_from(outputs), min_size=1, max_size=3, unique=True))
     targets = {a.name: np.array(data.draw(distributions(len(a.domain)))) for a in chosen}
     found = backpropagate(cascade, None, targets, limit=0)
     check(cascade, found)
     expected = oracle.greatest_without_choices(cascade, exact(found.targets))
-    assert exact(found.inputs) == expected
+    if exact(found.inputs) != expected:  # a solution outside of the bounds that lowers nothing
+        assert len(cascade.order) == 1
+        assert found.solved
+        assert all((pi.degrees == 1.0).all() for pi in found.inputs.values())
 
 
 @settings(max_examples=15, deadline=None)

@@ -263,7 +263,8 @@ def _dependent_rules(signs: BoolArray) -> list[list[int]]:
 def _linked(some: npt.NDArray[np.float32], others: npt.NDArray[np.float32]) -> BoolArray:
     """Tell which of the other rules miss a combination of signs with one of some rules."""
     cells, one, two = len(some), some.sum(axis=0)[:, None], others.sum(axis=0)
-    both = some.T @ others
+    with np.errstate(invalid="ignore"):  # some BLAS libraries compute with what lies beside arrays
+        both = some.T @ others
     missing: BoolArray = (both == 0) & (one > 0) & (two > 0)
     missing |= (both == one) & (one > 0) & (two < cells)
     missing |= (both == two) & (two > 0) & (one < cells)
