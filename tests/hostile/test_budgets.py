@@ -11,7 +11,9 @@ from messages import raises_saying
 from pinesy import Attribute, DomainError, PinesyError, load, parse
 from pinesy._common.masks import mask_of, positions
 from pinesy.engine.linker import subset_key
+from pinesy.rulebase import check
 
+REDUNDANT = "too many cells and rules to look for redundant"
 END = "attribute d in {0, 1}\nattribute e in {0, 1}\niff d in {0} then e in {0}\n"
 
 
@@ -152,4 +154,12 @@ def test_an_output_of_too_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_rules_are_not_compared_in_pairs() -> None:
     lines = "\n".join(f"iff a in {{{i}}} then b in {{{i % 2}}}" for i in range(1001))
     report = parse(f"attribute a in {{0..1000}}\nattribute b in {{0, 1}}\n{lines}").check()
-    assert any("too many cells and rules to look for redundant" in str(f) for f in report.findings)
+    assert any(REDUNDANT in str(f) for f in report.findings)
+
+
+@pytest.mark.parametrize("limit", ["REDUNDANCY_LIMIT", "REDUNDANCY_PAIRS"])
+def test_each_limit_of_the_look_for_redundant_rules(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, limit, 0)
+    assert any(REDUNDANT in str(f) for f in parse(END).check().findings)

@@ -1,6 +1,7 @@
 """Parquet files of a few bytes that would expand to gigabytes."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,15 @@ def test_long_texts_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_wide_rows_are_read_a_few_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_formats, "MAX_EXPANDED", 4096)
     path = written(tmp_path, pa.array([0] * 50), id=pa.array([f"{i:0500}" for i in range(50)]))
+    sizes, read = list[int](), pq.ParquetFile.iter_batches
+
+    def noted(table: Any, size: int, **more: Any) -> Any:
+        sizes.append(size)
+        return read(table, size, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
     (batch,) = read_samples(path, [A])
+    assert 1 <= sizes[0] <= 4096 // 500
     assert [int(text) for text in batch.ids["id"]] == list(range(50))
 
 

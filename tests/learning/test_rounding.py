@@ -41,6 +41,20 @@ def test_a_distance_that_is_the_tolerance_in_decimals_is_not_below_it(rho: float
     assert learn(rules, evidence, targets, tolerance=0.2)["b"].reliable.tolist() == [True]
 
 
+@pytest.mark.parametrize(("rho", "y"), [(0.9, 0.8), (0.8, 0.7), (0.3, 0.2)])
+def test_such_a_sample_changes_nothing_that_others_teach(rho: float, y: float) -> None:
+    a, b = (Attribute(name, [0, 1]) for name in "ab")
+    rules = RuleSet([If(a.isin({1})).then(b.isin({1}))])
+    evidence, targets = {"a": [[rho, 1.0], [0.0, 1.0]]}, {"b": [[y, 1.0], [0.5, 1.0]]}
+    found = learn(rules, evidence, targets, tolerance=0.1)["b"]
+    assert found.reliable.tolist() == [False, True]
+    assert (found.s.tolist(), found.r.tolist(), found.distance) == ([0.0], [0.5], 0.0)
+    both = search_tolerances(
+        rules, evidence, targets, (evidence, targets), candidates=[0.1, 0.2], method="paper"
+    )
+    assert [one.reliable["b"] for one in both.evaluations] == [1, 2]
+
+
 def test_a_tiny_tolerance_keeps_samples_without_any_distance() -> None:
     a, b = (Attribute(name, [0, 1]) for name in "ab")
     rules = RuleSet([If(a.isin({1})).then(b.isin({1}))])

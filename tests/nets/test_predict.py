@@ -114,6 +114,7 @@ def bytes_of(array: Any) -> bytes:
     return stream.getvalue()
 
 
+EVEN = np.full((7, 4), 0.25)
 DAMAGE: dict[str, Any] = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
     "empty": lambda path: path.write_bytes(b""),
@@ -125,10 +126,12 @@ DAMAGE: dict[str, Any] = {
     "no distributions": kept(np.ones((7, 4))),
     "negative": kept(np.tile([1.5, -0.5, 0.0, 0.0], (7, 1))),
     "no numbers": kept(np.full((7, 4), np.nan)),
-    "compressed": lambda path: np.savez_compressed(path, probabilities=np.eye(4)[[0] * 7]),
+    "flat": kept(EVEN.ravel()),
+    "by columns": kept(np.asfortranarray(EVEN)),
+    "compressed": lambda path: np.savez_compressed(path, probabilities=EVEN, seconds=1.0),
     "36 TiB": lambda path: huge(path),
-    "no number": kept(np.ones((7, 1)), seconds=np.ones(2)),
-    "no seconds": lambda path: np.savez(path, probabilities=np.ones((7, 1))),
+    "no number": kept(EVEN, seconds=np.ones(2)),
+    "no seconds": lambda path: np.savez(path, probabilities=EVEN),
     "an array": lambda path: path.write_bytes(bytes_of(np.ones((7, 1)))),
 }
 
