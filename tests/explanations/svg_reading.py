@@ -4,8 +4,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from pinesy._common.box_pictures import Box
-from pinesy._common.text_widths import text_width
+from pinesy._common.box_layout import Box, Font, text_width
 from pinesy.explanations import Explanation
 from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import BoxMaker
@@ -22,7 +21,7 @@ def boxes(root: Box) -> list[Box]:
 
 def shown(explanation: Explanation, **limits: Any) -> list[Box]:
     bounds = {"depth": explanation.depth, "limit": 3, "nodes": 60} | limits
-    return boxes(BoxMaker(Outline(explanation, **bounds)).root())
+    return boxes(BoxMaker(Outline(explanation, **bounds), {}).root())
 
 
 def texts(svg: str) -> list[str]:
@@ -64,13 +63,16 @@ def _outside(part: Any, size: tuple[float, float], x: float, y: float) -> list[s
             continue
         right, bottom = x + left + float(one.get("x", 0)), y + top + float(one.get("y", 0))
         if one.tag == f"{SVG}text":
-            bold = 1.125 if one.get("font-weight") else 1.0
-            right += text_width(one.text or "", float(one.get("font-size", 0))) * bold
+            right += text_width(one.text or "", font_of(one))
         else:
             right, bottom = right + float(one.get("width", 0)), bottom + float(one.get("height", 0))
         if right > size[0] or bottom > size[1]:
             found.append(f"{one.tag}: {one.text}")
     return found
+
+
+def font_of(text: Any) -> Font:
+    return Font(float(text.get("font-size", 0)), bold=text.get("font-weight") == "bold")
 
 
 def apart(one: Any, other: Any) -> bool:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies as make
-from explanations.svg_reading import apart, frames, overflowing
+from explanations.svg_reading import SVG, apart, font_of, frames, overflowing
 from pinesy import Attribute, Cascade, Iff, RuleSet
-from pinesy._common.box_pictures import Box, sketch, tidy
+from pinesy._common.box_layout import Box, Font, shortened, text_width, tidy, wrapped
+from pinesy._common.box_pictures import drawing
 from pinesy._common.markup import escaped
-from pinesy._common.text_widths import shortened, text_width, wrapped
 from pinesy.explanations import explain, picture
 
 
@@ -62,47 +62,49 @@ def test_a_long_chain_is_no_trouble() -> None:
 
 @pytest.mark.parametrize("text", ["a" * 500, "W" * 90, "word " * 100, "日本語" * 60, "long-" * 50])
 def test_long_texts_stay_in_their_boxes(text: str) -> None:
-    drawn = sketch(Box("possible", text, (text,), text))
-    assert drawn.width < 260.0
-    found = ElementTree.fromstring(f"<svg>{drawn.svg}</svg>")
-    for line in found.iter("text"):
-        size, bold = float(line.get("font-size", 0)), line.get("font-weight") == "bold"
-        taken = text_width(line.text or "", size) * (1.125 if bold else 1.0)
-        assert 0.0 < taken <= drawn.width - 16.0 + 1e-9
-    assert found.findtext("title") == text  # which tells the whole
-    assert any((line.text or "").endswith("…") for line in found.iter("text"))
+    svg = drawing(Box("possible", text, (text,), text), "", "")
+    assert overflowing(svg) == []
+    [(left, _, right, _)] = frames(svg)
+    assert right - left < 260.0
+    found = ElementTree.fromstring(svg)
+    for line in found.iter(f"{SVG}text"):
+        assert 0.0 < text_width(line.text or "", font_of(line)) <= right - left - 15.9
+    assert [title.text for title in found.iter(f"{SVG}title")][1] == text  # which tells the whole
+    assert any((line.text or "").endswith("…") for line in found.iter(f"{SVG}text"))
 
 
 def test_widths_are_no_less_than_those_of_a_wide_font() -> None:
     textpath = pytest.importorskip("matplotlib.textpath")
     properties = pytest.importorskip("matplotlib.font_manager").FontProperties
     letters = [chr(c) for c in (*range(33, 127), *range(0xC0, 0x180), *range(0x391, 0x3CA))]
-    for weight, stretch in (("normal", 1.0), ("bold", 1.125)):
+    for weight in ("normal", "bold"):
         font = properties(family="DejaVu Sans", weight=weight)
+        own = Font(font.get_size_in_points(), bold=weight == "bold")
         for letter in filter(str.isprintable, letters):
             width = textpath.text_to_path.get_text_width_height_descent(letter, font, False)[0]
-            assert text_width(letter, font.get_size_in_points()) * stretch >= width, letter
+            assert text_width(letter, own) >= width, letter
 
 
 def test_words_that_stand_in_fonts_never_outgrow_their_measure() -> None:
     textpath = pytest.importorskip("matplotlib.textpath")
     properties = pytest.importorskip("matplotlib.font_manager").FontProperties
     words = ["future-blood-glucose is high", "WWW MMM @@@", "(a_1_1, a_1_2) is (0, 1)", "0.123456"]
-    for weight, stretch in (("normal", 1.0), ("bold", 1.125)):
+    for weight in ("normal", "bold"):
         font = properties(family="DejaVu Sans", weight=weight)
+        own = Font(font.get_size_in_points(), bold=weight == "bold")
         for text in words:
             width = textpath.text_to_path.get_text_width_height_descent(text, font, False)[0]
-            assert text_width(text, font.get_size_in_points()) * stretch >= width
+            assert text_width(text, own) >= width
 
 
 @given(st.text(max_size=60), st.floats(20.0, 300.0), st.integers(1, 4))
 def test_wrapped_lines_fit(text: str, width: float, lines: int) -> None:
-    found = wrapped(text, width, 10.0, lines)
+    found = wrapped(text, width, Font(10.0), lines)
     assert len(found) <= lines
-    assert all(text_width(line, 10.0) <= width or len(line) == 1 for line in found)
+    assert all(text_width(line, Font(10.0)) <= width or len(line) == 1 for line in found)
     if not any(line.endswith("…") for line in found):
         assert "".join("".join(found).split()) == "".join(text.split())
-    assert text_width(shortened(text, width, 10.0), 10.0) <= width
+    assert text_width(shortened(text, width, Font(10.0)), Font(10.0)) <= width
 
 
 @given(st.text(max_size=30))

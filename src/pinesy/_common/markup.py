@@ -18,7 +18,6 @@ LINES, COLUMNS, TEXT = 20, 20, 300
 BLUE, ORANGE = "#0072b2", "#d55e00"
 #: The longest bar, and how thick it is.
 BAR_WIDTH, BAR_HEIGHT = 120, 10
-#: Characters that XML cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: A bar: the value, how possible it is and how certain (None where that cannot be said).
 BarLine = tuple[str, float, float | None]
@@ -48,7 +47,12 @@ def escaped(text: str) -> str:
     >>> escaped('a < "b"\x00')
     'a &lt; &quot;b&quot;�'
     """
-    return html.escape(_FORBIDDEN.sub("\ufffd", text), quote=False).replace('"', "&quot;")
+    return html.escape(without_controls(text), quote=False).replace('"', "&quot;")
+
+
+def without_controls(text: str) -> str:
+    """Return a text, or markup, without the characters that XML cannot hold, not even escaped."""
+    return _FORBIDDEN.sub("\ufffd", text)
 
 
 def _inner(content: str) -> str:

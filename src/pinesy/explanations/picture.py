@@ -1,17 +1,16 @@
-"""The picture of an explanation, a rendering of its outline: which boxes, and where they stand.
-
-It is drawn from left to right, in columns: a box stands in a column to the right of all that lead
-to it, beside the middle of what it leads to, and no two boxes overlap.
-"""
+"""The picture of an explanation, a rendering of its outline: which boxes, and what they say."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pinesy._common.box_pictures import Box, BoxKind, behind, drawing
+import numpy as np
+
+from pinesy._common.box_layout import Bar, Box, BoxKind
+from pinesy._common.box_pictures import drawing
 from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import check_known
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.exceptions import DataError, placed
 from pinesy.explanations.justification import (
     ExplanationNode,
@@ -21,13 +20,14 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import degree_text, listed, number_text
 from pinesy.explanations.outline import Outline, alike
-from pinesy.explanations.svg import TOOLTIP, InputBox, sketches
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
 
 #: What is shown where nothing else is said.
 LIMIT, NODES = 3, 60
+#: Bars of an input; values, propositions and rules that a tooltip shows.
+BARS, TOOLTIP = 4, 20
 LEGEND = (
     "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
     "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
@@ -71,8 +71,7 @@ def picture(
     outline = Outline(explanation, depth, limit, nodes)
     title, text = f"Why {explanation.proposition}", explanation.text(limit=outline.limit)
     uris = _image_uris(explanation, images)
-    boxes = behind(BoxMaker(outline).root())
-    return drawing(sketches(boxes, uris), title, text, LEGEND)
+    return drawing(BoxMaker(outline, uris).root(), title, text, LEGEND)
 
 
 def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
@@ -89,12 +88,17 @@ def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) ->
 
 
 class BoxMaker:
-    """Makes boxes, those of the same values once, nearest to the result first."""
+    """Makes boxes, those of the same values once, nearest to the result first.
 
-    def __init__(self, outline: Outline) -> None:
+    `images` are the addresses of the images of inputs, by name.
+    """
+
+    def __init__(self, outline: Outline, images: Mapping[str, str]) -> None:
         self.outline, self.wording, self.limit = outline, outline.wording, outline.limit
+        self.images = images
         self.boxes: dict[tuple[ExplanationNode, ...], Box] = {}
-        self.inputs: dict[str, InputBox] = {}
+        #: The box of each input, one of its values, and the places of those that count.
+        self.inputs: dict[str, tuple[Box, ExplanationNode, set[int]]] = {}
         self.waiting: list[tuple[ExplanationNode, Box, int]] = []
 
     def root(self) -> Box:
@@ -111,6 +115,8 @@ class BoxMaker:
         self._roots(root, found.rivals, "rival")
         for node, box, level in self.waiting:  # grows on the way
             self._justify(node, box, level)
+        for box, node, marked in self.inputs.values():
+            self._add_bars(box, node, marked)
         return root
 
     def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
@@ -136,18 +142,29 @@ class BoxMaker:
     def _input(self, nodes: Sequence[ExplanationNode]) -> Box:
         """Return the box of an input, made once; note which of its values count."""
         attribute = nodes[0].attribute
-        box = self.inputs.get(attribute.name)
-        if box is None:
-            box = InputBox(
-                "input",
-                self.wording.name(attribute),
-                name=attribute.name,
-                names=self.wording.domain(attribute),
-                distribution=nodes[0].distribution,
-            )
-            self.inputs[attribute.name] = box
-        box.values.update(node.position for node in nodes)
+        if attribute.name not in self.inputs:
+            heading, image = self.wording.name(attribute), self.images.get(attribute.name, "")
+            self.inputs[attribute.name] = Box("input", heading, image=image), nodes[0], set()
+        box, _, marked = self.inputs[attribute.name]
+        marked.update(node.position for node in nodes)
         return box
+
+    def _add_bars(self, box: Box, node: ExplanationNode, marked: set[int]) -> None:
+        """Add the bars of an input: the most possible values, and one that counts."""
+        degrees, names = node.distribution.degrees, self.wording.domain(node.attribute)
+        shown = _shown(degrees, marked)
+        box.bars = [
+            Bar(names[i], d, number_text(d, 2, "<", ">"), i in marked)
+            for i, d in zip(shown, degrees[shown].tolist(), strict=True)
+        ]
+        left = np.delete(degrees, shown)
+        if len(left):
+            most = number_text(float(left.max()), 2, "<", ">")
+            box.rest = f"{len(left)} more, {f'at most {most}' if left.any() else 'impossible'}"
+        above = [i for i in np.argsort(-degrees, kind="stable").tolist() if degrees[i]]
+        texts = [f"{names[i]} {number_text(float(degrees[i]))}" for i in above[:TOOLTIP]]
+        texts += [f"{len(above) - TOOLTIP} more"] * (len(above) > TOOLTIP)
+        box.tooltip = f"{box.heading}: {', '.join(texts)}"
 
     def _justify(self, node: ExplanationNode, box: Box, level: int) -> None:
         found = node.justification
@@ -215,6 +232,16 @@ class BoxMaker:
     def _is_full(self) -> bool:
         most = self.outline.nodes
         return most is not None and len(self.boxes) + len(self.inputs) >= most
+
+
+def _shown(degrees: FloatArray, marked: set[int]) -> list[int]:
+    """Return the places of the most possible values; the last gives way to one that counts."""
+    order = np.argsort(-degrees, kind="stable").tolist()
+    first: list[int] = [i for i in order[:BARS] if degrees[i] > 0.0 or i in marked]
+    missing = [i for i in order if i in marked and i not in first]
+    if missing and not marked.intersection(first):
+        first = [*first[: BARS - 1], missing[0]]
+    return first
 
 
 def _lead(box: Box, child: Box) -> None:

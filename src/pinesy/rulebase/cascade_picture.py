@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pinesy._common.box_pictures import Box, BoxKind, behind, drawing, sketch
+from pinesy._common.box_layout import Box, BoxKind
+from pinesy._common.box_pictures import drawing
 from pinesy._common.markup import Markup, counted, cut, folded, joined, more, tag
 from pinesy.exceptions import DataError
 from pinesy.rules.attributes import Attribute
@@ -92,7 +93,7 @@ def cascade_svg(self: "Cascade", *, nodes: int = NODES) -> str:
     if not isinstance(nodes, int) or nodes < 1:
         raise DataError(f"nodes is {nodes!r:.60}; give how many boxes to draw, 1 or more")
     return drawing(
-        {box: sketch(box) for box in behind(_root(self, nodes))},
+        _root(self, nodes),
         repr(self),
         "The graph of attributes: inputs on the left, results on the right.",
         mirrored=True,
