@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy import Cascade
+from pinesy.engine.circuit import MAXMIN, STORE
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import Derivatives, segments_of
-from pinesy.engine.instructions import MAXMIN, STORE
 from pinesy.problems import addition
 from strategies import cascades, random_batch
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, Cascade, Premise, Program, Proposition, Rule, RuleSet, function, joint
-from pinesy.engine import templates, wide
+from pinesy.engine import kinds, templates
 from pinesy.problems import addition
 from strategies import BatchCase, Case, batches, cases, random_batch
 
@@ -21,17 +21,15 @@ EXAMPLES = settings(max_examples=30, deadline=None)
 @contextmanager
 def every_set_wide(is_so: bool = True) -> Iterator[None]:
     """Take the way of wide sets for all of them, or for none."""
-    limit = wide.WIDE
-    wide.WIDE = 0 if is_so else 10**9
     cached = (templates.rule_template, templates._small_template)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (kinds, templates):
+            patch.setattr(module, "WIDE", 0 if is_so else 10**9)
         for one in cached:
             one.cache_clear()
         yield
-    finally:
-        wide.WIDE = limit
-        for one in cached:
-            one.cache_clear()
+    for one in cached:
+        one.cache_clear()
 
 
 def fresh(cascade: Cascade) -> Cascade:

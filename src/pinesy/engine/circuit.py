@@ -13,7 +13,9 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.validation import BoolArray
 
-MAX, MIN = 0, 1
+#: The operations: MAX and MIN of a list; in programs also the max of mins of pairs, the min of
+#: maxes of pairs (which is 3), and output.
+MAX, MIN, MAXMIN, STORE = 0, 1, 2, 4
 ZERO, ONE = 0, 1
 
 
@@ -51,14 +53,16 @@ class Circuit:
     ----------
     full : the mask of the whole domain of each input attribute
     normalised : whether ``Pi(D_a) = 1`` is known for each of them
+    n_columns : how many parameters to begin with, as `columns`
     """
 
-    def __init__(self, full: Sequence[int], normalised: Sequence[bool]) -> None:
+    def __init__(self, full: Sequence[int], normalised: Sequence[bool], n_columns: int = 0) -> None:
         self.full = tuple(full)
         self.normalised = tuple(normalised)
         self.nodes: list[Node | Facet | Parameter | None] = [None, None]  # ZERO and ONE
         self._known: dict[object, int] = {}
         self._order = _Order(self)
+        self.columns = [self.parameter(index) for index in range(n_columns)]
 
     def facet(self, attribute: int, mask: int) -> int:
         """Return ``Pi(a in A)``: 0 for the empty set, 1 for the domain if it is normalised."""
@@ -71,10 +75,6 @@ class Circuit:
     def parameter(self, index: int) -> int:
         """Return the rule parameter number `index`."""
         return self._leaf(Parameter(index))
-
-    def parameters(self, count: int) -> list[int]:
-        """Return the first rule parameters."""
-        return [self._leaf(Parameter(index)) for index in range(count)]
 
     def premise(self, propositions: Sequence[tuple[int, int]]) -> tuple[int, int]:
         """Return ``lambda = min_j pi(p_j)`` and ``rho = max_j pi(not p_j)`` [eq:pinegpiformulae].
@@ -160,22 +160,30 @@ class Circuit:
             value = self.meet([value, term])
         return value
 
-    def unions(self, atoms: Sequence[int], members: BoolArray) -> list[int]:
-        """Return the max of the atoms in each column of `members` (atoms x subsets).
+    def subsets(self, members: BoolArray, values: Sequence[int]) -> list[int]:
+        """Return the max over each column of `members` (values x subsets), by way of atoms."""
+        marked, inside = atoms(members)
+        return self.unions([self.largest(values, one) for one in marked], inside)
 
-        Subsets that leave out just one atom are joined from prefix and suffix maxima: ``3n`` steps
+    def largest(self, values: Sequence[int], marked: BoolArray) -> int:
+        """Return the max of the values that are marked."""
+        return self.join([values[i] for i in np.flatnonzero(marked).tolist()])
+
+    def unions(self, values: Sequence[int], members: BoolArray) -> list[int]:
+        """Return the max of the values in each column of `members` (values x subsets).
+
+        Subsets that leave out just one value are joined from prefix and suffix maxima: ``3n`` steps
         for all of them in place of ``n^2``.
         """
-        inside = [np.flatnonzero(member).tolist() for member in members.T]
-        gaps = [len(places) == len(atoms) - 1 for places in inside]
-        if sum(gaps) < 3:
-            return [self.join([atoms[i] for i in places]) for places in inside]
-        prefix, suffix = self._running(atoms), self._running(atoms[::-1])[::-1]
+        gaps = np.count_nonzero(members, axis=0) == len(values) - 1
+        if np.count_nonzero(gaps) < 3:
+            return [self.largest(values, member) for member in members.T]
+        prefix, suffix = self._running(values), self._running(values[::-1])[::-1]
         nodes = []
-        for places, is_gap, member in zip(inside, gaps, members.T, strict=True):
+        for member, is_gap in zip(members.T, gaps, strict=True):
             gap = int(np.argmin(member))
-            parts = [prefix[gap], suffix[gap + 1]] if is_gap else [atoms[i] for i in places]
-            nodes.append(self.join(parts))
+            sides = [prefix[gap], suffix[gap + 1]]
+            nodes.append(self.join(sides) if is_gap else self.largest(values, member))
         return nodes
 
     def _running(self, atoms: Sequence[int]) -> list[int]:
@@ -241,6 +249,16 @@ class Circuit:
             and self.facet(leaf.attribute, leaf.mask | masks.get(leaf.attribute, 0)) == ONE
             for term in self._order.terms(content.terms)
         )
+
+
+def atoms(members: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Return which values make up each atom of some subsets, and which subsets it is inside of.
+
+    `members` tells which values (rows) are in which subsets (columns); values in none have no atom.
+    """
+    rows, atom_of = np.unique(members, axis=0, return_inverse=True)
+    inside = np.flatnonzero(rows.any(axis=1))
+    return atom_of.ravel() == inside[:, None], rows[inside]
 
 
 class _Order:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
-from pinesy.engine.circuit import MAX, MIN, ONE, ZERO, Circuit, Node
-from pinesy.engine.instructions import STORE
+from pinesy.engine.circuit import MAX, MIN, ONE, STORE, ZERO, Circuit, Node
 from pinesy.engine.templates import IntArray, Template, emit
 from pinesy.rules.attributes import Attribute
 
@@ -159,8 +158,7 @@ class ColumnCircuit(Circuit):
     """
 
     def __init__(self, n_columns: int) -> None:
-        super().__init__([], [])
-        self.columns = self.parameters(n_columns)
+        super().__init__([], [], n_columns)
         #: The constants other than 0 and 1, by their number.
         self.constants: dict[float, int] = {}
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import BoolArray, FloatArray
+from pinesy.engine.circuit import STORE
 from pinesy.engine.code import Code
-from pinesy.engine.instructions import STORE
 
 Places = npt.NDArray[np.intp]
 Indices = npt.NDArray[np.uint32]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import mask_table
 from pinesy._common.validation import BoolArray
-from pinesy.engine.circuit import ONE, Circuit
+from pinesy.engine.circuit import ONE, Circuit, atoms
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.rule import Rule
@@ -22,6 +22,9 @@ Slices = list[tuple[BoolArray, list[int]]]
 
 #: Rules that are compared with all others at once.
 RULES_AT_A_TIME = 128
+#: Subsets times values from which on they are compiled in arrays, and their expressions are not
+#: compared; the sets of Sudoku gain by comparing, both ways.
+WIDE = 16384
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Kind:
     def _hash(self) -> int:
         # Once: of many large masks it takes long.
         return hash((self.sizes, self.premises, self.conclusions, self.parameters))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is compiled in arrays, because of its many rules and values."""
+        return len(self.premises) * (self.output_size + max(self.sizes)) > WIDE
 
     @property
     def partition(self) -> Partition:
@@ -153,7 +161,7 @@ class KindCircuit(Circuit):
         if key not in self._best:
             values = self._blocks[0][depth - 1]
             if depth == 1:
-                self._best[key] = self.unions(values, table[:, None])[0]
+                self._best[key] = self.largest(values, table)
             else:
                 self._best[key] = self._over_slices(_slices(table), values, self._maximum)
         return self._best[key]
@@ -206,12 +214,10 @@ class KindCircuit(Circuit):
         """Return the max over each table's marked cells, by way of the atoms they share."""
         if not tables:  # of empty subsets nothing remains
             return []
-        flat = np.stack([table.ravel() for table in tables], axis=1)
-        members, atom_of = np.unique(flat, axis=0, return_inverse=True)
-        kept = [i for i, member in enumerate(members) if member.any()]
         shape = tables[0].shape
-        atoms = [self._maximum((atom_of.ravel() == i).reshape(shape)) for i in kept]
-        return self.unions(atoms, members[kept])
+        flat = np.stack([table.ravel() for table in tables], axis=1)
+        marked, inside = atoms(flat)
+        return self.unions([self._maximum(one.reshape(shape)) for one in marked], inside)
 
 
 def _slices(table: BoolArray) -> Slices:

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from pinesy._common.budgets import check_output
 from pinesy._common.console import check_stop
-from pinesy.engine.circuit import MIN, Facet
+from pinesy.engine.circuit import MIN, STORE, Facet
 from pinesy.engine.code import Code, assemble
-from pinesy.engine.instructions import STORE
 from pinesy.engine.kinds import COMPILING, Kind, RuleUnit
 from pinesy.engine.templates import IntArray, Template, column_template, rule_template
 from pinesy.engine.wide import is_always_normalised

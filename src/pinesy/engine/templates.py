@@ -1,7 +1,12 @@
-"""Instructions for one kind of rule set, with places left open for its inputs."""
+"""Instructions for one kind of rule set, with places left open for its inputs.
+
+Which operations get an instruction of their own is decided for all of them at once: one that a
+single instruction of the same operation uses is written into it; a min of two that a single max
+uses becomes a pair of a ``MAXMIN`` (and the other way round).
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 
@@ -9,16 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import Numbers, mask_table
+from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
-from pinesy.engine.folds import Folds
-from pinesy.engine.instructions import LEAF, select_instructions
-from pinesy.engine.kinds import Kind, circuit_of
-from pinesy.engine.subsets import SubsetFolds, Subsets
-from pinesy.engine.wide import is_large, is_wide, wide_set
+from pinesy.engine.folds import Folds, SubsetFolds, Subsets
+from pinesy.engine.kinds import WIDE, Kind, circuit_of
+from pinesy.engine.wide import wide_set
 
 IntArray = npt.NDArray[np.int32]
 #: Values of a domain whose instructions are kept for other rules: they take 100 bytes a value.
 MAX_KEPT = 512
+#: In the place of an operation: none.
+LEAF = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +42,6 @@ class Template:
     starts: IntArray
     outputs: IntArray
 
-    def without_idle_leaves(self) -> "Template":
-        """Return the same instructions without the inputs that none of them uses."""
-        used = np.zeros(2 + len(self.leaves) + len(self.ops), dtype=bool)
-        used[:2], used[2 + len(self.leaves) :] = True, True
-        used[self.args], used[self.outputs] = True, True
-        number = (np.cumsum(used) - 1).astype(np.int32)
-        leaves = tuple(compress(self.leaves, used[2:].tolist()))
-        args, outputs = number[self.args], number[self.outputs]
-        return replace(self, leaves=leaves, args=args, outputs=outputs)
-
 
 @lru_cache(maxsize=1024)
 def rule_template(
@@ -57,7 +53,7 @@ def rule_template(
     height ``Pi*(D_b)`` (1 where it does not count because nobody asks what the set `concludes`);
     and with `degrees`, ``lambda_1, rho_1, lambda_2, ...``.
     """
-    if is_wide(kind):
+    if kind.is_wide:
         return _wide_template(kind, masks, degrees, concludes)
     circuit = circuit_of(kind)
     others = [circuit.height if concludes else ONE]
@@ -74,13 +70,23 @@ def _wide_template(kind: Kind, masks: tuple[int, ...], degrees: bool, concludes:
     outputs = [wide.facets(masks), np.array([wide.height if concludes else ONE])]
     if degrees:
         outputs.append(np.stack([wide.lambdas, wide.rhos], axis=1).ravel())
-    return _folded(wide.folds, wide.leaves, np.concatenate(outputs)).without_idle_leaves()
+    return _folded(wide.folds, wide.leaves, np.concatenate(outputs))
 
 
-def _folded(folds: Folds, leaves: Sequence[Facet | Parameter], outputs: Numbers) -> Template:
-    """Return the instructions for some values of folds, with the leaves that they need."""
-    ops, operands = folds.operations()
-    return selected(tuple(leaves), ops, 2 * np.arange(len(ops) + 1), operands.ravel(), outputs)
+def _folded(
+    folds: Folds, leaves: Sequence[Facet | Parameter], outputs: Numbers, n_fixed: int = 2
+) -> Template:
+    """Return the instructions for some values of folds.
+
+    Leaves that nothing is computed from go, but for those among the first `n_fixed` values.
+    """
+    used = folds.needed(outputs)
+    used[:n_fixed] = True
+    number = np.cumsum(used) - 1
+    ops, operands = (part[used[folds.first :]] for part in folds.operations())
+    needed = tuple(compress(leaves, used[2:].tolist()))
+    starts = 2 * np.arange(len(ops) + 1)
+    return selected(needed, ops, starts, number[operands].ravel(), number[outputs])
 
 
 def _work(template: Template) -> int:
@@ -99,16 +105,14 @@ def column_template(size: int, masks: tuple[int, ...]) -> Template:
 
 
 def _column_template(size: int, masks: tuple[int, ...]) -> Template:
-    if is_large(len(masks), size):
+    if len(masks) * size > WIDE:
         subsets, folds = Subsets.of(size, masks), SubsetFolds([], [], size)
         values = folds.lists(MAX, subsets.n_atoms, subsets.atom_of, folds.others)
-        return _folded(folds, list(map(Parameter, range(size))), folds.measures(subsets, values))
-    circuit = Circuit([], [])
-    columns = circuit.parameters(size)
-    atoms, atom_of = np.unique(mask_table(size, masks), axis=0, return_inverse=True)
-    kept = np.flatnonzero(atoms.any(axis=1))
-    nodes = circuit.unions(columns, atom_of.reshape(-1, 1) == kept)
-    return emit(circuit, circuit.unions(nodes, atoms[kept]), leaves=columns)
+        leaves = list(map(Parameter, range(size)))
+        return _folded(folds, leaves, folds.measures(subsets, values), folds.first)
+    circuit = Circuit([], [], size)
+    maxima = circuit.subsets(mask_table(size, masks), circuit.columns)
+    return emit(circuit, maxima, leaves=circuit.columns)
 
 
 _small_template = lru_cache(maxsize=1024)(_column_template)
@@ -156,10 +160,11 @@ def selected(
 ) -> Template:
     """Return the template of operations, given in numbers of values as in `Template`.
 
-    `starts` and `args` are the operands of the operations, and `outputs` values of them all.
+    `starts` and `args` are the operands of the operations, and `outputs` values of them all, which
+    come from each operation.
     """
     fixed = 2 + len(leaves)
-    made, codes, begins, operands = select_instructions(
+    made, codes, begins, operands = _instructions(
         np.concatenate([np.full(fixed, LEAF), ops]),
         np.concatenate([np.zeros(fixed, dtype=np.int64), starts]),
         args,
@@ -175,3 +180,78 @@ def selected(
         begins.astype(np.int32),
         number[outputs],
     )
+
+
+#: The values that have an instruction, their operations, and the operands as `starts, args`.
+Instructions = tuple[Numbers, Numbers, Numbers, Numbers]
+
+
+def _instructions(ops: Numbers, starts: Numbers, args: Numbers, outputs: Numbers) -> Instructions:
+    """Return the instructions that compute some outputs.
+
+    Parameters
+    ----------
+    ops : for each value MAX, MIN or LEAF; operands have lower numbers than results
+    starts, args : the operands of all values, one list after the other
+    outputs : the values that are wanted
+    """
+    user = np.repeat(np.arange(len(ops)), np.diff(starts))
+    uses = np.bincount(args, minlength=len(ops))
+    uses += 2 * np.bincount(outputs, minlength=len(ops))  # those stay for themselves
+    parent = np.zeros(len(ops), dtype=np.int64)
+    parent[args] = user
+    once = (uses == 1) & (ops != LEAF)
+    inside = once & (ops == ops[parent])
+    root = _roots(np.where(inside, parent, np.arange(len(parent))))
+    outside = ~inside[args]
+    user, operands = root[user[outside]], args[outside]
+    order = np.argsort(user, kind="stable")
+    return _paired(user[order], operands[order], ops, once & ~inside, root[parent])
+
+
+def _roots(parent: Numbers) -> Numbers:
+    """Follow parents to the end."""
+    while True:
+        further = parent[parent]
+        if (further == parent).all():
+            return parent
+        parent = further
+
+
+def _paired(
+    users: Numbers, operands: Numbers, ops: Numbers, once: BoolArray, owner: Numbers
+) -> Instructions:
+    """Make pairs, and return the instructions.
+
+    Parameters
+    ----------
+    users, operands : of each operand its user, those of a user one after the other
+    once : whether a value is used once, and by another operation
+    owner : which user that is
+    """
+    lengths = np.bincount(users, minlength=len(ops))
+    two = once & (lengths == 2)
+    pairs = np.bincount(users[two[operands]], minlength=len(ops))
+    pairing = (lengths - pairs <= 2 * pairs) & (lengths > 0)
+    is_pair = _alternating(two & pairing[owner], owner)
+    made = np.flatnonzero((lengths > 0) & ~is_pair)
+    first = np.cumsum(lengths) - lengths
+    twice = pairing[made]
+    used = operands[~is_pair[users]]
+    doubled = np.repeat(twice, lengths[made])
+    at = first[np.where(is_pair[used], used, 0)]
+    one = np.where(is_pair[used], operands[at], used)
+    two_ = np.where(is_pair[used], operands[np.minimum(at + 1, len(operands) - 1)], used)
+    args = np.stack([one, two_], axis=1)[np.stack([np.ones_like(doubled), doubled], axis=1)]
+    starts = np.cumsum(np.append(0, lengths[made] * (1 + twice)))
+    return made, ops[made] + 2 * twice, starts, args
+
+
+def _alternating(linked: BoolArray, owner: Numbers) -> BoolArray:
+    """Choose values that are written into their owners, never one into a chosen one."""
+    chosen = np.zeros_like(linked)
+    while True:
+        better = linked & ~chosen[owner]
+        if (better == chosen).all():
+            return chosen
+        chosen = better

@@ -6,130 +6,20 @@ positions, and minima and maxima of all but a few come from `Folds`
 (docs/decisions/0010-wide-sets.md). The results are the same numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from pinesy._common.masks import Numbers, distinct_pairs, mask_lists, run_starts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, Facet, Parameter
-from pinesy.engine.folds import Folds
+from pinesy.engine.folds import SubsetFolds, Subsets
 from pinesy.engine.kinds import Kind, circuit_of
-from pinesy.engine.subsets import (
-    MAX_LEFT,
-    Exclusions,
-    Propositions,
-    SubsetFolds,
-    Subsets,
-    exclusions,
-)
 
-#: Rules times values from which on a set is wide; those of Sudoku gain by comparing, both ways.
-WIDE = 16384
-
-
-@dataclass(frozen=True, eq=False)
-class CellTable:
-    """The distinct conclusions of a rule set, each a column: its rules' alphas and betas.
-
-    Attributes
-    ----------
-    alphas : the least alpha of each conclusion's rules
-    least_betas : gives the least beta of each, which is not computed where nobody needs it
-    columns, places : the values that are inside each conclusion, as entries
-    inverted : for each conclusion whether its entries are the values outside
-    blocks : a number for the set of attributes that the premises are about
-    exclusions : which conclusions exclude others
-    size : how many values there are
-    """
-
-    alphas: Numbers
-    least_betas: Callable[[], Numbers]
-    columns: Numbers
-    places: Numbers
-    inverted: BoolArray
-    blocks: Numbers
-    exclusions: Exclusions
-    size: int
-
-    @cached_property
-    def betas(self) -> Numbers:
-        """The least beta of each conclusion's rules."""
-        return self.least_betas()
-
-    def values(self, folds: Folds) -> Numbers:
-        """Return ``min_j (alpha_j or beta_j)`` for each value [eq:redFP], block by block."""
-        n_blocks = int(self.blocks.max()) + 1
-        order = np.lexsort((self.columns, self.blocks[self.columns], self.places))
-        columns, places = self.columns[order], self.places[order]
-        keys = places * n_blocks + self.blocks[columns]
-        starts = run_starts(keys)
-        parts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
-        found = self._few(folds, parts, columns)
-        rest = found[parts] < 0
-        every = np.full(n_blocks, ONE, dtype=np.int64)
-        if rest.any() or len(found) < n_blocks * self.size:
-            found[found < 0], every = self._all(folds, parts[rest], columns[rest])
-        place, block = np.divmod(keys[starts], n_blocks)
-        return self._joined(folds, every, place, block, found)
-
-    def _few(self, folds: Folds, parts: Numbers, columns: Numbers) -> Numbers:
-        """Return the min of parts in which a few terms exclude all others; -1 for the rest."""
-        found = np.full(int(parts[-1]) + 1 if len(parts) else 0, -1, dtype=np.int64)
-        left = self.exclusions.left[columns]
-        order = np.lexsort((left, parts))
-        best = order[run_starts(parts[order])]
-        best = best[left[best] <= MAX_LEFT]
-        number = np.full(len(found), -1, dtype=np.int64)
-        number[parts[best]] = np.arange(len(best))
-        inside = number[parts] >= 0
-        rows, near = self.exclusions.near(columns[best])
-        n = len(self.alphas)
-        own = number[parts[inside]] * n + columns[inside]
-        others = np.setdiff1d(rows * n + near, own)
-        rows, beside = np.divmod(others, n)
-        rows = np.concatenate([own // n, rows])
-        terms = self.alphas[own % n]
-        if len(beside):
-            terms = np.concatenate([terms, self.betas[beside]])
-        found[parts[best]] = folds.lists(MIN, len(best), rows, terms)
-        return found
-
-    def _all(self, folds: Folds, parts: Numbers, columns: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the min of parts over all columns of a block, and that of no entries."""
-        order = np.argsort(self.blocks, kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        listed, others = self.alphas.copy(), self.betas.copy()
-        listed[self.inverted], others[self.inverted] = others[self.inverted], listed[self.inverted]
-        starts = run_starts(parts)
-        numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(parts)))
-        entries = numbers, rank[columns], listed[columns]
-        return folds.forest(MIN, others[order], self.blocks[order], entries)
-
-    def _joined(
-        self, folds: Folds, every: Numbers, places: Numbers, blocks: Numbers, found: Numbers
-    ) -> Numbers:
-        """Return the min over blocks for each value; those with few different parts first."""
-        kinds, _, _ = distinct_pairs(blocks, found)
-        order = np.argsort(np.bincount(kinds, minlength=len(every)), kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        by_place = np.lexsort((rank[blocks], places))
-        entries = places[by_place], rank[blocks][by_place], found[by_place]
-        return folds.over(MIN, every[order], self.size, entries)
-
-
-def is_wide(kind: Kind) -> bool:
-    """Tell whether a set has so many rules and values that its expressions are not compared."""
-    return is_large(len(kind.premises), kind.output_size + max(kind.sizes))
-
-
-def is_large(n_subsets: int, n_values: int) -> bool:
-    """Tell whether so many subsets of so many values are taken in arrays."""
-    return n_subsets * n_values > WIDE
+#: The most conclusions that are looked at one by one, beside those that a value is inside of.
+MAX_LEFT = 6
 
 
 @lru_cache(maxsize=512)
@@ -140,7 +30,7 @@ def wide_set(kind: Kind) -> "WideSet":
 
 def is_always_normalised(kind: Kind) -> bool:
     """Tell whether the result of a kind of rule set is known to be always normalised."""
-    return (wide_set(kind) if is_wide(kind) else circuit_of(kind)).height == ONE
+    return (wide_set(kind) if kind.is_wide else circuit_of(kind)).height == ONE
 
 
 class WideSet:
@@ -149,12 +39,13 @@ class WideSet:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         places: list[dict[int, int]] = [{} for _ in kind.sizes]
-        parts = [
+        propositions = [
             (rule, a, places[a].setdefault(mask, len(places[a])))
             for rule, premise in enumerate(kind.premises)
             for a, mask in premise
         ]
-        self._parts = np.array(parts, dtype=np.int64).T
+        #: Of each proposition its rule, attribute, and the number of its subset of that attribute.
+        self._propositions = np.array(propositions, dtype=np.int64).T
         self._masks = [list(known) for known in places]
         self._subsets = [
             Subsets.of(size, masks) for size, masks in zip(kind.sizes, self._masks, strict=True)
@@ -162,6 +53,10 @@ class WideSet:
         self._open = [index for index, z in enumerate(kind.parameters) if z is None]
         sizes = [subsets.n_atoms for subsets in self._subsets]
         self.folds = SubsetFolds(sizes, kind.normalised, len(self._open))
+        #: The distinct conclusions, each a column of a table of cells, and the column of each rule.
+        self._conclusions = list(dict.fromkeys(kind.conclusions))
+        column = {q: number for number, q in enumerate(self._conclusions)}
+        self._column_of = np.array([column[q] for q in kind.conclusions])
 
     @cached_property
     def leaves(self) -> tuple[Facet | Parameter, ...]:
@@ -172,6 +67,8 @@ class WideSet:
             for mask in subsets.masks(given)
         ]
         return (*atoms, *map(Parameter, self._open))
+
+    # --- premises and parameters ---------------------------------------------------------------
 
     @cached_property
     def lambdas(self) -> Numbers:
@@ -185,68 +82,109 @@ class WideSet:
         return self._degrees(MAX, turned)
 
     def _degrees(self, op: int, subsets: Sequence[Subsets]) -> Numbers:
-        rules, attributes, masks = self._parts
+        rules, attributes, masks = self._propositions
         degrees = np.empty(len(rules), dtype=np.int64)
-        order = np.argsort(attributes, kind="stable")
-        ends = np.cumsum(np.bincount(attributes, minlength=len(subsets)))
-        for a, (one, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
+        for a, one in enumerate(subsets):
+            mine = attributes == a
             degrees[mine] = self.folds.measures(one, self.folds.atoms[a])[masks[mine]]
         return self.folds.lists(op, len(self.kind.premises), rules, degrees)
 
-    def _with_parameters(self, side: int, degrees: Numbers) -> Numbers:
-        """Return ``alpha = max(s, lambda)`` or ``beta = max(r, rho)`` [eq:alphabeta]."""
-        known = self.kind.parameters
-        numbers = np.array([0 if z is None else z for z in known], dtype=np.int64)
+    @cached_property
+    def _alphas(self) -> Numbers:
+        """The least ``alpha = max(s, lambda)`` [eq:alphabeta] of each conclusion's rules."""
+        return self._least(0, self.lambdas)
+
+    @cached_property
+    def _betas(self) -> Numbers:
+        """The least ``beta = max(r, rho)``; not computed where nobody needs it."""
+        return self._least(1, self.rhos)
+
+    def _least(self, side: int, degrees: Numbers) -> Numbers:
+        numbers = np.array([0 if z is None else z for z in self.kind.parameters], dtype=np.int64)
         numbers[self._open] = self.folds.others
-        return self.folds.pairs(MAX, numbers[side::2], degrees)
+        terms = self.folds.pairs(MAX, numbers[side::2], degrees)
+        return self.folds.lists(MIN, len(self._conclusions), self._column_of, terms)
+
+    # --- cells -----------------------------------------------------------------------------------
 
     @cached_property
     def cells(self) -> Numbers:
-        """The expression of ``pi*(u)`` for each value `u` of the output [eq:redFP]."""
-        groups: dict[int, int] = {}
-        column_of = np.array([groups.setdefault(q, len(groups)) for q in self.kind.conclusions])
+        """The expression of ``pi*(u) = min_j (alpha_j or beta_j)`` [eq:redFP] for each value `u`.
 
-        def least(side: int) -> Numbers:
-            degrees = self.rhos if side else self.lambdas
-            terms = self._with_parameters(side, degrees)
-            return self.folds.lists(MIN, len(groups), column_of, terms)
+        Conclusions are taken block by block: those whose premises are about the same attributes.
+        """
+        columns, places, inverted = mask_lists(self.kind.output_size, self._conclusions)
+        blocks = self._blocks
+        n_blocks = int(blocks.max()) + 1
+        _ = self._alphas
+        excluded = self._exclusions(inverted)
+        order = np.lexsort((columns, blocks[columns], places))
+        columns, places = columns[order], places[order]
+        keys = places * n_blocks + blocks[columns]
+        starts = run_starts(keys)
+        parts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
+        minima = self._few(excluded, parts, columns)
+        rest = minima[parts] < 0
+        every = np.full(n_blocks, ONE, dtype=np.int64)
+        if rest.any() or len(minima) < n_blocks * self.kind.output_size:
+            minima[minima < 0], every = self._all(inverted, parts[rest], columns[rest])
+        place, block = np.divmod(keys[starts], n_blocks)
+        return self._joined(every, place, block, minima)
 
-        listed = mask_lists(self.kind.output_size, list(groups))
-        blocks = self._blocks(column_of, len(groups))
-        bad = np.zeros(int(blocks.max()) + 1, dtype=bool)
-        bad[blocks[listed[2]]] = True
-        certain = np.array([z == 0 for z in self.kind.parameters[::2]])
-        excluded = exclusions(self._propositions(), column_of, certain, blocks, bad)
-        size = self.kind.output_size
-        table = CellTable(least(0), partial(least, 1), *listed, blocks, excluded, size)
-        return table.values(self.folds)
-
-    def _blocks(self, column_of: Numbers, n: int) -> Numbers:
-        """Return a number for the set of attributes that each conclusion's premises are about."""
-        rules, attributes, _ = self._parts
-        columns, named, _ = distinct_pairs(column_of[rules], attributes)
-        ends = np.cumsum(np.bincount(columns, minlength=n))
+    @cached_property
+    def _blocks(self) -> Numbers:
+        """A number for the set of attributes that each conclusion's premises are about."""
+        rules, attributes, _ = self._propositions
+        columns, named, _ = distinct_pairs(self._column_of[rules], attributes)
+        ends = np.cumsum(np.bincount(columns, minlength=len(self._conclusions)))
         known: dict[bytes, int] = {}
-        found = [known.setdefault(p.tobytes(), len(known)) for p in np.split(named, ends[:-1])]
-        return np.array(found, dtype=np.int64)
+        sets = [known.setdefault(p.tobytes(), len(known)) for p in np.split(named, ends[:-1])]
+        return np.array(sets, dtype=np.int64)
 
-    def _propositions(self) -> Propositions:
-        """Return the propositions with the subsets and atoms of all attributes numbered through."""
-        rules, attributes, masks = self._parts
-        counts = [len(subsets.inverted) for subsets in self._subsets]
-        first = np.cumsum([0, *counts])
-        lengths = [
-            np.bincount(one.rows, minlength=n) for one, n in zip(self._subsets, counts, strict=True)
-        ]
-        atoms = [mine[one.atoms] for one, mine in zip(self._subsets, self.folds.atoms, strict=True)]
-        return Propositions(
-            rules,
-            attributes,
-            first[attributes] + masks,
-            np.append(0, np.cumsum(np.concatenate(lengths))),
-            np.concatenate(atoms),
-            np.concatenate([subsets.inverted for subsets in self._subsets]),
-        )
+    def _few(self, excluded: "Exclusions", parts: Numbers, columns: Numbers) -> Numbers:
+        """Return the min of parts in which a few terms exclude all others; -1 for the rest."""
+        minima = np.full(int(parts[-1]) + 1 if len(parts) else 0, -1, dtype=np.int64)
+        left = excluded.left[columns]
+        order = np.lexsort((left, parts))
+        best = order[run_starts(parts[order])]
+        best = best[left[best] <= MAX_LEFT]
+        number = np.full(len(minima), -1, dtype=np.int64)
+        number[parts[best]] = np.arange(len(best))
+        inside = number[parts] >= 0
+        rows, near = excluded.near(columns[best])
+        n = len(self._alphas)
+        own = number[parts[inside]] * n + columns[inside]
+        others = np.setdiff1d(rows * n + near, own)
+        rows, beside = np.divmod(others, n)
+        rows = np.concatenate([own // n, rows])
+        terms = self._alphas[own % n]
+        if len(beside):
+            terms = np.concatenate([terms, self._betas[beside]])
+        minima[parts[best]] = self.folds.lists(MIN, len(best), rows, terms)
+        return minima
+
+    def _all(
+        self, inverted: BoolArray, parts: Numbers, columns: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """Return the min of parts over all columns of a block, and that of no entries."""
+        order = np.argsort(self._blocks, kind="stable")
+        listed = np.where(inverted, self._betas, self._alphas)
+        others = np.where(inverted, self._alphas, self._betas)
+        starts = run_starts(parts)
+        numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(parts)))
+        entries = numbers, np.argsort(order)[columns], listed[columns]
+        return self.folds.forest(MIN, others[order], self._blocks[order], entries)
+
+    def _joined(self, every: Numbers, places: Numbers, blocks: Numbers, minima: Numbers) -> Numbers:
+        """Return the min over blocks for each value; those with few different parts first."""
+        distinct, _, _ = distinct_pairs(blocks, minima)
+        order = np.argsort(np.bincount(distinct, minlength=len(every)), kind="stable")
+        rank = np.argsort(order)[blocks]
+        by_place = np.lexsort((rank, places))
+        entries = places[by_place], rank[by_place], minima[by_place]
+        return self.folds.over(MIN, every[order], self.kind.output_size, entries)
+
+    # --- subsets of the output -------------------------------------------------------------------
 
     @cached_property
     def height(self) -> int:
@@ -260,3 +198,105 @@ class WideSet:
         atom_of, values, _ = distinct_pairs(subsets.atom_of, self.cells)
         atoms = self.folds.maxima(subsets.n_atoms, atom_of, values)
         return self.folds.measures(subsets, atoms)
+
+    # --- what premises exclude -------------------------------------------------------------------
+
+    def _exclusions(self, inverted: BoolArray) -> "Exclusions":
+        """Find what premises say of single attributes in few atoms; linear in the lists.
+
+        Blocks on several attributes are left alone, and those with inverted lists: `inverted` tells
+        of each conclusion whether its list is one.
+        """
+        rules, attributes, _ = self._propositions
+        columns, blocks = self._column_of[rules], self._blocks
+        is_inverted, starts, stops, listed = self._atom_lists()
+        bad = np.zeros(int(blocks.max()) + 1, dtype=bool)
+        bad[blocks[inverted]], bad[blocks[columns[is_inverted]]] = True, True
+        pairs = np.unique(np.stack([blocks[columns], attributes]), axis=1)
+        bad |= np.bincount(pairs[0], minlength=len(bad)) > 1
+        good = np.flatnonzero(~bad[blocks[columns]])
+        atoms = listed[ranges(starts[good], stops[good])]
+        owners = np.repeat(columns[good], (stops - starts)[good])
+        n_atoms = int(listed.max(initial=-1)) + 1
+        high_starts = np.append(0, np.cumsum(np.bincount(atoms, minlength=n_atoms)))
+        # alpha is the degree of a premise where s = 0 is known; the shortest list is the best.
+        certain = np.array([z == 0 for z in self.kind.parameters[::2]])
+        low = good[certain[rules[good]]]
+        low = low[np.lexsort(((stops - starts)[low], columns[low]))]
+        low = low[run_starts(columns[low])]
+        lengths = np.zeros(len(blocks) + 1, dtype=np.int64)
+        lengths[1:][columns[low]] = (stops - starts)[low]
+        usable = np.isin(np.arange(len(blocks)), columns[low])
+        return Exclusions(
+            np.cumsum(lengths),
+            listed[ranges(starts[low], stops[low])],
+            high_starts,
+            owners[np.lexsort((owners, atoms))],
+            usable,
+        )
+
+    def _atom_lists(self) -> tuple[BoolArray, Numbers, Numbers, Numbers]:
+        """Return of each proposition whether its list is inverted, and where it begins and ends.
+
+        And the lists of all subsets, the atoms of all attributes numbered through.
+        """
+        _, attributes, masks = self._propositions
+        counts = [len(one.inverted) for one in self._subsets]
+        subset = np.cumsum([0, *counts])[attributes] + masks
+        lengths = [
+            np.bincount(one.rows, minlength=n) for one, n in zip(self._subsets, counts, strict=True)
+        ]
+        atoms = [mine[one.atoms] for one, mine in zip(self._subsets, self.folds.atoms, strict=True)]
+        ends = np.append(0, np.cumsum(np.concatenate(lengths)))
+        inverted = np.concatenate([one.inverted for one in self._subsets])
+        return inverted[subset], ends[subset], ends[subset + 1], np.concatenate(atoms)
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusions:
+    """Which conclusions exclude which, because of what their premises say of one attribute.
+
+    If ``alpha_g <= Pi(a in A)`` and ``beta_h >= Pi(a not in P)``, and `A` and `P` have no value in
+    common, then ``alpha_g <= beta_h``: beside the first, the second one does not count.
+
+    Attributes
+    ----------
+    low_starts, low_atoms : for each conclusion the atoms of `A`, one list after the other
+    high_starts, high_columns : for each atom the conclusions whose `P` it is in, likewise
+    usable : whether a conclusion has such an `A`, and all that have premises on `a` such a `P`
+    """
+
+    low_starts: Numbers
+    low_atoms: Numbers
+    high_starts: Numbers
+    high_columns: Numbers
+    usable: BoolArray
+
+    @cached_property
+    def left(self) -> Numbers:
+        """For each conclusion how many others it may not exclude, at most; many if not usable."""
+        near = np.diff(self.high_starts)[self.low_atoms]
+        sums = np.append(0, np.cumsum(near))
+        left = sums[self.low_starts[1:]] - sums[self.low_starts[:-1]]
+        return np.where(self.usable, left, MAX_LEFT + 1)
+
+    def near(self, columns: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the conclusions that each of some does not exclude, as rows and columns."""
+        starts, stops = self.low_starts[columns], self.low_starts[columns + 1]
+        atoms = self.low_atoms[ranges(starts, stops)]
+        rows = np.repeat(np.arange(len(columns)), stops - starts)
+        starts, stops = self.high_starts[atoms], self.high_starts[atoms + 1]
+        return np.repeat(rows, stops - starts), self.high_columns[ranges(starts, stops)]
+
+
+def ranges(starts: Numbers, stops: Numbers) -> Numbers:
+    """Return the numbers from each start to its stop, one range after the other.
+
+    Examples
+    --------
+    >>> ranges(np.array([3, 9]), np.array([5, 10])).tolist()
+    [3, 4, 9]
+    """
+    lengths = stops - starts
+    offsets = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    return offsets + np.arange(len(offsets))

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.circuit import MAX
+from pinesy.engine.circuit import MAX, MAXMIN, STORE
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import operand_values
-from pinesy.engine.instructions import MAXMIN, STORE
 from pinesy.exchange.onnx_graph import OnnxGraph
 
 Numbers = npt.NDArray[np.int64]
