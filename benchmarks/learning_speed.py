@@ -18,9 +18,9 @@ from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
-from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import Measured
+from pinesy.learning.stages import CascadeStages, SetsSoFar
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
 from pinesy.rulebase.targets import Target

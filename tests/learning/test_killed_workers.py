@@ -13,7 +13,7 @@ from learning.oracle_help import DIAMOND, SKIP, bits, random_samples
 from messages import raises_saying
 from pinesy import learn
 from pinesy.exceptions import DataError
-from pinesy.learning import cluster as module
+from pinesy.learning import distributed_work as module
 from pinesy.learning import infer_distributed, learn_distributed
 
 

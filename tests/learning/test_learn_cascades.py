@@ -23,7 +23,7 @@ from learning.oracle_help import (
 )
 from messages import raises_saying
 from pinesy import Cascade, CascadeError, learn
-from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
+from pinesy.learning.stages import CascadeStages, SetsSoFar
 from strategies import LearningProblem
 
 # --- shapes ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, learn
-from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
+from pinesy.learning.stages import CascadeStages, SetsSoFar
 
 A = [Attribute(f"a_{i}", [0, 1]) for i in range(121)]
 

@@ -2,21 +2,20 @@
 
 from pinesy.learning.batches import learn_batches, learn_more
 from pinesy.learning.blame import Blame, SetAudit
-from pinesy.learning.cluster import learn_distributed
 from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
 from pinesy.learning.decision_report import DecisionReport, evaluate
 from pinesy.learning.distributed_work import (
     audit_distributed,
     evaluate_distributed,
     infer_distributed,
+    learn_distributed,
 )
-from pinesy.learning.estimates import ParameterEstimate, SetEstimate
+from pinesy.learning.estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.reliability import Audit, audit
-from pinesy.learning.rule_counts import RuleCounts
 from pinesy.learning.tolerance_search import candidate_tolerances, search_tolerances
 
 __all__ = [

@@ -10,19 +10,16 @@ from typing import Any, Literal, TypeVar, overload
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.estimates import ParameterEstimate
-from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate
+from pinesy.learning.estimates import ParameterEstimate, RuleCounts
+from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate, learn_by
 from pinesy.learning.learning_arguments import (
     Rules,
     Tolerance,
     batch_of_pair,
     check_targeted,
-    fixed_parameters,
-    resolve,
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary
-from pinesy.learning.rule_counts import RuleCounts
 from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.learning.stages import Samples, learn_from
 from pinesy.rulebase.cascade import Cascade
@@ -81,7 +78,6 @@ def learn_batches(
 class InParts(Samples):
     """Samples in parts: what a pass gives of each of them is merged."""
 
-    targeted: list[str]
     _stage: Any
 
     def begin(self, stage: Stage) -> "InParts":
@@ -91,17 +87,17 @@ class InParts(Samples):
 
     def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Do the first pass."""
-        return self._merged(Measured.summaries, _merged_summaries, tolerances)
+        return self._merged(Measured.summaries, tolerances)
 
     def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Do the second pass."""
-        return self._merged(Measured.stacked, _larger_distances, tolerances, fronts)
+        return self._merged(Measured.stacked, tolerances, fronts)
 
     def counts(self) -> dict[str, RuleCounts]:
         """Count in one pass."""
-        return self._merged(Measured.counts, _added_counts)
+        return self._merged(Measured.counts)
 
-    def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
+    def _merged(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
         """Call a method for what is measured of each part, and merge what it returns."""
         raise NotImplementedError
 
@@ -120,10 +116,7 @@ def learn_parts(
         raise DataError(
             "method 'gradient' needs all samples in memory; take learn, or method 'counts'"
         )
-    held = fixed_parameters(fixed, cascade, samples.targeted)
-    if method == "counts":
-        return estimate(cascade, samples, samples.targeted, method, smoothing, held)
-    return learn_from(cascade, samples, resolve(tolerance, samples.targeted), held)
+    return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
 
 
 class Streamed(InParts):
@@ -150,10 +143,9 @@ class Streamed(InParts):
             return
         raise DataError("there are no batches to learn from")
 
-    def _merged(self, method: Callable[..., T], merge: Callable[[T, T], T], *given: Any) -> T:
-        what = "distances" if method is Measured.stacked else "fronts"
-        what = "counts" if method is Measured.counts else what
-        return reduce(merge, (method(measured, *given) for measured in self._measured(what)))
+    def _merged(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        what = {"summaries": "fronts", "stacked": "distances"}.get(method.__name__, "counts")
+        return reduce(merged, (method(measured, *given) for measured in self._measured(what)))
 
     def _measured(self, what: str) -> Iterator[Measured]:
         """Yield the measures of each batch; the number of samples must be that of other passes."""
@@ -182,23 +174,15 @@ class Streamed(InParts):
         self.total = n
 
 
-def _merged_summaries(
-    one: Mapping[str, SampleSummary], other: Mapping[str, SampleSummary]
-) -> dict[str, SampleSummary]:
-    """Return the summaries of two parts of the samples together, for each rule set."""
-    return {name: summary.merge(other[name]) for name, summary in one.items()}
+def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what two parts of the samples give together, for each rule set.
 
-
-def _larger_distances(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """Return the distance of the stacked system of two parts of the samples: the larger one."""
-    return {name: max(distance, other[name]) for name, distance in one.items()}
-
-
-def _added_counts(
-    one: Mapping[str, RuleCounts], other: Mapping[str, RuleCounts]
-) -> dict[str, RuleCounts]:
-    """Return the counts of two parts of the samples together, for each rule set."""
-    return {name: counts.merge(other[name]) for name, counts in one.items()}
+    Of the distances of stacked systems that is the larger one.
+    """
+    return {
+        name: max(given, other[name]) if isinstance(given, float) else given.merge(other[name])
+        for name, given in one.items()
+    }
 
 
 @overload
@@ -256,8 +240,7 @@ def learn_more(
     extended = Extended(previous, new, old)
     fixed = {name: one.fixed for name, one in previous.sets.items() if one.fixed is not None}
     if isinstance(previous, ParameterEstimate):
-        how = previous.method, previous.smoothing
-        return estimate(cascade, extended, new.targeted, *how, fixed)
+        return estimate(cascade, extended, previous.method, previous.smoothing, fixed)
     tolerances = {name: one.tolerance for name, one in previous.sets.items()}
     return learn_from(cascade, extended, tolerances, fixed)
 
@@ -266,6 +249,7 @@ class Extended(Samples):
     """New samples, and the summaries of earlier ones wherever these are still valid."""
 
     def __init__(self, previous: Any, new: Streamed, old: Streamed | None) -> None:
+        self.targeted = new.targeted
         self._previous = previous
         self._new = new
         self._old = old
@@ -280,23 +264,25 @@ class Extended(Samples):
 
     def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
         """Merge the summaries of the new samples with those of the earlier ones."""
-        found = self._new.summaries(tolerances)
         before = {name: one.summary for name, one in self._previous.sets.items()}
-        stale = [name for name in found if name in self._changed]
-        again = self._reread(stale, CHANGED, lambda old: old.summaries(tolerances))
-        return _merged_summaries(found, before | {name: again[name] for name in stale})
+        return self._added(before, lambda samples: samples.summaries(tolerances))
 
     def counts(self) -> dict[str, RuleCounts]:
         """Add the counts of the new samples to those of the earlier ones."""
-        found = self._new.counts()
         before = {name: one.counts for name, one in self._previous.sets.items()}
-        stale = [name for name in found if name in self._changed]
-        again = self._reread(stale, CHANGED, lambda old: old.counts())
-        return _added_counts(found, before | {name: again[name] for name in stale})
+        return self._added(before, lambda samples: samples.counts())
+
+    def _added(
+        self, before: dict[str, T], read: Callable[[Streamed], dict[str, T]]
+    ) -> dict[str, T]:
+        """Read the new samples, and the earlier ones for sets whose premises have changed."""
+        new = read(self._new)
+        stale = [name for name in new if name in self._changed]
+        return merged(new, before | self._reread(stale, CHANGED, read))
 
     def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the larger of the distances of the new samples' rows and of the earlier ones'."""
-        found = self._new.stacked(tolerances, fronts)
+        new = self._new.stacked(tolerances, fronts)
         before = {name: self._previous.sets[name] for name in fronts}
         grown = {
             name: front
@@ -305,7 +291,7 @@ class Extended(Samples):
         }
         why = "the new samples have made their fronts grow"
         again = self._reread(grown, why, lambda old: old.stacked(tolerances, grown))
-        return _larger_distances(found, {n: one.distance for n, one in before.items()} | again)
+        return merged(new, {name: one.distance for name, one in before.items()} | again)
 
     def _reread(
         self, names: Collection[str], why: str, read: Callable[[Streamed], dict[str, T]]
@@ -318,10 +304,10 @@ class Extended(Samples):
                 f"the earlier samples must be read again for {', '.join(names)}, because {why}; "
                 "give them as earlier=..."
             )
-        found, before = read(self._old), self._previous.samples
+        again, before = read(self._old), self._previous.samples
         if self._old.total != before:
             raise DataError(
                 f"the earlier batches hold {self._old.total} samples, but {before} were learned "
                 "from before; give the same ones"
             )
-        return found
+        return {name: again[name] for name in names}

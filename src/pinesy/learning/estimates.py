@@ -1,20 +1,139 @@
-"""What learning by counts or by gradients gives: parameters that survive noise."""
+"""Parameters that survive noise: how often rules hold, and what counts or gradients give.
+
+For a rule ``if p then q`` the exceptions to it and to its converse are estimated from weighted
+counts of samples [docs/noisy-data.md]:
+
+``r = min(1, 2 P(not q | p))`` and ``s = min(1, 2 P(q | not p))``,
+
+the antipignistic transforms of two-valued distributions. A sample counts for `p` by
+``1 - rho``, how certainly the premise holds, and against it by ``1 - lambda``.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, joined, tag
 from pinesy._common.validation import FloatArray
-from pinesy.learning.learning_result import LearnedCascade
-from pinesy.learning.rule_counts import RuleCounts
-from pinesy.rulebase.equations import interleave
+from pinesy.learning.learning_result import LearnedCascade, LearnedSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.partition import Partition
+
+Counts = npt.NDArray[np.int64]
+#: Weights are counted in this unit, so that sums are exact whatever the order and the batches.
+UNIT = 2.0**-20
+#: Estimated parameters have this many decimals; the data do not tell more.
+DECIMALS = 4
+#: The head of the printed table, and the rules that it shows.
+HEAD = ("set", "if", "holds for", "then right", "s", "r")
+SHOWN = 40
+
+
+@dataclass(frozen=True, eq=False)
+class RuleCounts:
+    """How often the rules of a set hold.
+
+    Attributes
+    ----------
+    samples : how many there were
+    units : int array (n_rules, 4)
+        Of each rule the weights of the samples with ``p, q``; ``p, not q``; ``not p, q`` and
+        ``not p, not q``, in units of 2^-20.
+    """
+
+    samples: int
+    units: Counts
+
+    def merge(self, other: "RuleCounts") -> "RuleCounts":
+        """Return the counts of the samples of both."""
+        return RuleCounts(self.samples + other.samples, self.units + other.units)
+
+    @property
+    def weights(self) -> FloatArray:
+        """The counts as numbers of samples."""
+        return np.asarray(self.units * UNIT, dtype=np.float64)
+
+    def parameters(self, smoothing: float) -> FloatArray:
+        """Return ``s_1, r_1, s_2, ...``.
+
+        Probabilities are smoothed: ``P(not q | p) = (#(p, not q) + m/2) / (#p + m)``. A rule whose
+        premise never held gets ``r = 1``: it says nothing. Rounded to four decimals.
+        """
+        p_q, p_not_q, not_p_q, not_p_not_q = self.weights.T
+        s = _exceptions(not_p_q, not_p_not_q, smoothing)
+        r = _exceptions(p_not_q, p_q, smoothing)
+        return np.stack([s, r], axis=1).ravel().round(DECIMALS)
+
+
+def _exceptions(against: FloatArray, for_it: FloatArray, smoothing: float) -> FloatArray:
+    """Return ``min(1, 2 P)`` of the exceptions among all; 1 where nothing was counted."""
+    total = against + for_it + smoothing
+    share = np.divide(
+        against + 0.5 * smoothing, total, out=np.full(len(total), 0.5), where=total > 0
+    )
+    return np.asarray(np.minimum(2.0 * share, 1.0))
+
+
+def rule_counts(
+    degrees: FloatArray, partition: Partition, target: Target, weights: FloatArray | None
+) -> RuleCounts:
+    """Count how often the rules of a set hold in some samples.
+
+    Parameters
+    ----------
+    degrees : array (2n, n_samples) of ``lambda_1, rho_1, lambda_2, ...``
+    weights : of the samples, or None if each counts once
+    """
+    n = degrees.shape[1]
+    each = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
+    holds = _units((1.0 - degrees[1::2]) * each)
+    fails = _units((1.0 - degrees[0::2]) * each)
+    if target.is_graded:
+        return RuleCounts(n, _by_degrees(holds, fails, partition, target.degrees))
+    return RuleCounts(n, _by_cells(holds, fails, partition, partition.cell_of[target.labels]))
+
+
+def _units(weights: FloatArray) -> Counts:
+    return np.rint(weights).astype(np.int64)
+
+
+def _by_cells(
+    holds: Counts, fails: Counts, partition: Partition, cells: npt.NDArray[np.intp]
+) -> Counts:
+    """Count where each sample has one value: the weights of each cell's samples first."""
+    order = np.argsort(cells, kind="stable")
+    present, starts = np.unique(cells[order], return_index=True)
+    inside = partition.signs[present].T
+    columns = []
+    for weights in (holds, fails):
+        of_cells = np.add.reduceat(weights[:, order], starts, axis=1)
+        columns += [(of_cells * inside).sum(axis=1), (of_cells * ~inside).sum(axis=1)]
+    return np.stack(columns, axis=1)
+
+
+def _by_degrees(holds: Counts, fails: Counts, partition: Partition, degrees: FloatArray) -> Counts:
+    """Count where samples have distributions: shared out as the probability of the conclusion.
+
+    It is that of the antipignistic transformation of ``(Pi(q), Pi(not q))``: where one of them is
+    1, the other has half its possibility as its probability.
+    """
+    cells = partition.possibilities(degrees)
+    counts = np.empty((len(holds), 4), dtype=np.int64)
+    for j, inside in enumerate(partition.signs.T):
+        of_q = cells[:, inside].max(axis=1, initial=0.0)
+        of_not_q = cells[:, ~inside].max(axis=1, initial=0.0)
+        probability = 0.5 + 0.5 * (of_q - of_not_q) / np.maximum(of_q, of_not_q)
+        for column, weights in ((0, holds[j]), (2, fails[j])):
+            with_q = _units(weights * probability)
+            counts[j, column : column + 2] = with_q.sum(), (weights - with_q).sum()
+    return counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetEstimate:
+class SetEstimate(LearnedSet):
     """The parameters of one rule set, and how often its rules hold.
 
     Attributes
@@ -26,17 +145,9 @@ class SetEstimate:
     losses : for gradients, the log loss at the start and at the end; else empty
     """
 
-    name: str
-    s: FloatArray
-    r: FloatArray
     counts: RuleCounts
     fixed: FloatArray | None = None
     losses: tuple[float, ...] = ()
-
-    @property
-    def parameters(self) -> FloatArray:
-        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
-        return interleave(self.s, self.r)
 
     @property
     def support(self) -> FloatArray:
@@ -72,22 +183,13 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
 
     def to_frame(self) -> Any:
         """Return the result as a pandas DataFrame, a row for each rule."""
-        return data_frame([row for one in self.sets.values() for row in self._rows(one)])
+        return data_frame(self._rows())
 
-    def _rows(self, one: SetEstimate) -> list[dict[str, Any]]:
-        columns = zip(
-            self.cascade[one.name].rules, one.s, one.r, one.support, one.held, strict=True
-        )
+    def _rows(self) -> list[dict[str, Any]]:
         return [
-            {
-                "set": one.name,
-                "rule": str(rule.premise),
-                "s": float(s),
-                "r": float(r),
-                "support": float(support),
-                "held": float(held),
-            }
-            for rule, s, r, support, held in columns
+            {**row, "support": float(support), "held": float(held)}
+            for name, one in self.sets.items()
+            for row, support, held in zip(self._rule_rows(name), one.support, one.held, strict=True)
         ]
 
     def __repr__(self) -> str:
@@ -117,8 +219,7 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
                 f"{row['s']:.3f}",
                 f"{row['r']:.3f}",
             )
-            for one in self.sets.values()
-            for row in self._rows(one)
+            for row in self._rows()
         ]
 
     def _losses(self) -> list[str]:
@@ -127,8 +228,3 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
             for one in self.sets.values()
             if one.losses
         ]
-
-
-#: The head of the printed table, and the rules that it shows.
-HEAD = ("set", "if", "holds for", "then right", "s", "r")
-SHOWN = 40

@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from pinesy._common.console import Bar
 from pinesy._common.validation import FloatArray
-from pinesy.learning.cascade_stages import CascadeStages, SetsSoFar
 from pinesy.learning.evaluations import Evaluation, SearchProblem, ToleranceSearch
 from pinesy.learning.sample_systems import Measured
-from pinesy.learning.stages import solve_stage, with_sets, with_solution
+from pinesy.learning.stages import CascadeStages, SetsSoFar, solve_stage, with_sets, with_solution
 from pinesy.minmax.fronts import reliable_below
 
 Ints = npt.NDArray[np.intp]

@@ -31,7 +31,7 @@ Method = Literal["exact", "counts", "gradient"]
 SMOOTHING = 1.0
 #: The programs of the stages so far: the last one, and the path before it.
 Path = tuple[Code, "Path"] | None
-#: For each stage the programs that led to it, and what was measured then.
+#: For each stage the programs up to it, and what was measured then.
 Past = dict[int, tuple[Path, Measured]]
 
 
@@ -126,12 +126,8 @@ def learn(
     """
     cascade = with_initial(rules, initial)
     check_method(method, tolerance, weights)
-    batch = batch_of(cascade, evidence, targets, weights)
-    names = list(batch.targets)
-    held = fixed_parameters(fixed, cascade, names)
-    if method == "exact":
-        return learn_from(cascade, InMemory(batch), resolve(tolerance, names), held)
-    return estimate(cascade, InMemory(batch), names, method, smoothing, held)
+    samples = InMemory(batch_of(cascade, evidence, targets, weights))
+    return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
 
 
 def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> None:
@@ -162,6 +158,7 @@ class InMemory(Samples):
     """
 
     def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
+        self.targeted = list(batch.targets)
         self.have: Mapping[str, Any] = {}
         self._batch = batch
         self._past = past
@@ -171,29 +168,30 @@ class InMemory(Samples):
     def begin(self, stage: Stage) -> Measured:
         """Compute the premise degrees of a stage."""
         past = {} if self._past is None else self._past
-        path = (stage.code, self._path)
-        # The programs hold all parameters learned so far.
-        if self._number not in past or not _is_same(past[self._number][0], path):
-            past[self._number] = path, Measured(stage, self._batch.extended(self.have))
-        self._path, measured = past[self._number]  # the path as stored, which compares at once
+        path, measured = past.get(self._number, (None, None))
+        # The programs contain all parameters learned so far; paths are compared as they are stored.
+        if not measured or not path or path[0] is not stage.code or path[1] is not self._path:
+            path = (stage.code, self._path)
+            measured = Measured(stage, self._batch.extended(self.have))
+            past[self._number] = path, measured
+        self._path, self.have = path, measured.inferred
         self._number += 1
-        self.have = measured.inferred
         return measured
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    """Tell whether two paths are of the same programs."""
-    while one is not other:
-        if one is None or other is None or one[0] is not other[0]:
-            return False
-        one, other = one[1], other[1]
-    return True
+def learn_by(
+    method: Method, cascade: Cascade, samples: Samples, tolerance: Any, fixed: Any, smoothing: float
+) -> LearningResult | ParameterEstimate:
+    """Learn by a method that was checked, from samples that are in memory or not."""
+    held = fixed_parameters(fixed, cascade, samples.targeted)
+    if method == "exact":
+        return learn_from(cascade, samples, resolve(tolerance, samples.targeted), held)
+    return estimate(cascade, samples, method, smoothing, held)
 
 
 def estimate(
     cascade: Cascade,
     samples: Samples,
-    targeted: list[str],
     method: Literal["counts", "gradient"],
     smoothing: float,
     fixed: SetParameters,
@@ -216,7 +214,7 @@ def estimate(
         with timed(timings, "gradient"):
             return {name: _refined(one, passes) for name, one in found.items()}
 
-    learned, results = by_stages(cascade, samples, targeted, solve, timings, fixed)
+    learned, results = by_stages(cascade, samples, solve, timings, fixed)
     n = max((one.counts.samples for one in results.values()), default=0)
     return ParameterEstimate(learned, results, n, timings, method, smoothing)
 

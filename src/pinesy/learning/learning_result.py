@@ -56,7 +56,21 @@ class SampleSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetResult:
+class LearnedSet:
+    """The parameters that were learned for one rule set."""
+
+    name: str
+    s: FloatArray
+    r: FloatArray
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetResult(LearnedSet):
     """What was learned for one rule set.
 
     Attributes
@@ -73,9 +87,6 @@ class SetResult:
         `lowest` to it gives the repaired target
     """
 
-    name: str
-    s: FloatArray
-    r: FloatArray
     tolerance: float
     summary: SampleSummary
     distance: float
@@ -85,8 +96,8 @@ class SetResult:
 
     @property
     def lowest(self) -> FloatArray:
-        """The solution as a vector ``(s_1, r_1, s_2, ...)``."""
-        return interleave(self.s, self.r)
+        """The solution: the `parameters`."""
+        return self.parameters
 
     @property
     def reliable(self) -> BoolArray:
@@ -146,10 +157,32 @@ class LearnedCascade(Generic[OfSet]):
         """How long learning took."""
         return sum(self.timings.values())
 
+    def _rule_rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rules of a set with their parameters, as rows of a table."""
+        one = self.cascade[name]
+        return [
+            {"set": name, "rule": str(rule.premise), "s": float(s), "r": float(r)}
+            for rule, s, r in zip(one.rules, one.s, one.r, strict=True)
+        ]
+
     def plot(self, axes: Any = None) -> Any:
         """Draw the parameters `s` and `r` of all rules that were learned; return the axes."""
         axes = axes_for(axes)
-        draw_parameters(axes, self.cascade, self.sets)
+        sets = [self.cascade[name] for name in self.sets]
+        starts = np.cumsum([0, *map(len, sets)])
+        places = np.arange(1, starts[-1] + 1)
+        axes.plot(places, np.concatenate([s.s for s in sets]), "o", color=BLUE, label="s")
+        axes.plot(places, np.concatenate([s.r for s in sets]), "x", color=ORANGE, label="r")
+        label = f"rules on {plot_text(sets[0].output.name)}"
+        if len(sets) > 1:
+            label = "rules, set by set"
+            axes.vlines(starts[1:-1] + 0.5, 0.0, 1.0, color="grey", linewidth=0.5)
+        if 1 < len(sets) <= LINES:
+            middles = (starts[:-1] + starts[1:] + 1) / 2
+            axes.set_xticks(middles, [plot_text(s.output.name, 12) for s in sets])
+        axes.set(xlabel=label, ylabel="parameter", ylim=(-0.03, 1.03))
+        axes.set_title("Parameters of the rules")
+        axes.legend()
         return axes
 
 
@@ -186,7 +219,7 @@ class LearningResult(LearnedCascade[SetResult]):
         """
         tables: dict[str, Callable[[], Any]] = {
             "set": self._by_set,
-            "rule": self._by_rule,
+            "rule": lambda: [row for name in self.sets for row in self._rule_rows(name)],
             "sample": lambda: self.reliable and self.nabla,  # raises where none were kept
         }
         if not is_word(by, tables):
@@ -206,13 +239,6 @@ class LearningResult(LearnedCascade[SetResult]):
                 "largest_parameter": float(one.lowest.max()),
             }
             for one in self.sets.values()
-        ]
-
-    def _by_rule(self) -> list[dict[str, Any]]:
-        return [
-            {"set": one.name, "rule": str(rule.premise), "s": float(s), "r": float(r)}
-            for one in self.sets.values()
-            for rule, s, r in zip(self.cascade[one.name].rules, one.s, one.r, strict=True)
         ]
 
     def __repr__(self) -> str:
@@ -251,29 +277,3 @@ def _line(one: SetResult) -> tuple[str, ...]:
         f"{one.distance:g}",
         f"{one.lowest.max():g}",
     )
-
-
-def draw_parameters(axes: Any, cascade: Cascade, names: Mapping[str, Any]) -> None:
-    """Draw `s` and `r` of the rules of some sets, one set after the other."""
-    sets = [cascade[name] for name in names]
-    starts = np.cumsum([0, *map(len, sets)])
-    places = np.arange(1, starts[-1] + 1)
-    axes.plot(places, np.concatenate([s.s for s in sets]), "o", color=BLUE, label="s")
-    axes.plot(places, np.concatenate([s.r for s in sets]), "x", color=ORANGE, label="r")
-    if len(sets) > 1:
-        axes.vlines(starts[1:-1] + 0.5, 0.0, 1.0, color="grey", linewidth=0.5)
-    if 1 < len(sets) <= LINES:
-        middles = (starts[:-1] + starts[1:] + 1) / 2
-        axes.set_xticks(middles, [plot_text(s.output.name, 12) for s in sets])
-    label = "rules, set by set" if len(sets) > 1 else f"rules on {plot_text(sets[0].output.name)}"
-    axes.set(xlabel=label, ylabel="parameter", ylim=(-0.03, 1.03), title="Parameters of the rules")
-    axes.legend()
-
-
-def draw_suspicion(axes: Any, suspicion: FloatArray, nabla: FloatArray) -> None:
-    """Draw the distances and suspicions of samples, each from the largest on."""
-    for values, colour, label in ((nabla, BLUE, "distance"), (suspicion, ORANGE, "suspicion")):
-        axes.plot(np.arange(1, len(values) + 1), np.sort(values)[::-1], color=colour, label=label)
-    axes.set(xlabel="samples, the worst first", ylabel="degree", ylim=(-0.03, 1.03))
-    axes.set_title("How badly samples contradict the rules")
-    axes.legend()

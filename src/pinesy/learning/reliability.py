@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import first_lines, tag
+from pinesy._common.markup import BLUE, ORANGE, first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.pages import axes_for
 from pinesy._common.validation import (
@@ -23,10 +23,9 @@ from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
 from pinesy.learning.blame import Blame, SetAudit, judged_sets, premise_rows, short, values_text
-from pinesy.learning.cascade_stages import CascadeStages
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
-from pinesy.learning.learning_result import draw_suspicion
+from pinesy.learning.stages import CascadeStages
 from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
@@ -315,8 +314,15 @@ class Audit:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the distances and suspicions of all samples, from the worst on; return the axes."""
-        axes = axes_for(axes)
-        draw_suspicion(axes, self.suspicion, self.worst)
+        axes, places = axes_for(axes), np.arange(1, len(self) + 1)
+        for values, colour, label in (
+            (self.worst, BLUE, "distance"),
+            (self.suspicion, ORANGE, "suspicion"),
+        ):
+            axes.plot(places, np.sort(values)[::-1], color=colour, label=label)
+        axes.set(xlabel="samples, the worst first", ylabel="degree", ylim=(-0.03, 1.03))
+        axes.set_title("How badly samples contradict the rules")
+        axes.legend()
         return axes
 
 

@@ -15,9 +15,9 @@ from pinesy.engine.code import Code
 from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
-from pinesy.learning.learning_arguments import SetParameters, TrainingBatch
+from pinesy.learning.estimates import RuleCounts, rule_counts
+from pinesy.learning.learning_arguments import SetParameters, TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
-from pinesy.learning.rule_counts import RuleCounts, rule_counts
 from pinesy.minmax import Fronts
 from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.equations import EquationSystem
@@ -29,8 +29,6 @@ CellNumbers = npt.NDArray[np.uint32]
 #: By the name of each rule set: its tolerance, or its fronts.
 SetTolerances = Mapping[str, float]
 SetFronts = Mapping[str, Fronts]
-
-
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
@@ -268,13 +266,17 @@ class Measured:
         batch, partition = self._batch, self._stage.partitions[name]
         return self._degrees[name], partition, batch.targets[name], batch.weights
 
-    def greatest(self, name: str, partition: Partition) -> FloatArray | None:
-        """Return ``E^up`` of the repaired system [eq:twosoldef], where there is only one sample."""
-        system = self.systems[name]
+    def of_samples(self, name: str) -> tuple[FloatArray, FloatArray | None]:
+        """Return the distances of a set's samples, and the greatest solution for a single one.
+
+        It is ``E^up`` of the repaired system [eq:twosoldef].
+        """
+        system, partition = self.systems[name], self._stage.partitions[name]
         if len(system.nabla) > 1:
-            return None
+            return system.nabla, None
         degrees, repaired = system.degrees[:, 0], system.repaired(0, 1)[:, 0]
-        return EquationSystem(partition, degrees[0::2], degrees[1::2], repaired).greatest_solution
+        equations = EquationSystem(partition, degrees[0::2], degrees[1::2], repaired)
+        return system.nabla, with_fixed(equations.greatest_solution, self.fixed.get(name))
 
     def _each(
         self, names: Sequence[str] | Mapping[str, Any], task: Callable[[str, int, int], Any]
