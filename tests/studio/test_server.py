@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pinesy.cli import studio_command
+from pinesy.cli.options import DataOptions
 from pinesy.exceptions import DataError
 from pinesy.studio import web_application
 from pinesy.studio.web_application import listening
@@ -67,7 +68,7 @@ def test_the_command_serves_until_it_is_interrupted(rules: Path, data: Path) -> 
 def test_what_is_missing_is_said(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studio_command, "find_spec", lambda _name: None)
     with pytest.raises(DataError, match=r"starlette, uvicorn: pip install 'pinesy\[studio\]'"):
-        studio_command.studio(rules)
+        studio_command.studio(rules, how=DataOptions())
 
 
 def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(studio_command, "demo_session", demo)
     monkeypatch.setattr(web_application, "serve", lambda *given: served.append(given[:3]))
-    studio_command.studio(None, port=9, no_open=True)
+    studio_command.studio(None, port=9, no_open=True, how=DataOptions())
     assert served == [("the demo", 9, False)]
 
 

@@ -21,6 +21,7 @@ from pinesy.cli.export_command import export, imports
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
+from pinesy.cli.options import with_single_options
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.studio_command import studio
@@ -82,7 +83,7 @@ for command in (
     demo,
     studio,
 ):
-    app.command()(command)
+    app.command()(with_single_options(command))
 app.add_typer(export, name="export")
 app.add_typer(imports, name="import")
 

@@ -53,12 +53,8 @@ def audit(
     limit: Limit = 20,
     method: JudgedBy = "given",
     folds: Folds = 5,
-    target: options.TargetNames = None,
-    transform: options.TransformOption = "none",
-    batch: options.ReadSize = 10_000,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.TrainingOptions,
 ) -> None:
     """Rank the samples of a file by how badly they contradict the rules.
 
@@ -80,8 +76,7 @@ def audit(
       pinesy audit flu.rules patients.csv --method counts
     """
     options.check_output(output, list(WRITERS), [rules, data])
-    how = options.reading(ids, separator, decimal)
-    files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
+    files = TrainingFiles(load_rules(rules), how)
     samples = files.whole(data)
     result = pinesy.audit(
         files.cascade, samples.evidence, samples.targets, method=method, folds=folds

@@ -71,15 +71,13 @@ def backprop(
     rules: options.RulesFile,
     data: options.DataFile,
     target: TargetValues = None,
-    transform: options.TransformOption = "none",
     conditioned: GivePosterior = False,
     form: Form = None,
     output: options.OutputFile = None,
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.DataOptions,
 ) -> None:
     """Find what the inputs should have been, from what should have been inferred.
 
@@ -121,8 +119,7 @@ def backprop(
     if form == "table":
         columns = COLUMNS if conditioned else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
-    how = options.reading(ids, separator, decimal)
-    batches = options.read_data(data, cascade, cascade.inputs, transform, batch, in_file, how)
+    batches = how.batches(data, cascade, cascade.inputs, batch, in_file)
     write_rows(batches, rows, write, data, output)
 
 

@@ -64,12 +64,8 @@ def calibrate(
     class_conditional: ByClass = False,
     exceptions: Exceptions = None,
     more: More = False,
-    target: options.TargetNames = None,
-    transform: options.TransformOption = "none",
-    batch: options.ReadSize = 10_000,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.TrainingOptions,
 ) -> None:
     """Calibrate rules or a learned model, so that the sets of a level are guaranteed.
 
@@ -93,16 +89,14 @@ def calibrate(
     options.check_output(output, [".json"], [None if more else rules, data])
     model = _model(rules)
     cascade, learned = _parts(model)
-    files = TrainingFiles(
-        cascade, target or (), transform, batch, options.reading(ids, separator, decimal)
-    )
+    files = TrainingFiles(cascade, how)
     named = {TRUE + a.name: a for a in cascade.inputs if TRUE + a.name not in cascade.attributes}
     files.targets = [*files.targets, *(a.renamed(name, a.factors) for name, a in named.items())]
     _check_unseen(files, data, learned)
     samples = files.whole(data)
     truth = _truth(samples.targets, named, of, data)
     if more:
-        found = _extended(rules, transform, samples.evidence, truth)
+        found = _extended(rules, how.transform, samples.evidence, truth)
     else:
         found = pinesy.calibrate(
             learned or cascade,
@@ -112,8 +106,8 @@ def calibrate(
             class_conditional=class_conditional,
             exceptions=exceptions,
         )
-    if isinstance(found, CalibratedAnswers) and transform != "none":
-        found = replace(found, probabilities=transform.replace("-", "_"))
+    if isinstance(found, CalibratedAnswers) and how.transform != "none":
+        found = replace(found, probabilities=how.transform.replace("-", "_"))
     pinesy.save(found, output)
     n = found.transform.n
     say(f"{found.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")

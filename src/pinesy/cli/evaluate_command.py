@@ -1,6 +1,7 @@
 """The command ``pinesy evaluate``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,14 +11,15 @@ from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageRepor
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
-from pinesy.cli.other_semantics import ComparedSemantics, compared, probable
 from pinesy.cli.output import open_output, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
 from pinesy.learning.decision_report import report_page
 from pinesy.model.storage import load_rules
+from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.samples import Batch
+from pinesy.semantics.semirings import SEMANTICS, semantics_name
 
 Page = Annotated[
     Path | None,
@@ -30,6 +32,15 @@ Levels = Annotated[
         metavar="LEVEL",
         help="Of calibrated rules, report how often true values are in the sets of this level, "
         "such as 0.95 (repeatable).",
+    ),
+]
+SemanticsNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--semantics",
+        metavar="NAME",
+        help="Compare semantics, for data that are probabilities (repeatable): all, or "
+        "possibilistic, probabilistic, mpe, goedel.",
     ),
 ]
 Group = Annotated[
@@ -46,13 +57,9 @@ def evaluate(
     output: Page = None,
     level: Levels = None,
     group: Group = None,
-    semantics: ComparedSemantics = None,
-    target: options.TargetNames = None,
-    transform: options.TransformOption = "none",
-    batch: options.ReadSize = 10_000,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    semantics: SemanticsNames = None,
+    *,
+    how: options.TrainingOptions,
 ) -> None:
     """Compare what rules predict with the true values in a file.
 
@@ -84,13 +91,16 @@ def evaluate(
                 "a table of semantics is printed; leave --level and --output out",
                 param_hint="--semantics",
             )
-        transform = probable(transform)
-    calibrated = calibrated_rules(rules, transform, level) if level else None
-    how = options.reading([*(ids or ()), *([group] if group else ())], separator, decimal)
-    files = TrainingFiles(load_rules(rules), target or (), transform, batch, how)
+        how = options.probable(how)
+    calibrated = calibrated_rules(rules, how.transform, level) if level else None
+    if group:
+        how = replace(how, ids=[*(how.ids or ()), group])
+    files = TrainingFiles(load_rules(rules), how)
     samples = files.whole(data)
     if semantics:
-        say(str(compared(files.cascade, samples, semantics)))
+        chosen = SEMANTICS if "all" in semantics else [semantics_name(name) for name in semantics]
+        p = options.probabilities(files.cascade.inputs, samples.evidence)
+        say(compare_semantics(files.cascade, p, samples.targets, semantics=chosen))
         return
     report = evaluated(files.cascade, samples.evidence, samples.targets)
     say(plain(report))

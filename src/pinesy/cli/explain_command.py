@@ -83,10 +83,8 @@ def explain(
     level: Level = None,
     form: Form = None,
     output: options.OutputFile = None,
-    transform: options.TransformOption = "none",
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.DataOptions,
 ) -> None:
     """Explain the result of one sample: why a value is as possible and as certain.
 
@@ -138,11 +136,9 @@ def explain(
     wanted = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
     proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})
     rival = None if why_not is None else options.find_value(wanted, why_not)
-    sure = None if level is None else calibrated_rules(rules, transform, [level])
+    sure = None if level is None else calibrated_rules(rules, how.transform, [level])
     inputs = cascade.compile([wanted]).inputs if sure is None else cascade.inputs
-    how = options.reading(ids, separator, decimal)
-    few = 1 if sample is None else 1000
-    batches = options.read_data(data, cascade, inputs, transform, few, how=how)
+    batches = how.batches(data, cascade, inputs, 1 if sample is None else 1000)
     batch, place = _find_sample(batches, sample, data)
     evidence = evidence_of(batch, place, inputs)
     shown = None if everything else limit or LIMITS[chosen]

@@ -79,6 +79,7 @@ def _about() -> None:
 
 
 @export.command()
+@options.with_single_options
 def page(
     rules: ModelFile,
     output: PageFile,
@@ -86,10 +87,8 @@ def page(
     samples: SampleLimit = 100,
     images: ImageFile = None,
     title: Title = None,
-    transform: options.TransformOption = "none",
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.DataOptions,
 ) -> None:
     """Write one HTML file to send: what-if, why, why not and margin, without a server.
 
@@ -116,9 +115,7 @@ def page(
     cascade = load_rules(rules)
     found: list[dict[str, Any]] = []
     if data is not None:
-        how = options.reading(ids, separator, decimal)
-        read = options.read_data(data, cascade, cascade.inputs, transform, samples, how=how)
-        shown = PageSamples.of_file(next(read))
+        shown = PageSamples.of_file(next(how.batches(data, cascade, cascade.inputs, samples)))
         found = shown.data(cascade, {} if images is None else _read_images(images))
     text = rules_page(cascade, found, title or rules.stem, network=rules.suffix == ".zip")
     with open_output(output) as stream:
@@ -160,8 +157,8 @@ def onnx(
     options.check_output(output, [".onnx"], [model])
     read = pinesy.load if model.suffix == ".zip" else load_rules
     content: Any = read(model)
-    how = None if transform == "none" else transform
-    graph = pinesy.to_onnx(content, outputs, transform=how)
+    given = None if transform == "none" else transform
+    graph = pinesy.to_onnx(content, outputs, transform=given)
     with writing_bytes(output) as stream:
         stream.write(graph.SerializeToString())
 

@@ -4,16 +4,15 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import compress, count
+from itertools import compress, count, repeat
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from pinesy._common.validation import FloatArray
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
-from pinesy.cli.other_semantics import InferSemantics, probable, weighed_rows
 from pinesy.cli.output import (
     ResultRow,
     TableWriter,
@@ -29,17 +28,25 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
 from pinesy.semantics.semirings import semantics_name
+from pinesy.semantics.world_weights import WorldWeights
 
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
-#: Truth values as CSV files have them.
-FLAGS = ("false", "true")
 
 
 InferFormat = Literal["table", "jsonl", "csv"]
 SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
 FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+SemanticsName = Annotated[
+    str,
+    typer.Option(
+        "--semantics",
+        metavar="NAME",
+        help="possibilistic, or of probabilities: probabilistic, mpe (most probable explanation) "
+        "or goedel.",
+    ),
+]
 
 
 def infer(
@@ -47,15 +54,13 @@ def infer(
     data: options.DataFile,
     output: options.OutputFile = None,
     form: Form = None,
-    transform: options.TransformOption = "none",
     outputs: options.Outputs = None,
     level: Level = None,
-    semantics: InferSemantics = "possibilistic",
+    semantics: SemanticsName = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.DataOptions,
 ) -> None:
     """Infer the outputs of rules for every sample of a data file.
 
@@ -106,12 +111,13 @@ def infer(
     if (named := semantics_name(semantics)) != "possibilistic":
         if level is not None:
             raise typer.BadParameter("levels are of possibilities", param_hint="--level")
-        transform = probable(transform)
-    sure = None if level is None else calibrated_rules(rules, transform, [level])
+        how = options.probable(how)
+    sure = None if level is None else calibrated_rules(rules, how.transform, [level])
     wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
     program = cascade.compile(wanted)
+    inputs = program.inputs if sure is None else cascade.inputs
     table = TableWriter(
-        columns=_columns(named, sure is not None),
+        columns=("sample", "output", "best", *_columns(named, sure is not None)),
         right=("sample",),
         everything=everything,
         page=PAGE,
@@ -125,67 +131,114 @@ def infer(
     numbers = count(1)
 
     def rows(samples: Batch) -> Iterator[ResultRow]:
+        evidence, outputs = samples.evidence, program.outputs
         if named != "possibilistic":
-            return weighed_rows(cascade, inputs, program.outputs, named, samples, numbers)
-        if sure is None or level is None:
-            inference = program.infer(samples.evidence)
-            parts = [_results(inference[a.name]) for a in program.outputs]
+            p: Any = options.probabilities(inputs, evidence)
+            worlds: Any = cascade.infer(p, outputs, semantics=named)  # type: ignore[call-overload]
+            parts = [_weighed(worlds[a.name]) for a in outputs]
+        elif sure is not None and level is not None:
+            sets = sure.predict_set(evidence, level, outputs)
+            parts = [_possible(sets.possibilities[a.name], sets) for a in outputs]
         else:
-            sets = sure.predict_set(samples.evidence, level, program.outputs)
-            parts = [_results(sets.possibilities[a.name], sets) for a in program.outputs]
-        return map(InferenceRow, zip(*parts, strict=True), numbers, options.ids_by_sample(samples))
+            inferred = program.infer(evidence)
+            parts = [_possible(inferred[a.name]) for a in outputs]
+        ids = options.ids_by_sample(samples)
+        return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
 
-    options.check_ids(ids or (), program.outputs)
-    how = options.reading(ids, separator, decimal)
-    inputs = program.inputs if sure is None else cascade.inputs
-    batches = options.read_data(data, cascade, inputs, transform, batch, how=how)
+    options.check_ids(how.ids or (), program.outputs)
+    batches = how.batches(data, cascade, inputs, batch)
     write_rows(batches, rows, writers[chosen], data, output)
 
 
 def _columns(semantics: str, has_sets: bool) -> tuple[str, ...]:
-    """Return the columns of the table for reading."""
+    """Return the columns of the table for reading, after the best values."""
     if semantics != "possibilistic":
-        return "sample", "output", "best", "weight"
-    return "sample", "output", "best", "certainty", "set" if has_sets else "flags"
+        return ("weight",)
+    return "certainty", "set" if has_sets else "flags"
 
 
 class OutputResult(NamedTuple):
-    """What is inferred for one output of one sample, in plain Python values."""
+    """What is inferred for one output of one sample, in plain Python values.
+
+    Attributes
+    ----------
+    texts : the names of the values
+    place : of the best value; None if there is none
+    word : what the degrees are: ``"possibility"`` or ``"weights"``
+    facts : what is said besides, by name
+    """
 
     attribute: Attribute
     texts: list[str]
-    best: Any
-    certainty: float
-    ambiguous: bool
-    contradiction: float
+    place: int | None
+    word: str
     degrees: list[float]
-    members: list[bool] | None = None
-    abstention: str = ""
+    facts: dict[str, Any]
 
-    @property
-    def kept(self) -> list[str] | None:
-        """The names of the values in the set of a level, if one was asked for."""
-        return None if self.members is None else [*compress(self.texts, self.members)]
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON; degrees of 0 are left out."""
+        best = None if self.place is None else _json_value(self.attribute.domain[self.place])
+        degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
+        return {"best": best, self.word: degrees, **self.facts}
+
+    def titles(self) -> list[str]:
+        """Return one for the best value, one for each fact, and one for each value."""
+        name = self.attribute.name
+        named = [f"{name} {fact}" for fact in self.facts]
+        return [name, *named, *(f"{name}={text}" for text in self.texts)]
+
+    def cells(self) -> list[Any]:
+        """Return what stands below the titles."""
+        best = "" if self.place is None else self.texts[self.place]
+        return [best, *map(_csv_cell, self.facts.values()), *self.degrees]
+
+    def line(self) -> tuple[str, ...]:
+        """Return the cells of a table for reading."""
+        best = "-" if self.place is None else show_value(self.attribute.domain[self.place])
+        if self.word == "weights":
+            return self.attribute.name, best, degree_text(max(self.degrees))
+        known = self.facts
+        certainty, flag = "-", "ambiguous" if known["ambiguous"] else ""
+        if known["certainty"] is not None:
+            certainty = degree_text(known["certainty"])
+        if known["contradiction"]:
+            flag = f"contradiction {degree_text(known['contradiction'])}"
+        if "set" in known:
+            flag = f"{{{', '.join(known['set'])}}} {known['abstention']}".rstrip()
+        return self.attribute.name, best, certainty, flag
 
 
 def _results(
-    possibility: Possibility, sets: PredictionSets | None = None
+    attribute: Attribute, word: str, degrees: FloatArray, decided: Any, facts: dict[str, list[Any]]
 ) -> Iterator[OutputResult]:
-    """Yield the results of each sample."""
-    attribute = possibility.attribute
-    levels: list[Any] = []
+    """Yield the results of each sample; `decided` says which ones have a best value."""
+    texts = value_texts(attribute)
+    best = zip(degrees.argmax(axis=1).tolist(), decided.tolist(), strict=True)
+    rows = zip(*facts.values(), strict=True) if facts else repeat(())
+    for (place, has_best), own, row in zip(best, degrees.tolist(), rows, strict=False):
+        known = dict(zip(facts, row, strict=True))
+        yield OutputResult(attribute, texts, place if has_best else None, word, own, known)
+
+
+def _possible(pi: Possibility, sets: PredictionSets | None = None) -> Iterator[OutputResult]:
+    """Yield possibilities of each sample, and the sets of a level if one was asked for."""
+    facts = {
+        "certainty": [c if c == c else None for c in pi.certainty.tolist()],
+        "ambiguous": pi.ambiguous.tolist(),
+        "normalised": pi.normalised.tolist(),
+        "contradiction": pi.contradiction.tolist(),
+    }
     if sets is not None:
-        name = attribute.name
-        levels = [sets.members(name).tolist(), sets.abstentions[name].tolist()]
-    return map(
-        partial(OutputResult, attribute, value_texts(attribute)),
-        possibility.best.tolist(),
-        possibility.certainty.tolist(),
-        possibility.ambiguous.tolist(),
-        possibility.contradiction.tolist(),
-        possibility.degrees.tolist(),
-        *levels,
-    )
+        name, texts = pi.attribute.name, value_texts(pi.attribute)
+        facts["set"] = [[*compress(texts, own)] for own in sets.members(name).tolist()]
+        facts["abstention"] = sets.abstentions[name].tolist()
+    return _results(pi.attribute, "possibility", pi.degrees, pi.normalised, facts)
+
+
+def _weighed(worlds: WorldWeights) -> Iterator[OutputResult]:
+    """Yield what values weigh in another semantics, for each sample."""
+    weights = worlds.weights
+    return _results(worlds.attribute, "weights", weights, weights.max(axis=1) > 0.0, {})
 
 
 @dataclass
@@ -197,60 +250,33 @@ class InferenceRow(ResultRow):
     ids: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the ids and the outputs by name; degrees of 0 are left out."""
-        return self.ids | {
-            one.attribute.name: {
-                "best": None if one.contradiction else _json_value(one.best),
-                "possibility": {
-                    t: d for t, d in zip(one.texts, one.degrees, strict=True) if d > 0.0
-                },
-                "certainty": None if one.contradiction else one.certainty,
-                "ambiguous": one.ambiguous,
-                "normalised": not one.contradiction,
-                "contradiction": one.contradiction,
-                **({} if one.kept is None else {"set": one.kept, "abstention": one.abstention}),
-            }
-            for one in self.results
-        }
+        """Return the ids and the outputs by name."""
+        return self.ids | {one.attribute.name: one.to_dict() for one in self.results}
 
     def titles(self) -> list[str]:
-        """Return those of the ids, then five and one for each value, of each output."""
-        titles = list(self.ids)
-        for one in self.results:
-            name = one.attribute.name
-            words = ("certainty", "ambiguous", "normalised", "contradiction")
-            titles += [name, *(f"{name} {word}" for word in words)]
-            titles += [f"{name} set", f"{name} abstention"] * (one.kept is not None)
-            titles += [f"{name}={text}" for text in one.texts]
-        return titles
+        """Return those of the ids, then those of the outputs."""
+        return [*self.ids, *(title for one in self.results for title in one.titles())]
 
     def cells(self) -> list[Any]:
-        """Return the ids; the best value, its certainty, flags and all degrees, of each output."""
-        cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
-        best: str
-        certainty: str | float
-        for one in self.results:
-            best, certainty = "", ""
-            if not one.contradiction:
-                best, certainty = one.texts[one.attribute.position(one.best)], one.certainty
-            flags = [FLAGS[one.ambiguous], FLAGS[not one.contradiction]]
-            level = [] if one.kept is None else ["|".join(one.kept), one.abstention]
-            cells += [best, certainty, *flags, one.contradiction, *level, *one.degrees]
-        return cells
+        """Return the ids, then the cells of the outputs."""
+        ids = ("" if entry is None else entry for entry in self.ids.values())
+        return [*ids, *(cell for one in self.results for cell in one.cells())]
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
         number = ", ".join(map(str, self.ids.values())) or f"{self.number:,}"
         for one in self.results:
-            best, certainty = show_value(one.best), degree_text(one.certainty)
-            flag = "ambiguous" if one.ambiguous else ""
-            if one.contradiction:
-                best = certainty = "-"
-                flag = f"contradiction {degree_text(one.contradiction)}"
-            if one.kept is not None:
-                flag = f"{{{', '.join(one.kept)}}} {one.abstention}".rstrip()
-            yield number, one.attribute.name, best, certainty, flag
+            yield number, *one.line()
             number = ""
+
+
+def _csv_cell(content: Any) -> Any:
+    """Return a fact as CSV files have it: truth values as JSON writes them, sets with bars."""
+    if isinstance(content, list):
+        return "|".join(content)
+    if isinstance(content, bool):
+        return str(content).lower()
+    return "" if content is None else content
 
 
 def _json_value(value: Any) -> Any:

@@ -85,17 +85,13 @@ def learn(
     fixed: Fixed = None,
     compare: Compare = None,
     tolerance: Tolerances = None,
-    target: options.TargetNames = None,
-    transform: options.TransformOption = "none",
     validation: Validation = None,
     group: Groups = None,
     search: Search = None,
     more: More = False,
     earlier: Earlier = None,
-    batch: options.ReadSize = 10_000,
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.TrainingOptions,
 ) -> None:
     """Learn the parameters of rules from a file of samples, and write a model.
 
@@ -127,14 +123,8 @@ def learn(
     options.check_output(output, [".json"], sources)
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
-    files = TrainingFiles(
-        model.cascade if model else load_rules(rules),
-        target or (),
-        transform,
-        batch,
-        options.reading(ids, separator, decimal),
-    )
-    notes = provenance(rules, transform, model)
+    files = TrainingFiles(model.cascade if model else load_rules(rules), how)
+    notes = provenance(rules, how.transform, model)
     new = files.fingerprint(data)
     if compare or (compare is None and method != "exact"):
         whole = files.whole(data)
@@ -163,8 +153,14 @@ def learn(
             files.cascade, whole.evidence, whole.targets, method=method, fixed=fixed
         )
     else:
-        how = {"method": method, "tolerance": tolerances, "fixed": fixed}
-        result = learn_batches(files.cascade, files.batches(data), **how, progress=True)
+        result = learn_batches(
+            files.cascade,
+            files.batches(data),
+            method=method,
+            tolerance=tolerances,
+            fixed=fixed,
+            progress=True,
+        )
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
     pinesy.save(result, output, notes)

@@ -1,13 +1,17 @@
 """What several commands take: options, data, and values as the command line names them."""
 
+import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-from pinesy._common.validation import suggestion
+from pinesy._common.names import column_slices
+from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -16,10 +20,10 @@ from pinesy.rules.syntax.reader import Reader
 from pinesy.rules.syntax.value_sets import read_value
 from pinesy.samples import Batch, read_samples, value_texts
 from pinesy.samples.file_layout import value_positions
-from pinesy.transforms import TRANSFORMS
+from pinesy.transforms import TRANSFORMS, antipignistic_inverse
 
 Form = TypeVar("Form")
-
+Data = TypeVar("Data", bound="DataOptions")
 
 #: What makes possibilities of the data's numbers.
 TransformName = Literal["none", "antipignistic", "minimum-specificity"]
@@ -113,38 +117,94 @@ def check_output(
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
 
 
-def transform_function(name: TransformName) -> Callable[[Any], Any] | None:
-    """Return the function of the library that makes possibilities, None if they are given."""
-    return TRANSFORMS.get(name.replace("-", "_"))
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions:
+    """The options that tell how data files are written."""
+
+    ids: Ids = None
+    separator: Separator = None
+    decimal: Decimal = "."
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """What they say, as `read_samples` takes it."""
+        return {
+            "ids": tuple(self.ids or ()),
+            "separator": self.separator,
+            "decimal": self.decimal,
+        }
+
+    def batches(
+        self,
+        data: Path,
+        cascade: Cascade,
+        inputs: Sequence[Attribute],
+        batch: int = 10_000,
+        targets: Sequence[Attribute] = (),
+    ) -> Iterator[Batch]:
+        """Read the samples of a file, which may hold any attribute of the rules, or of stdin."""
+        source = sys.stdin.buffer if str(data) == "-" else data
+        known = cascade.attributes.values()
+        return read_samples(source, inputs, targets=targets, known=known, batch=batch, **self.how)
 
 
-def read_data(
-    data: Path,
-    cascade: Cascade,
-    inputs: Sequence[Attribute],
-    transform: TransformName,
-    batch: int,
-    targets: Sequence[Attribute] = (),
-    how: Mapping[str, Any] | None = None,
-) -> Iterator[Batch]:
-    """Read the samples of a file, which may hold any attribute of the rules, or of stdin.
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(FormatOptions):
+    """The options of commands that read evidence."""
 
-    `how` to read it is told by `reading`.
+    transform: TransformOption = "none"
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """What they say, as `read_samples` takes it."""
+        return super().how | {"transform": TRANSFORMS.get(self.transform.replace("-", "_"))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(DataOptions):
+    """The options of commands that read targets too, perhaps several times."""
+
+    target: TargetNames = None
+    batch: ReadSize = 10_000
+
+
+def probable(how: Data) -> Data:
+    """Return how probabilities are read, or refuse another transformation.
+
+    What a file says becomes possibilities by a method that can be inverted: a value is certain
+    then, and where nothing is said all are equally probable.
     """
-    return read_samples(
-        sys.stdin.buffer if str(data) == "-" else data,
-        inputs,
-        targets=targets,
-        known=cascade.attributes.values(),
-        transform=transform_function(transform),
-        batch=batch,
-        **(how or {}),
-    )
+    if how.transform == "minimum-specificity":
+        raise typer.BadParameter(
+            "--semantics takes probabilities as they are; leave --transform out",
+            param_hint="--transform",
+        )
+    return replace(how, transform="antipignistic")
 
 
-def reading(ids: Sequence[str] | None, separator: str | None, decimal: str) -> dict[str, Any]:
-    """Return how to read a data file, as `read_samples` takes it."""
-    return {"ids": tuple(ids or ()), "separator": separator, "decimal": decimal}
+def probabilities(inputs: Sequence[Attribute], evidence: FloatArray) -> dict[str, FloatArray]:
+    """Return the probabilities of inputs that were read as `probable` says."""
+    spans = column_slices(inputs)
+    return {name: antipignistic_inverse(evidence[:, span]) for name, span in spans.items()}
+
+
+def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes the fields of its classes of options one by one."""
+    own = inspect.signature(command)
+    known = own.parameters.items()
+    groups: dict[str, Any] = {n: p.annotation for n, p in known if is_dataclass(p.annotation)}
+    fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field: given.pop(field) for field in fields[name]})
+        command(**given)
+
+    single = [parameter for name, parameter in known if name not in groups]
+    every = [*single, *(p for parts in fields.values() for p in parts.values())]
+    run.__signature__ = own.replace(parameters=every)  # type: ignore[attr-defined]
+    return run
 
 
 def ids_by_sample(samples: Batch) -> Iterator[dict[str, Any]]:

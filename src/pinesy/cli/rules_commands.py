@@ -1,30 +1,19 @@
 """The commands ``pinesy check`` and ``pinesy show``: what is in a file of rules."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from pinesy._common.markup import counted
-from pinesy.cli.options import (
-    All,
-    Decimal,
-    Ids,
-    RulesFile,
-    Separator,
-    TransformName,
-    TransformOption,
-    read_data,
-    reading,
-)
+from pinesy.cli.options import All, DataOptions, RulesFile
 from pinesy.cli.output import Screen, degree_text, say, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.check import Report
 from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
@@ -35,9 +24,6 @@ T = TypeVar("T")
 #: What is shown of each unless all is wanted: rows of a table, rule sets, rules of a set,
 #: characters of a rule or subset, values of a subset, numbers in a row.
 ROWS, SETS, RULES, TEXT, VALUES, NUMBERS = 20, 8, 12, 200, 8, 24
-
-#: Samples that are read at a time.
-READ = 10_000
 
 CheckedData = Annotated[
     Path | None,
@@ -60,10 +46,8 @@ SetName = Annotated[
 def check(
     rules: RulesFile,
     data: CheckedData = None,
-    transform: TransformOption = "none",
-    ids: Ids = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
+    *,
+    how: DataOptions,
 ) -> None:
     """Look for what is odd in a file of rules, say what inference costs, and try it on data.
 
@@ -83,24 +67,18 @@ def check(
       pinesy check sum.rules digits.csv
     """
     cascade = load_rules(rules)
-    how = reading(ids, separator, decimal)
-    findings = cascade.check() if data is None else _checked(cascade, data, transform, how)
+    if data is None:
+        findings = cascade.check()
+    else:
+        concluded = [s.output for s in cascade.order]
+        read = how.batches(data, cascade, cascade.inputs, targets=concluded)
+        samples = Batch.joined(list(read))
+        findings = cascade.check(samples.evidence, samples.targets or None, lines=samples.lines)
     say(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
     say(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)
-
-
-def _checked(
-    cascade: Cascade, data: Path, transform: TransformName, how: Mapping[str, Any]
-) -> Report:
-    """Return the report on rules with what they make of the samples of a file."""
-    outputs = [s.output for s in cascade.order]
-    batches = read_data(data, cascade, cascade.inputs, transform, READ, outputs, how)
-    samples = Batch.joined(list(batches))
-    targets = samples.targets or None
-    return cascade.check(samples.evidence, targets, lines=samples.lines)
 
 
 def show(

@@ -1,6 +1,6 @@
 """The command ``pinesy shortcuts``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,9 +17,6 @@ from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch
-
-#: Samples read at a time.
-READ = 10_000
 
 Data = Annotated[
     Path | None,
@@ -47,9 +44,8 @@ def shortcuts(
     share: Share = None,
     limit: Limit = 20,
     form: Format = "text",
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.FormatOptions,
 ) -> None:
     """Count the ways to read inputs wrongly that give right answers all the same.
 
@@ -66,7 +62,6 @@ def shortcuts(
     if data is not None and where is not None:
         raise typer.BadParameter("give DATA or a condition, not both", param_hint="--where")
     cascade = load_rules(rules)
-    how = options.reading(ids, separator, decimal)
     observed = where if data is None else _observed(cascade, data, how)
     found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
     if form == "json":
@@ -83,15 +78,11 @@ def _kinds(share: Sequence[str] | None) -> dict[str, list[str]] | None:
     return {", ".join(group): group for group in groups}
 
 
-def _observed(cascade: Cascade, data: Path, how: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _observed(cascade: Cascade, data: Path, how: options.FormatOptions) -> dict[str, list[Any]]:
     """Return the values that a file holds, by input."""
-    observed: dict[str, list[Any]] = {a.name: [] for a in cascade.inputs}
-    for batch in options.read_data(data, cascade, cascade.inputs, "none", READ, how=how):
-        for attribute, columns in zip(
-            cascade.inputs, column_slices(cascade.inputs).values(), strict=True
-        ):
-            observed[attribute.name] += _values(batch, attribute, columns)
-    return observed
+    samples = Batch.joined(list(how.batches(data, cascade, cascade.inputs)))
+    columns = column_slices(cascade.inputs)
+    return {a.name: _values(samples, a, columns[a.name]) for a in cascade.inputs}
 
 
 def _values(batch: Batch, attribute: Attribute, columns: slice) -> list[Any]:

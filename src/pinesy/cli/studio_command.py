@@ -56,10 +56,8 @@ def studio(
     data: StudioData = None,
     port: Port = None,
     no_open: NoOpen = False,
-    transform: options.TransformOption = "none",
-    ids: options.Ids = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
+    *,
+    how: options.DataOptions,
 ) -> None:
     r"""See rules, samples and answers in the browser, change them, and ask why.
 
@@ -83,9 +81,7 @@ def studio(
     if model is None:
         serve(demo_session(typer.echo), port, not no_open, typer.echo)
         return
-    how = options.reading(ids, separator, decimal)
-    how["transform"] = options.transform_function(transform)
-    serve(Session.open(model, data, **how), port, not no_open, typer.echo)
+    serve(Session.open(model, data, **how.how), port, not no_open, typer.echo)
 
 
 def demo_session(say: Callable[[str], None]) -> Session:

@@ -1,7 +1,7 @@
 """Files of training samples, for the commands that go through them several times."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -22,29 +22,13 @@ HELD_BYTES = 1 << 28
 
 
 class TrainingFiles:
-    """Files of training samples for some rules.
+    """Files of training samples for some rules, read as options say."""
 
-    Parameters
-    ----------
-    names : the attributes whose targets count; all that a file has if there are none
-    transform, batch : as `read_samples` takes them
-    how : to read the files; see `options.reading`
-    """
-
-    def __init__(
-        self,
-        cascade: Cascade,
-        names: Sequence[str],
-        transform: options.TransformName,
-        batch: int,
-        how: Mapping[str, Any],
-    ) -> None:
-        self.cascade = cascade
-        self.names = list(dict.fromkeys(names))
-        self.outputs = [s.output for s in cascade.order]
-        self.targets = [cascade[name].output for name in self.names] or self.outputs
-        self.transform = transform
-        self.batch, self.how = batch, how
+    def __init__(self, cascade: Cascade, how: options.TrainingOptions) -> None:
+        self.cascade, self.how = cascade, how
+        self.names = list(dict.fromkeys(how.target or ()))
+        outputs = [s.output for s in cascade.order]
+        self.targets = [cascade[name].output for name in self.names] or outputs
         self._files: dict[Path, SampleFile] = {}
 
     def file(self, path: Path) -> SampleFile:
@@ -63,9 +47,8 @@ class TrainingFiles:
                 self.cascade.inputs,
                 targets=self.targets,
                 known=self.cascade.attributes.values(),
-                transform=options.transform_function(self.transform),
-                batch=self.batch,
-                **self.how,
+                batch=self.how.batch,
+                **self.how.how,
             )
         return self._files[path]
 
@@ -98,11 +81,11 @@ class TrainingFiles:
         self, model: LearnedRules, data: Path, earlier: Sequence[Path]
     ) -> LearningResult | ParameterEstimate:
         """Add samples to those that a model was learned from."""
-        before = model.provenance.get("transform", self.transform)
-        if before != self.transform:
+        before = model.provenance.get("transform", self.how.transform)
+        if before != self.how.transform:
             raise DataError(
                 f"the model was learned with --transform {before}, so samples to add need the "
-                f"same; got {self.transform}"
+                f"same; got {self.how.transform}"
             )
         self._check_earlier(model, earlier)
         old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
