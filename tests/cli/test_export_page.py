@@ -37,9 +37,9 @@ def test_a_page_is_written(pinesy: Run, rules: Path, data: Path, tmp_path: Path)
     assert told.stdout == f"{output}: {output.stat().st_size:,} bytes, 3 samples\n"
     found = content(output)
     assert [sample["inputs"] for sample in found["samples"]] == [
-        [1, 2],
-        [[0.5, 0, 0, 1], 2],
-        [1, 2],
+        [{"value": 1}, {"value": 2}],
+        [{"degrees": [0.5, 0, 0, 1]}, {"value": 2}],
+        [{"value": 1}, {"value": 2}],
     ]
     assert "<title>sum</title>" in output.read_text()
     assert "network" not in found["about"]

@@ -18,8 +18,8 @@ from pinesy._version import __version__
 from pinesy.exceptions import DataError, needing
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 0 0 1.5rem; }
 th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #ddd; }
 svg { max-width: 100%; height: auto; }
@@ -31,11 +31,12 @@ Drawing = Callable[[Any], None]
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def page(title: str, body: str) -> str:
-    """Return a page with no script and nothing to load."""
+def page(title: str, body: str, style: str = "") -> str:
+    """Return a page with no script and nothing to load; `style` is added to the common one."""
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-        f"{tag('title', title)}<style>{STYLE}</style></head><body>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"{tag('title', title)}<style>{STYLE}{style}</style></head><body>"
         f"{tag('h1', title)}{body}<p>Made by pinesy {__version__}.</p></body></html>\n"
     )
 

@@ -15,7 +15,7 @@ from pinesy.cli import options
 from pinesy.cli.output import open_output, say
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
-from pinesy.exchange.page_samples import PageSamples
+from pinesy.exchange.page_data import samples_data, titles_of
 from pinesy.exchange.table_sheets import SUFFIXES
 from pinesy.model.storage import load_rules
 
@@ -115,8 +115,9 @@ def page(
     cascade = load_rules(rules)
     found: list[dict[str, Any]] = []
     if data is not None:
-        shown = PageSamples.of_file(next(how.batches(data, cascade, cascade.inputs, samples)))
-        found = shown.data(cascade, {} if images is None else _read_images(images))
+        first = next(how.batches(data, cascade, cascade.inputs, samples))
+        seen = {} if images is None else _read_images(images)
+        found = samples_data(cascade, first, titles_of(first), seen)
     text = rules_page(cascade, found, title or rules.stem, network=rules.suffix == ".zip")
     with open_output(output) as stream:
         stream.write(text)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,9 @@ from rich.text import Text
 
 from pinesy import problems
 from pinesy._common.files import writing
+from pinesy._common.markup import joined, table, tag
 from pinesy._common.names import column_slices
+from pinesy._common.pages import page
 from pinesy.cli.output import table_of
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
@@ -29,46 +30,13 @@ LEVEL = 0.95
 #: Grey levels of the pictures in the terminal, from paper to ink.
 INK = " .:-=+*#%@"
 
-#: The columns of the results; then the page, which needs nothing else.
 COLUMNS = ("problem", "samples", "right", "if all digits must be right")
 TITLE = "pinesy: a network reads digits, rules reason about them"
 STYLE = """
-:root { color-scheme: light dark; }
-body { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem;
-  font: 16px/1.5 system-ui, sans-serif; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #8888; text-align: right; }
-svg, .scroll img { width: 100%; height: auto; background: #fff; }
+.scroll img { width: 100%; background: #fff; }
 .digits img { width: 4.5rem; height: 4.5rem; image-rendering: pixelated; margin-right: .4rem; }
-pre { white-space: pre-wrap; max-width: 60rem; }
-"""
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-{facts}
-<div class="scroll" tabindex="0">
-<table>
-<caption>Images that were never seen</caption>
-<thead>
-<tr>{titles}</tr>
-</thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</div>
-{sums}
-</body>
-</html>
+pre { white-space: pre-wrap; }
 """
 
 Images = npt.NDArray[np.uint8]
@@ -87,7 +55,7 @@ class Pictures:
         return self.images[chosen], problems.addition_labels(self.labels[chosen].astype(np.int64))
 
 
-def run_image_demo(console: Console, page: Path) -> None:
+def run_image_demo(console: Console, output: Path) -> None:
     """Train a network on real images, learn the rules, try them on others, and write a page."""
     seen, unseen = split_digits()
     console.rule("1. A small network learns to read digits")
@@ -107,9 +75,9 @@ def run_image_demo(console: Console, page: Path) -> None:
     cases = _cases(models[2], *unseen.sums(2))
     for case in cases:
         _closely(console, case)
-    with writing(page) as stream:
+    with writing(output) as stream:
         stream.write(_html([trained, read, sure], rows, cases))
-    console.print(Text(f"All this with pictures: {page.absolute()}"))
+    console.print(Text(f"All this with pictures: {output.absolute()}"))
 
 
 def split_digits() -> tuple[Pictures, Pictures]:
@@ -212,16 +180,6 @@ def side_by_side(images: Images) -> str:
 
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
     """Return the page: what was done, the table of results, and single sums explained."""
-    return PAGE.format(
-        title=escape(TITLE),
-        style=STYLE,
-        facts="\n".join(f"<p>{escape(fact)}</p>" for fact in facts),
-        titles="".join(f'<th scope="col">{escape(column)}</th>' for column in COLUMNS),
-        rows="\n".join(map(_html_row, rows)),
-        sums="\n".join(one.to_html() for one in sums),
-    )
-
-
-def _html_row(cells: Sequence[str]) -> str:
-    head, *others = map(escape, cells)
-    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{c}</td>" for c in others)}</tr>'
+    told = joined(tag("p", fact) for fact in facts)
+    results = tag("h2", "Images that were never seen") + table(COLUMNS, rows)
+    return page(TITLE, "\n".join([told, results, *(one.to_html() for one in sums)]), STYLE)

@@ -14,13 +14,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-
 from pinesy._version import __version__
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
-from pinesy.exchange.page_data import rules_data
-from pinesy.exchange.page_samples import PageSamples
+from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -114,10 +111,13 @@ def to_page(
     (True, True)
     """
     cascade = as_cascade(rules)
-    samples = PageSamples(np.empty((0, 0)), ())
-    if evidence is not None:
-        samples = PageSamples.of_evidence(cascade, evidence, titles)
-    return rules_page(cascade, samples.data(cascade, images or {}), title)
+    if evidence is None:
+        return rules_page(cascade, (), title)
+    batch = evidence_batch(cascade, evidence)
+    shown = [str(one) for one in (batch.lines if titles is None else titles)]
+    if len(shown) != len(batch):
+        raise DataError(f"{len(shown)} titles for {len(batch)} samples; give one each")
+    return rules_page(cascade, samples_data(cascade, batch, shown, images or {}), title)
 
 
 def rules_page(
@@ -126,7 +126,7 @@ def rules_page(
     title: str,
     network: bool = False,
 ) -> str:
-    """Return the page of samples as plain data (`PageSamples.data`).
+    """Return the page of samples as plain data (`samples_data`).
 
     It says so where a `network` of the model is left out.
     """

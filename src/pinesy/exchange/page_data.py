@@ -1,21 +1,30 @@
-"""Rules as the plain data that the page's JavaScript reads (`web/engine.js`).
+"""Rules and samples as the plain data that the page's JavaScript reads (`web/engine.js`).
 
 Rule sets that differ only in names and parameters share one *shape*. A subset of a domain is a
 text of hexadecimal digits, the first of them for the first four values. Numbers are written so that
 they read back the same, so inference there gives the bits that it gives here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pinesy.exceptions import DataError
+import numpy as np
+
+from pinesy._common.names import column_slices, name_of
+from pinesy._common.pages import data_uri
+from pinesy._common.validation import FloatArray, check_distributions, check_known
+from pinesy.engine.evidence import Evidence
+from pinesy.exceptions import DataError, placed
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import limit_number
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
-from pinesy.samples import value_texts
+from pinesy.samples import Batch, evidence_of, value_texts
 
 #: Memberships that a page may hold: of values in propositions, and of cells in conclusions.
 MAX_MEMBERSHIPS = 1 << 25
@@ -154,3 +163,98 @@ def _text(proposition: Proposition) -> str | None:
     attribute = proposition.attribute
     special = proposition.condition or attribute.formula or attribute.scale
     return " ".join(str(proposition).split()) if special else None
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+def samples_data(
+    cascade: Cascade, batch: Batch, titles: Sequence[str], images: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return samples as plain data; of each input what `content_of` says.
+
+    Parameters
+    ----------
+    batch : samples with evidence on all inputs
+    titles : what tells each sample apart
+    images : arrays (n_samples, height, width) by the names of inputs
+    """
+    seen = _checked_images(cascade, images, len(batch))
+    numbers = {n: np.where(np.isfinite(x), x, np.nan) for n, x in batch.numbers.items()}
+    batch = replace(batch, numbers=numbers)
+    samples: list[dict[str, Any]] = []
+    for row, title in enumerate(titles):
+        given = evidence_of(batch, row, cascade.inputs)
+        contents = [content_of(a, given[a.name]) for a in cascade.inputs]
+        samples.append({"title": title, "inputs": contents})
+        if seen:
+            with placed(f"image {row + 1}"):
+                samples[-1]["images"] = {i: data_uri(rows[row]) for i, rows in seen.items()}
+    return samples
+
+
+def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
+    """Return evidence on an input as pages hold it.
+
+    That is ``{"value": i}`` (by its place in the domain), ``{"number": x}`` (of a numeric
+    attribute), ``{"degrees": [...]}`` (of all values) or ``{}`` (nothing is known).
+    """
+    if evidence is None and None not in attribute:
+        return {}
+    if isinstance(evidence, Possibility):
+        return {"degrees": evidence.degrees.tolist()}
+    if attribute.scale is not None and isinstance(evidence, float):
+        return {"number": evidence}
+    return {"value": attribute.position(evidence)}
+
+
+def titles_of(batch: Batch) -> list[str]:
+    """Return the lines of samples of a file, with what tells them apart."""
+    ids = zip(*batch.ids.values(), strict=True) if batch.ids else [()] * len(batch)
+    told = (", ".join(map(str, own)) for own in ids)
+    return [
+        f"{line}: {own}" if own else str(line) for line, own in zip(batch.lines, told, strict=True)
+    ]
+
+
+def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
+    """Return samples that a program has at hand, checked."""
+    rows = evidence_rows(cascade, evidence)
+    degrees: FloatArray = rows.block(0, rows.n)
+    slices = column_slices(cascade.inputs)
+    for a in cascade.inputs:
+        check_distributions(degrees[:, slices[a.name]], a.domain, f"attribute {a.name!r}")
+    numbers = _plain_numbers(cascade, evidence, rows.n)
+    return Batch(degrees, range(1, rows.n + 1), 0, numbers=numbers)
+
+
+def _plain_numbers(cascade: Cascade, evidence: Evidence, n: int) -> dict[str, FloatArray]:
+    """Return the numbers that evidence gives of numeric inputs, where it gives plain ones."""
+    found: dict[str, FloatArray] = {}
+    given = evidence if isinstance(evidence, Mapping) else {}
+    for a in cascade.inputs:
+        content = np.asarray(given.get(a.name)) if a.scale is not None else np.empty(0)
+        if content.dtype.kind in "if" and content.size == n and content.ndim < 2:
+            found[a.name] = content.reshape(n).astype(np.float64)
+    return found
+
+
+def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict[int, Any]:
+    """Return the images by the places of inputs, or raise."""
+    known = [a.name for a in cascade.inputs]
+    found: dict[int, Any] = {}
+    for key, rows in images.items():
+        name = name_of(key)
+        check_known(name, known, f"images are given of {name!r}, which is no input")
+        if np.ndim(rows) != 3 or getattr(rows, "dtype", None) != np.uint8:
+            kind = getattr(rows, "dtype", type(rows).__name__)
+            raise DataError(
+                f"the images of {name!r} are {kind} {np.shape(rows)}; give a uint8 array "
+                "(samples, height, width)"
+            )
+        if len(rows) < n:
+            raise DataError(
+                f"there are {len(rows)} images of {name!r} for {n} samples; give one each"
+            )
+        found[known.index(name)] = rows
+    return found

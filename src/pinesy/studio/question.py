@@ -1,10 +1,8 @@
 """A sample as the page holds it, and a question about one of its values, as the library takes them.
 
 The page holds ``{"row": 3, "inputs": {name: content}}``: a row of the data, or none, and what was
-set since. The content of an input is ``{"value": i}`` (by its place in the domain),
-``{"number": x}`` (of a numeric attribute), ``{"degrees": [...]}`` (of all values),
-``{"image": [[...], ...]}`` (grey levels 0 to 255, for the perception of a model) or ``{}`` (nothing
-is known). Inputs that are given nowhere are unknown.
+set since. The content of an input is what `content_of` says, or ``{"image": [[...], ...]}`` (grey
+levels 0 to 255, for the perception of a model). Inputs that are given nowhere are unknown.
 """
 
 from collections.abc import Mapping
@@ -92,17 +90,6 @@ def _read(attribute: Attribute, content: object) -> Any:
     if kind == "degrees" and isinstance(value, list):
         return value  # inference checks what is in it
     raise DataError(f"{content!r:.60} is not in its domain, nor a distribution on it")
-
-
-def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
-    """Return the evidence of a data file on an input as the page holds it."""
-    if evidence is None and None not in attribute:
-        return {}
-    if isinstance(evidence, Possibility):
-        return {"degrees": evidence.degrees.tolist()}
-    if attribute.scale is not None and isinstance(evidence, float):
-        return {"number": evidence}
-    return {"value": attribute.position(evidence)}
 
 
 def image_of(content: object) -> Image:

@@ -10,7 +10,7 @@ from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.exchange.page_data import NumberedTexts, attribute_data
+from pinesy.exchange.page_data import NumberedTexts, attribute_data, content_of
 from pinesy.explanations import explain
 from pinesy.explanations.labels import number_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -18,7 +18,7 @@ from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.studio.question import Image, content_of, image_of, sample_evidence
+from pinesy.studio.question import Image, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Asked, Session, endpoints
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pinesy.exchange.page import rules_page
-from pinesy.exchange.page_samples import PageSamples
+from pinesy.exchange.page_data import evidence_batch, samples_data
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.question import sample_evidence, sample_images
 from pinesy.studio.session import Asked, Session, endpoints
@@ -72,9 +72,9 @@ def page(session: Session, asked: Mapping[str, Any]) -> dict[str, str]:
     title = session.title or ("rules" if session.path is None else session.path.stem)
     samples = []
     for name, given in _given(session, asked.get("sample")):
-        one = PageSamples.of_evidence(work.rules, sample_evidence(session, given), [name])
+        one = evidence_batch(work.rules, sample_evidence(session, given))
         images = {n: image[None] for n, image in sample_images(session, given).items()}
-        samples += one.data(work.rules, images)
+        samples += samples_data(work.rules, one, [name], images)
     content = rules_page(work.rules, samples, title, network=work.model is not None)
     return {"name": f"{title}.html", "page": content}
 

@@ -6,11 +6,12 @@ from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_known, check_limit, check_number
 from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
+from pinesy.exchange.page_data import content_of
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
 from pinesy.explanations.explanation_report import LIMITS, why_not_dict
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
-from pinesy.studio.question import LIMIT, Question, content_of, level_of
+from pinesy.studio.question import LIMIT, Question, level_of
 from pinesy.studio.session import Asked, Session, calibrated_evidence, calibrated_of, endpoints
 
 #: Seconds that the search for a change may take, unless the page asks for others, and at most.

@@ -9,13 +9,6 @@ import { decidingValues, readAs } from "./why.js";
 
 const at = (id) => document.getElementById(id);
 
-/** Return what a sample says of an input, as a control takes it. */
-function settingOf(entry) {
-  if (entry === null) return {};
-  if (typeof entry === "number") return { value: entry };
-  return Array.isArray(entry) ? { degrees: entry } : { number: entry.number };
-}
-
 /** What is shown, and the sample that it is of. */
 class WhatIf {
   constructor(data) {
@@ -23,7 +16,7 @@ class WhatIf {
     this.rules = readRules(data.rules);
     this.asked = null;
     this.controls = this.rules.inputs.map((a, i) => {
-      const numbers = this.samples.map((sample) => sample.inputs[i]?.number ?? NaN);
+      const numbers = this.samples.map((sample) => sample.inputs[i].number ?? NaN);
       return new InputControl(a, () => this.update(), numbers.filter(Number.isFinite));
     });
     const pick = (attribute, place) => this.ask(attribute, place);
@@ -62,8 +55,7 @@ class WhatIf {
     at("before").disabled = number <= 0;
     at("after").disabled = number >= this.samples.length - 1;
     this.controls.forEach((control, i) => {
-      const entry = sample ? sample.inputs[i] : null;
-      control.set(settingOf(entry), sample?.images?.[i] ?? "");
+      control.set(sample?.inputs[i] ?? {}, sample?.images?.[i] ?? "");
     });
     this.images = new Map(this.rules.inputs.map((a, i) => [a, sample?.images?.[i] ?? null]));
     this.update();
