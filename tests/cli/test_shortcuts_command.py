@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import pinesy as library
-from pinesy.concepts import remapping_count
+from pinesy.concepts import remapping_search
 
 Run = Callable[..., Any]
 
@@ -54,7 +54,7 @@ def test_values_that_are_not_known_are_refused(pinesy: Run, rules: Path, tmp_pat
 def test_a_solver_that_is_missing_is_named(
     pinesy: Run, rules: Path, seen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     monkeypatch.setitem(sys.modules, "pysat.solvers", None)
     done = pinesy("shortcuts", rules, seen)
     assert done.exit_code == 3

@@ -24,9 +24,8 @@ from pinesy import (
     shortcuts,
     sum_of,
 )
-from pinesy.concepts import Shortcuts, observed_answers, remapping_count
-from pinesy.concepts.remapping_count import smallest_hitting_set
-from pinesy.concepts.shortcuts import RemappingSolver
+from pinesy.concepts import Shortcuts, observed_answers, remapping_search
+from pinesy.concepts.remapping_search import RemappingSolver, smallest_hitting_set
 from pinesy.problems import sudoku
 
 HALF = [(0, 0), (0, 1), (2, 3), (2, 4)]
@@ -47,7 +46,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def use(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     if way.startswith("solver"):
-        monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+        monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     if way.endswith("without a table"):
         monkeypatch.setattr(observed_answers, "MAX_TABLE", 0)
 
@@ -219,7 +218,7 @@ def cautious_values(found: Shortcuts, inputs: Sequence[Attribute]) -> dict[Any, 
 
 
 def test_a_count_that_is_not_exact_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     found = shortcuts(addition(10), EVEN_ODD, limit=3)
     assert not found.exact
     assert 9 <= found.count < 36
@@ -232,14 +231,14 @@ def test_a_count_that_is_not_exact_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_solver_gives_the_same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     one, other = (shortcuts(addition(10), EVEN_ODD, limit=4) for _ in range(2))
     assert one.to_dict() == other.to_dict()
 
 
 def test_values_that_do_not_matter_are_not_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of six inputs decides, and that is learned whatever the others are read as."""
-    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     learned: list[list[int]] = []
     inner = RemappingSolver._forbidden
 
@@ -258,7 +257,7 @@ def test_values_that_do_not_matter_are_not_forbidden(monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_solver_there_is_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remapping_count, "MAX_PARTIAL", 0)
+    monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     monkeypatch.setitem(__import__("sys").modules, "pysat.solvers", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pinesy\[shortcuts\]'"):
         shortcuts(addition(5), HALF)

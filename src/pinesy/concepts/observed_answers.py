@@ -1,10 +1,12 @@
-"""The combinations of true values that were observed, and the answers that rules give for them.
+"""Kinds of inputs, combinations of their true values that were observed, and the answers to them.
 
-An *answer* is the set of fully possible values of each output. Rules give it for plain values, and
-every combination of values that is asked about is inferred once, in batches.
+A *kind* are inputs that one network reads, so that it mistakes their values alike. An *answer* is
+the set of fully possible values of each output. Rules give it for plain values, and every
+combination of values that is asked about is inferred once, in batches.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -12,16 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import by_name, column_slices
-from pinesy._common.validation import BoolArray, as_list, listed
-from pinesy.concepts.concept_kinds import ConceptKind
+from pinesy._common.masks import positions
+from pinesy._common.names import by_name, column_slices, name_of
+from pinesy._common.validation import BoolArray, as_list, check_known, listed
 from pinesy.engine.program import Program
-from pinesy.exceptions import DataError, ShapeError, placed
+from pinesy.exceptions import DataError, DomainError, ShapeError, placed
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
 Positions = npt.NDArray[np.int64]
+#: From names of kinds, or from inputs, to values of which labels are known.
+Labelled = Mapping[Any, Iterable[Hashable]]
 #: What was observed: rows of values, columns by input, a condition; None for all combinations.
 Observed = Any
 
@@ -33,6 +37,101 @@ MAX_TABLE = 1 << 16
 MAX_OBSERVED = 1 << 20
 #: The code of a combination for which the rules contradict each other.
 CONTRADICTORY = -1
+
+
+@dataclass(frozen=True)
+class ConceptKind:
+    """Inputs that share a network.
+
+    Attributes
+    ----------
+    name : what it is called
+    inputs : the attributes that are read by it; their domains are equal
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+
+    @property
+    def domain(self) -> tuple[Hashable, ...]:
+        """The values that can be read."""
+        return self.inputs[0].domain
+
+    def __post_init__(self) -> None:
+        for other in self.inputs:
+            if _typed(other) != _typed(self.inputs[0]):
+                raise DomainError(
+                    f"the kind {self.name!r} has {self.inputs[0]!r} and {other!r}; inputs that "
+                    "share a network have equal domains"
+                )
+
+
+def _typed(attribute: Attribute) -> tuple[tuple[type, Hashable], ...]:
+    """Return the values of a domain so that True is not 1."""
+    return tuple((type(value), value) for value in attribute.domain)
+
+
+def kinds_of(
+    inputs: Sequence[Attribute], given: Mapping[str, Iterable[Any]] | None
+) -> tuple[ConceptKind, ...]:
+    """Return the kinds of inputs: those given, or one for each domain.
+
+    With some given, each of the inputs left out is a kind of its own.
+    """
+    groups: dict[Any, list[Attribute]] = {}
+    if given is None:
+        for attribute in inputs:
+            groups.setdefault(_typed(attribute), []).append(attribute)
+        return tuple(ConceptKind(listed([a.name for a in g]), tuple(g)) for g in groups.values())
+    if not isinstance(given, Mapping):
+        raise DomainError(
+            f"kinds is {given!r:.60}; give a dict from the name of each kind to its inputs"
+        )
+    left = {a.name: a for a in inputs}
+    kinds = [
+        ConceptKind(name, _taken(name, members, left, inputs)) for name, members in given.items()
+    ]
+    return (*kinds, *(ConceptKind(a.name, (a,)) for a in left.values()))
+
+
+def _taken(
+    kind: str, members: Iterable[Any], left: dict[str, Attribute], inputs: Sequence[Attribute]
+) -> tuple[Attribute, ...]:
+    """Take the inputs of a kind out of those that are left."""
+    if isinstance(members, str | Attribute) or not isinstance(members, Iterable):
+        raise DomainError(f"the kind {kind!r} is {members!r:.60}; give a list of inputs")
+    names, known = [name_of(member) for member in members], [a.name for a in inputs]
+    for name in names:
+        check_known(name, known, f"the kind {kind!r}: there is no input {name!r}")
+        if name not in left or names.count(name) > 1:
+            raise DomainError(f"the kind {kind!r}: the input {name!r} is in a kind already")
+    if not names:
+        raise DomainError(f"the kind {kind!r} has no inputs; leave it out")
+    return tuple(left.pop(name) for name in names)
+
+
+def by_kind(kinds: Sequence[ConceptKind], given: Mapping[Any, Any]) -> list[tuple[Any, int, Any]]:
+    """Return the name, the number of the kind, and what is given for kinds or for inputs."""
+    numbers = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
+    numbers |= {kind.name: k for k, kind in enumerate(kinds)}
+    named = by_name(given, "kind")
+    for name in named:
+        check_known(name, numbers, f"there is no kind of inputs {name!r}")
+    return [(name, numbers[name], content) for name, content in named.items()]
+
+
+def labelled_positions(
+    kinds: Sequence[ConceptKind], labelled: Labelled | None
+) -> set[tuple[int, int]]:
+    """Return the kind and the position in its domain of each value that is labelled."""
+    if not isinstance(labelled, Mapping | None):
+        raise DataError(f"labelled is {labelled!r:.60}; give a mapping from kinds to values")
+    with placed("labelled"):
+        return {
+            (k, kinds[k].inputs[0].position(value))
+            for name, k, values in by_kind(kinds, labelled or {})
+            for value in as_list(values, f"{name!r}")
+        }
 
 
 def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Positions:
@@ -58,15 +157,15 @@ def _where(condition: Any, inputs: Sequence[Attribute]) -> Positions:
             f"the inputs have {prod(sizes):,} combinations of values, and at most {MAX_OBSERVED:,} "
             "are looked at; give those that were observed"
         )
-    rows: Positions = np.indices(sizes).reshape(len(sizes), -1).T
+    rows = _combinations(sizes)
     if condition is None:
         return rows
-    if len(inputs) == 1:
-        meets = inputs[0].where(condition)
-    else:
-        meets = Attribute.product("observed", *inputs).where(condition)
-    bits = np.frombuffer(meets.mask.to_bytes(-(-len(rows) // 8), "little"), np.uint8)
-    return np.asarray(rows[np.unpackbits(bits, bitorder="little", count=len(rows)).astype(bool)])
+    one = inputs[0] if len(inputs) == 1 else Attribute.product("observed", *inputs)
+    return np.asarray(rows[positions(one.where(condition).mask)])
+
+
+def _combinations(sizes: Sequence[int]) -> Positions:
+    return np.asarray(np.indices(sizes).reshape(len(sizes), -1).T)
 
 
 def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
@@ -126,10 +225,11 @@ class ObservedAnswers:
         rows: Positions,
         labelled: set[tuple[int, int]],
     ) -> None:
-        self.program, self.kinds, self.rows = program, tuple(kinds), rows
+        self.program, self.rows = program, rows
         kind_of = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
         numbers = np.array([kind_of[a.name] for a in program.inputs])
-        most = max(len(a.domain) for a in program.inputs)
+        self._input_sizes = [len(a.domain) for a in program.inputs]
+        most = max(self._input_sizes)
         different, places = np.unique(numbers * most + rows, return_inverse=True)
         self.variables = [divmod(int(code), most) for code in different]
         self.truth: Positions = different % most
@@ -143,27 +243,22 @@ class ObservedAnswers:
         self._refuse_contradictions()
 
     def _refuse_contradictions(self) -> None:
-        lost = np.flatnonzero(self.right == CONTRADICTORY)
-        if len(lost):
+        for row in self.rows[self.right == CONTRADICTORY].tolist():
+            pairs = zip(self.program.inputs, row, strict=True)
+            shown = ", ".join(f"{a.name} = {show_value(a.domain[p])}" for a, p in pairs)
             raise DataError(
-                f"the rules contradict each other where {self.shown(int(lost[0]))}, which was "
-                "observed: there is no right answer to keep; correct the rules, or leave it out"
+                f"the rules contradict each other where {shown}, which was observed: there is no "
+                "right answer to keep; correct the rules, or leave it out"
             )
-
-    def shown(self, row: int) -> str:
-        """Return a combination as text."""
-        pairs = zip(self.program.inputs, self.rows[row].tolist(), strict=True)
-        return ", ".join(f"{a.name} = {show_value(a.domain[p])}" for a, p in pairs)
 
     @property
     def is_tabled(self) -> bool:
         """Whether the answers of all combinations that can be read are held in a table."""
-        return prod(len(a.domain) for a in self.program.inputs) <= MAX_TABLE
+        return prod(self._input_sizes) <= MAX_TABLE
 
     @cached_property
     def _table(self) -> Positions:
-        sizes = [len(a.domain) for a in self.program.inputs]
-        return self._inferred(np.indices(sizes).reshape(len(sizes), -1).T).reshape(sizes)
+        return self._inferred(_combinations(self._input_sizes)).reshape(self._input_sizes)
 
     def codes(self, combinations: Positions) -> Positions:
         """Return a number for the answer to each combination (n, inputs): equal for equal answers.
@@ -177,7 +272,7 @@ class ObservedAnswers:
 
     def _inferred(self, combinations: Positions) -> Positions:
         parts = [
-            self._numbered(self.possible(self.evidence(combinations[start : start + BLOCK])))
+            self._numbered(self.possible(combinations[start : start + BLOCK]))
             for start in range(0, len(combinations), BLOCK)
         ]
         return np.concatenate(parts)
@@ -195,17 +290,15 @@ class ObservedAnswers:
         ]
         return np.array(numbers, dtype=np.int64)[which]
 
-    def evidence(self, combinations: Positions, unknown: BoolArray | None = None) -> Any:
-        """Return plain values as degrees (n, columns); those that are `unknown` as all possible."""
-        degrees = np.zeros((len(combinations), sum(len(a.domain) for a in self.program.inputs)))
+    def possible(self, combinations: Positions, unknown: BoolArray | None = None) -> BoolArray:
+        """Return which values of the outputs are fully possible; none where rules contradict.
+
+        Values that are `unknown` count as all possible.
+        """
+        degrees = np.zeros((len(combinations), sum(self._input_sizes)))
         np.put_along_axis(degrees, combinations + self._starts, 1.0, axis=1)
         if unknown is not None:
-            sizes = [len(a.domain) for a in self.program.inputs]
-            degrees[np.repeat(unknown, sizes, axis=1)] = 1.0
-        return degrees
-
-    def possible(self, evidence: Any) -> BoolArray:
-        """Return which values of the outputs are fully possible; none where rules contradict."""
-        inference = self.program.infer(evidence)
+            degrees[np.repeat(unknown, self._input_sizes, axis=1)] = 1.0
+        inference = self.program.infer(degrees)
         each = (inference[a] for a in self.program.outputs)
         return np.hstack([(pi.degrees == 1.0) & pi.normalised[:, None] for pi in each])

@@ -1,20 +1,260 @@
 """Reasoning shortcuts: ways to read concepts wrongly that no observed answer tells."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from pinesy._common.clauses import exactly_one
-from pinesy._common.validation import BoolArray, check_integer
-from pinesy.concepts.concept_kinds import Labelled, kinds_of, labelled_positions
-from pinesy.concepts.observed_answers import Observed, ObservedAnswers, Positions, observed_rows
-from pinesy.concepts.remapping_count import Group, counted, groups_of, in_order, labels_of
-from pinesy.concepts.remappings import GroupRemappings, Shortcuts
-from pinesy.exceptions import needing
+from pinesy._common.markup import counted
+from pinesy._common.validation import BoolArray, FloatArray, check_integer
+from pinesy.concepts.concept_check import ConceptCheck
+from pinesy.concepts.observed_answers import (
+    ConceptKind,
+    Labelled,
+    Observed,
+    ObservedAnswers,
+    Positions,
+    by_kind,
+    kinds_of,
+    labelled_positions,
+    observed_rows,
+)
+from pinesy.concepts.remapping_search import GroupRemappings, groups_of, remapped
+from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.syntax.writer import show_value
+
+#: What values of each kind are read as, by the name of the kind.
+Readings = dict[str, dict[Hashable, Hashable]]
+
+
+@dataclass(frozen=True)
+class Remapping:
+    """What each observed value is read as, by the name of its kind."""
+
+    readings: Readings
+
+    @cached_property
+    def wrong(self) -> Readings:
+        """What is read as another value."""
+        each = {
+            kind: {value: read for value, read in pairs.items() if value != read}
+            for kind, pairs in self.readings.items()
+        }
+        return {kind: pairs for kind, pairs in each.items() if pairs}
+
+    @property
+    def is_true(self) -> bool:
+        """Whether every value is read as what it is."""
+        return not self.wrong
+
+    def __str__(self) -> str:
+        """Say what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
+        if self.is_true:
+            return "all right"
+        parts = {
+            kind: ", ".join(f"{show_value(v)} as {show_value(r)}" for v, r in pairs.items())
+            for kind, pairs in self.wrong.items()
+        }
+        if len(self.readings) == 1:
+            return next(iter(parts.values()))
+        return "; ".join(f"{kind}: {part}" for kind, part in parts.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Shortcuts:
+    """The remappings of concepts that keep all observed answers right.
+
+    Attributes
+    ----------
+    kinds : the kinds of inputs; those of a kind are read by one network
+    combinations : how many different combinations of values were observed
+    groups : remappings of values that do not depend on those of other groups
+    limit : how many are listed
+    """
+
+    kinds: tuple[ConceptKind, ...]
+    combinations: int
+    groups: tuple[GroupRemappings, ...]
+    limit: int
+    _answers: ObservedAnswers = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many remappings there are, the true one included; at least so many if not `exact`."""
+        return prod(len(group.maps) for group in self.groups)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `count` is the exact number."""
+        return all(group.exact for group in self.groups)
+
+    @property
+    def remappings(self) -> list[Remapping]:
+        """The first `limit` remappings; the very first is the true one."""
+        return list(islice(self._remappings(), self.limit))
+
+    def _remappings(self) -> Iterator[Remapping]:
+        for choice in product(*(group.maps for group in self.groups)):
+            read = self._answers.truth.copy()
+            for group, one in zip(self.groups, choice, strict=True):
+                read[group.variables] = one
+            yield self._remapping(read)
+
+    def _remapping(self, read: Positions) -> Remapping:
+        readings: Readings = {}
+        for (k, value), other in zip(self._answers.variables, read.tolist(), strict=True):
+            kind = self.kinds[k]
+            readings.setdefault(kind.name, {})[kind.domain[value]] = kind.domain[other]
+        return Remapping(readings)
+
+    def _by_kind(self, variables: Iterable[tuple[int, int]]) -> dict[str, tuple[Hashable, ...]]:
+        values: dict[str, tuple[Hashable, ...]] = {}
+        for k, value in variables:
+            kind = self.kinds[k]
+            values[kind.name] = (*values.get(kind.name, ()), kind.domain[value])
+        return values
+
+    @property
+    def labels(self) -> dict[str, tuple[Hashable, ...]]:
+        """A smallest set of values, by kind, whose labels would leave only the true remapping."""
+        chosen = sorted(number for group in self.groups for number in group.labels)
+        return self._by_kind(self._answers.variables[number] for number in chosen)
+
+    @property
+    def unobserved(self) -> dict[str, tuple[Hashable, ...]]:
+        """Values, by kind, that were never observed: no answer says what they are read as."""
+        every = ((k, i) for k, kind in enumerate(self.kinds) for i in range(len(kind.domain)))
+        known = set(self._answers.variables)
+        return self._by_kind(variable for variable in every if variable not in known)
+
+    # --- networks ------------------------------------------------------------------------------
+
+    def looks_like(
+        self, checks: ConceptCheck | Mapping[Any, ConceptCheck]
+    ) -> tuple[Remapping, float]:
+        """Return the remapping that a network comes nearest to, and the share that fits it.
+
+        Parameters
+        ----------
+        checks : what `check_concepts` says of the network of each kind, by the name of the kind or
+            of an input; for one kind, this alone
+        """
+        given = checks if isinstance(checks, Mapping) else {self.kinds[0].name: checks}
+        confusions = {k: check.confusion for _, k, check in by_kind(self.kinds, given)}
+        for k, kind in enumerate(self.kinds):
+            if k not in confusions:
+                raise UnknownAttributeError(
+                    f"nothing is given for the kind {kind.name!r}; give a dict with all kinds"
+                )
+        read, variables = self._answers.truth.copy(), np.array(self._answers.variables)
+        for group in self.groups:
+            agreeing = np.zeros(len(group.maps))
+            for column, number in enumerate(group.variables):
+                k, value = variables[number]
+                agreeing += confusions[k][value, group.maps[:, column]]
+            read[group.variables] = group.maps[int(agreeing.argmax())]
+        rows = [confusions[k][value] for k, value in variables]
+        seen = sum(int(row.sum()) for row in rows)
+        fits = sum(int(row[r]) for row, r in zip(rows, read, strict=True))
+        return self._remapping(read), fits / max(1, seen)
+
+    @cached_property
+    def _may_be_read(self) -> list[BoolArray]:
+        """For each kind, whether a value (rows) is read as another by some remapping.
+
+        One that was not observed may be read as anything, and so are those of which not all
+        remappings were found.
+        """
+        relation = [np.ones((len(kind.domain),) * 2, dtype=bool) for kind in self.kinds]
+        for k, value in self._answers.variables:
+            relation[k][value] = np.arange(len(relation[k])) == value
+        for group in self.groups:
+            for column, number in enumerate(group.variables):
+                k, value = self._answers.variables[number]
+                relation[k][value, group.maps[:, column] if group.exact else slice(None)] = True
+        return relation
+
+    def cautious(self, evidence: Mapping[Any, Any]) -> dict[str, FloatArray]:
+        """Return what a network sees, as far as answers alone tell what it means by it.
+
+        A value is as possible as any that some remapping reads it as: ``max_alpha
+        pi(alpha(v))``. Whichever of the remappings the network has learned, the true value is as
+        possible as what it reads.
+
+        Parameters
+        ----------
+        evidence : for inputs the possibilities (n, |domain|), or of one sample (|domain|,)
+
+        Returns
+        -------
+        degrees : by the names of the inputs, as `infer` takes them
+        """
+        cautious: dict[str, FloatArray] = {}
+        for name, k, given in by_kind(self.kinds, evidence):
+            relation = self._may_be_read[k]
+            degrees = np.asarray(given, dtype=np.float64)
+            if degrees.ndim not in (1, 2) or degrees.shape[-1] != len(relation):
+                raise DegreeError(
+                    f"the input {name!r} has {len(relation)} values, so it takes degrees of shape "
+                    f"({len(relation)},) or (n, {len(relation)}); got shape {degrees.shape}"
+                )
+            cautious[name] = np.where(relation, degrees[..., None, :], 0.0).max(axis=-1)
+        return cautious
+
+    # --- words -------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """Return the count, the remappings and the labels, for reading."""
+        few = "" if self.exact else "at least "
+        maps, combos = counted(self.count, "remapping"), counted(self.combinations, "combination")
+        keep = "keeps" if self.count == 1 else "keep"
+        each = [f"{'' if g.exact else 'at least '}{len(g.maps):,}" for g in self.groups]
+        how = (
+            f" ({' x '.join(each)})" if len([g for g in self.groups if len(g.maps) > 1]) > 1 else ""
+        )
+        lines = [f"{few}{maps} of concepts{how} {keep} the answers to {combos} right"]
+        if self.count == 1:
+            return "\n".join([*lines, "no shortcut: the answers tell the concepts", *self._notes()])
+        lines += [f"{i + 1:>5}. {one}" for i, one in enumerate(self.remappings)]
+        if self.count > self.limit:
+            lines.append(f"       ... and {self.count - self.limit:,} more (limit={self.limit})")
+        labels = sum(map(len, self.labels.values()))
+        lines.append(
+            f"{counted(labels, 'label')} would leave only the true one: {_listed(self.labels)}"
+        )
+        return "\n".join([*lines, *self._notes()])
+
+    def _notes(self) -> list[str]:
+        if not self.unobserved:
+            return []
+        return [f"never observed, so read as anything: {_listed(self.unobserved)}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, with values as they are."""
+        return {
+            "count": self.count,
+            "exact": self.exact,
+            "combinations": self.combinations,
+            "kinds": {kind.name: [a.name for a in kind.inputs] for kind in self.kinds},
+            "groups": [len(group.maps) for group in self.groups],
+            "remappings": [
+                {kind: list(map(list, read.items())) for kind, read in one.readings.items()}
+                for one in self.remappings
+            ],
+            "labels": {kind: list(values) for kind, values in self.labels.items()},
+            "unobserved": {kind: list(values) for kind, values in self.unobserved.items()},
+        }
+
+
+def _listed(values: Mapping[str, Iterable[Hashable]]) -> str:
+    each = (f"{', '.join(map(show_value, those))} ({kind})" for kind, those in values.items())
+    return "; ".join(each)
 
 
 def shortcuts(
@@ -62,147 +302,8 @@ def shortcuts(
     """
     limit = check_integer(limit, "limit", least=1)
     program = as_cascade(rules).compile(outputs)
-    found = kinds_of(program.inputs, kinds)
+    shared = kinds_of(program.inputs, kinds)
     rows = observed_rows(observed, program.inputs)
-    answers = ObservedAnswers(program, found, rows, labelled_positions(found, labelled))
-    groups = tuple(_remapped(answers, group, limit) for group in groups_of(answers))
-    return Shortcuts(found, len(rows), groups, limit, answers)
-
-
-def _remapped(answers: ObservedAnswers, group: Group, limit: int) -> GroupRemappings:
-    """Return the remappings of a group: counted if they are few, else by a solver."""
-    truth, numbers = answers.truth[group.variables], group.variables
-    maps, exact = counted(answers, group), True
-    if maps is not None:
-        labels = labels_of(maps, truth)
-    else:
-        solver = RemappingSolver(answers, group)
-        maps, exact = solver.remappings(limit)
-        labels = solver.labels(maps)
-        maps = in_order(np.unique(np.vstack([truth, maps[:limit]]), axis=0), truth)
-    return GroupRemappings(numbers, maps, exact, tuple(int(numbers[i]) for i in labels))
-
-
-#: Deterministic, and takes clauses between calls.
-SOLVER = "cadical153"
-#: Combinations with a wrong answer that are learned from at a time.
-MAX_LEARNED = 256
-
-
-def _pysat() -> tuple[Any, Any]:
-    cure = ", or give fewer inputs, values or combinations"
-    with needing("shortcuts", "so many remappings need a solver, that of", cure):
-        from pysat.examples.hitman import Hitman
-        from pysat.solvers import Solver
-    return Solver, Hitman
-
-
-class RemappingSolver:
-    """Finds remappings of a group that keep all its answers right, one by one.
-
-    A variable of the solver says that a value is read as another. What answers forbid is told to it
-    lazily: it proposes a remapping, the rules are inferred with it for all observed combinations at
-    once, and each one with a wrong answer forbids what was read. Values that do not matter for the
-    wrong answer are left out of that: with them unknown, the right answer is still not fully
-    possible, and it would be if any reading of them allowed it, as inferred degrees rise with those
-    of inputs.
-
-    Parameters
-    ----------
-    answers : ObservedAnswers
-    group : the variables that may be read as others
-    """
-
-    def __init__(self, answers: ObservedAnswers, group: Group) -> None:
-        solver, self._hitman = _pysat()
-        self._answers, self._group = answers, group
-        self._truth = answers.truth[group.variables]
-        sizes = answers.sizes[group.variables]
-        self._first = np.concatenate([[1], 1 + np.cumsum(sizes)])
-        self._column = {int(v): column for column, v in enumerate(group.variables)}
-        self._solver = solver(name=SOLVER)
-        # While this holds, something is read wrongly.
-        self._is_wrong = int(self._first[-1])
-        self._say_that_each_is_read_as_one()
-        self._solver.add_clause([-self._is_wrong, *(-lit for lit in self._literals(self._truth))])
-
-    def _say_that_each_is_read_as_one(self) -> None:
-        fresh = count(self._is_wrong + 1)
-        for first, stop in zip(self._first[:-1].tolist(), self._first[1:].tolist(), strict=True):
-            for clause in exactly_one(range(first, stop), fresh):
-                self._solver.add_clause(clause)
-
-    def _literals(self, readings: Positions) -> list[int]:
-        """Return the literals that say what each variable is read as."""
-        return list(map(int, self._first[:-1] + readings))
-
-    def remappings(self, limit: int) -> tuple[Positions, bool]:
-        """Return up to `limit` remappings (n, variables), and whether these are all."""
-        found: list[Positions] = []
-        while (one := self._next([])) is not None:
-            if len(found) == limit:
-                return np.array(found), False
-            found.append(one)
-            self._solver.add_clause([-lit for lit in self._literals(one)])
-        return np.array(found), True
-
-    def labels(self, maps: Positions) -> tuple[int, ...]:
-        """Return a smallest set of variables whose labels leave the true remapping alone.
-
-        Some `maps` are known. A smallest set for those is tried; what is still read wrongly with
-        these labels is one more, until nothing is.
-        """
-        wrong = [np.flatnonzero(row).tolist() for row in maps != self._truth]
-        with self._hitman(bootstrap_with=[row for row in wrong if row]) as hitting:
-            while True:
-                chosen = sorted(hitting.get() or ())
-                held = [self._literals(self._truth)[column] for column in chosen]
-                one = self._next([self._is_wrong, *held])
-                if one is None:
-                    return tuple(chosen)
-                hitting.hit(np.flatnonzero(one != self._truth).tolist())
-
-    def _next(self, assumptions: Sequence[int]) -> Positions | None:
-        """Return a remapping under which all answers are right, or None."""
-        while self._solver.solve(assumptions=list(assumptions)):
-            model = np.array(self._solver.get_model()[: self._first[-1] - 1])
-            one: Positions = np.flatnonzero(model > 0) + 1 - self._first[:-1]
-            clauses = self._forbidden(one)
-            if not clauses:
-                return one
-            for clause in clauses:
-                self._solver.add_clause(clause)
-        return None
-
-    def _forbidden(self, readings: Positions) -> list[list[int]]:
-        """Return what the combinations that a remapping gives wrong answers for forbid."""
-        answers, rows = self._answers, self._group.rows
-        maps = answers.truth.copy()
-        maps[self._group.variables] = readings
-        wrong = rows[answers.codes(maps[answers.places[rows]]) != answers.right[rows]][:MAX_LEARNED]
-        if not len(wrong):
-            return []
-        places = answers.places[wrong]
-        unknown = self._without_need(wrong, maps[places])
-        kept = np.where(unknown | answers.fixed[places], -1, places)
-        literals = self._literals(readings)
-        sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in kept.tolist()}
-        return [[-literals[column] for column in columns] for columns in sorted(sets)]
-
-    def _without_need(self, rows: Positions, read: Positions) -> BoolArray:
-        """Return which entries of combinations do not matter for their wrong answers.
-
-        One place after the other is taken as unknown, in all combinations at once.
-        """
-        answers = self._answers
-        right = answers.possible(answers.evidence(answers.rows[rows]))
-        unknown = np.zeros(read.shape, dtype=bool)
-        for place in range(read.shape[1]):
-            tried = unknown.copy()
-            # all places of a value are read alike, so they are unknown together
-            same = answers.places[rows] == answers.places[rows, place][:, None]
-            tried |= same & ~answers.fixed[answers.places[rows]]
-            reached = answers.possible(answers.evidence(read, tried))
-            excluded = (right & ~reached).any(axis=1)
-            unknown[excluded] = tried[excluded]
-        return unknown
+    answers = ObservedAnswers(program, shared, rows, labelled_positions(shared, labelled))
+    groups = tuple(remapped(answers, group, limit) for group in groups_of(answers))
+    return Shortcuts(shared, len(rows), groups, limit, answers)

@@ -1,0 +1,307 @@
+"""The remappings that keep answers right: all of them value by value, or some by a SAT solver.
+
+The observed combinations join variables into groups; what one group is read as does not matter for
+the others, so that the counts of groups are multiplied.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.clauses import exactly_one
+from pinesy._common.validation import BoolArray
+from pinesy.concepts.observed_answers import ObservedAnswers, Positions
+from pinesy.exceptions import needing
+
+#: Partial remappings that are held at a time; where there are more, a solver takes over.
+MAX_PARTIAL = 1 << 17
+#: Combinations that are looked up at a time.
+MAX_CELLS = 1 << 21
+#: Combinations that are inferred to extend one variable, where there is no table of answers.
+MAX_INFERRED = 1 << 18
+#: Deterministic, and takes clauses between calls.
+SOLVER = "cadical153"
+#: Combinations with a wrong answer that are learned from at a time.
+MAX_LEARNED = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Variables that observed combinations join, directly or through others.
+
+    Attributes
+    ----------
+    variables : their numbers
+    rows : the combinations that hold one of them
+    """
+
+    variables: Positions
+    rows: Positions
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRemappings:
+    """The remappings of values that observed combinations join.
+
+    Attributes
+    ----------
+    variables : the numbers of the values among all
+    maps : what each is read as (n, variables), as positions; the true remapping is the first
+    exact : whether these are all
+    labels : the numbers of a smallest set of values whose labels leave the true one alone
+    """
+
+    variables: Positions
+    maps: Positions
+    exact: bool
+    labels: tuple[int, ...]
+
+
+def groups_of(answers: ObservedAnswers) -> list[Group]:
+    """Return the groups of the variables that are not labelled.
+
+    Each variable takes the least number of those it is joined with, until nothing changes.
+    """
+    free = np.flatnonzero(~answers.fixed)
+    n, places = len(answers.truth), np.where(answers.fixed[answers.places], -1, answers.places)
+    leader, before = np.arange(n), np.full(n, -1)
+    while not np.array_equal(leader, before):
+        before = leader.copy()
+        least = np.where(places >= 0, leader[places], n).min(axis=1)
+        for column in places.T:
+            held = column >= 0
+            np.minimum.at(leader, column[held], least[held])
+    of_row = np.where(places >= 0, leader[places], n).min(axis=1)
+    return [
+        Group(free[leader[free] == first], np.flatnonzero(of_row == first))
+        for first in np.unique(leader[free])
+    ]
+
+
+def _counted(answers: ObservedAnswers, group: Group) -> Positions | None:
+    """Return all remappings (n, variables) of a group that keep its answers right, sorted.
+
+    None if there are too many partial ones on the way. Cost: for each variable, the partial
+    remappings times its values times the combinations that it completes.
+    """
+    maps = answers.truth[None, :]
+    for variable, rows in _steps(answers, group):
+        size = int(answers.sizes[variable])
+        if len(maps) * size > MAX_PARTIAL:
+            return None
+        if not answers.is_tabled and len(maps) * size * len(rows) > MAX_INFERRED:
+            return None
+        maps = np.repeat(maps, size, axis=0)
+        maps[:, variable] = np.tile(np.arange(size), len(maps) // size)
+        maps = _right(answers, maps, rows)
+    return in_order(maps[:, group.variables], answers.truth[group.variables])
+
+
+def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Positions]]:
+    """Yield the variables one by one, each with the combinations that it completes.
+
+    The one that completes most comes first, then the one that begins or continues most.
+    """
+    numbers = group.variables
+    holds = np.zeros((len(group.rows), len(answers.truth)), dtype=bool)
+    np.put_along_axis(holds, answers.places[group.rows], True, axis=1)
+    holds = holds[:, numbers]
+    left = list(range(len(numbers)))
+    while left:
+        open_ones = holds[:, left].sum(axis=1)
+        begun = (open_ones > 0) & (open_ones < holds.sum(axis=1))
+        completes = holds[open_ones == 1][:, left].sum(axis=0)
+        continues = holds[begun][:, left].sum(axis=0)
+        # the last key is the first to be looked at
+        best = left.pop(int(np.lexsort((-holds[:, left].sum(axis=0), -continues, -completes))[0]))
+        yield int(numbers[best]), group.rows[(open_ones == 1) & holds[:, best]]
+
+
+def _right(answers: ObservedAnswers, maps: Positions, rows: Positions) -> Positions:
+    """Return the remappings that give the right answers for rows."""
+    width = answers.places.shape[1]
+    while len(rows):
+        step = max(1, MAX_CELLS // (max(1, len(maps)) * width))
+        now, rows = rows[:step], rows[step:]
+        read = maps[:, answers.places[now]].reshape(-1, width)
+        right = answers.codes(read).reshape(len(maps), len(now)) == answers.right[now]
+        maps = maps[right.all(axis=1)]
+    return maps
+
+
+def in_order(maps: Positions, truth: Positions) -> Positions:
+    """Return remappings with those first that read fewest values wrongly: the true one."""
+    wrong = (maps != truth).sum(axis=1)
+    return maps[np.lexsort((*maps.T[::-1], wrong))]
+
+
+def smallest_hitting_set(sets: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return a smallest set that has an element of each of some non-empty sets.
+
+    By iterative deepening, branching on the elements of the smallest set that is not hit.
+
+    Examples
+    --------
+    >>> smallest_hitting_set([[0, 1], [1, 2], [2, 3], [0, 3], [1, 3]])
+    (1, 3)
+    """
+    ordered = sorted({tuple(sorted(s)) for s in sets}, key=lambda s: (len(s), s))
+    size = 0
+    while (found := _hitting(ordered, (), size)) is None:
+        size += 1
+    return tuple(sorted(found))
+
+
+def _hitting(
+    sets: Sequence[tuple[int, ...]], chosen: tuple[int, ...], left: int
+) -> tuple[int, ...] | None:
+    """Return the elements chosen and at most `left` more that hit all sets, if there are such."""
+    missed = [s for s in sets if not set(s) & set(chosen)]
+    if not missed:
+        return chosen
+    for element in missed[0] if left else ():
+        found = _hitting(missed, (*chosen, element), left - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def labels_of(maps: Positions, truth: Positions) -> tuple[int, ...]:
+    """Return a smallest set of columns that tells all remappings from the true one."""
+    wrong = np.unique(maps != truth, axis=0)
+    return smallest_hitting_set([np.flatnonzero(row).tolist() for row in wrong if row.any()])
+
+
+def remapped(answers: ObservedAnswers, group: Group, limit: int) -> GroupRemappings:
+    """Return the remappings of a group: counted if they are few, else by a solver."""
+    truth, numbers = answers.truth[group.variables], group.variables
+    maps, exact = _counted(answers, group), True
+    if maps is not None:
+        labels = labels_of(maps, truth)
+    else:
+        solver = RemappingSolver(answers, group)
+        maps, exact = solver.remappings(limit)
+        labels = solver.labels(maps)
+        maps = in_order(np.unique(np.vstack([truth, maps[:limit]]), axis=0), truth)
+    return GroupRemappings(numbers, maps, exact, tuple(int(numbers[i]) for i in labels))
+
+
+def _pysat() -> tuple[Any, Any]:
+    cure = ", or give fewer inputs, values or combinations"
+    with needing("shortcuts", "so many remappings need a solver, that of", cure):
+        from pysat.examples.hitman import Hitman
+        from pysat.solvers import Solver
+    return Solver, Hitman
+
+
+class RemappingSolver:
+    """Finds remappings of a group that keep all its answers right, one by one.
+
+    A variable of the solver says that a value is read as another. What answers forbid is told to it
+    lazily: it proposes a remapping, the rules are inferred with it for all observed combinations at
+    once, and each one with a wrong answer forbids what was read. Values that do not matter for the
+    wrong answer are left out of that: with them unknown, the right answer is still not fully
+    possible, and it would be if any reading of them allowed it, as inferred degrees rise with those
+    of inputs.
+
+    Parameters
+    ----------
+    answers : ObservedAnswers
+    group : the variables that may be read as others
+    """
+
+    def __init__(self, answers: ObservedAnswers, group: Group) -> None:
+        solver, self._hitman = _pysat()
+        self._answers, self._group = answers, group
+        self._truth = answers.truth[group.variables]
+        sizes = answers.sizes[group.variables]
+        self._first = np.concatenate([[1], 1 + np.cumsum(sizes)])
+        self._column = {int(v): column for column, v in enumerate(group.variables)}
+        self._solver = solver(name=SOLVER)
+        # While this holds, something is read wrongly.
+        self._is_wrong = int(self._first[-1])
+        self._say_that_each_is_read_as_one()
+        self._solver.add_clause([-self._is_wrong, *(-lit for lit in self._literals(self._truth))])
+
+    def _say_that_each_is_read_as_one(self) -> None:
+        fresh = count(self._is_wrong + 1)
+        for first, stop in zip(self._first[:-1].tolist(), self._first[1:].tolist(), strict=True):
+            for clause in exactly_one(range(first, stop), fresh):
+                self._solver.add_clause(clause)
+
+    def _literals(self, readings: Positions) -> list[int]:
+        """Return the literals that say what each variable is read as."""
+        return list(map(int, self._first[:-1] + readings))
+
+    def remappings(self, limit: int) -> tuple[Positions, bool]:
+        """Return up to `limit` remappings (n, variables), and whether these are all."""
+        found: list[Positions] = []
+        while (one := self._next([])) is not None:
+            if len(found) == limit:
+                return np.array(found), False
+            found.append(one)
+            self._solver.add_clause([-lit for lit in self._literals(one)])
+        return np.array(found), True
+
+    def labels(self, maps: Positions) -> tuple[int, ...]:
+        """Return a smallest set of variables whose labels leave the true remapping alone.
+
+        Some `maps` are known. A smallest set for those is tried; what is still read wrongly with
+        these labels is one more, until nothing is.
+        """
+        wrong = [np.flatnonzero(row).tolist() for row in maps != self._truth]
+        with self._hitman(bootstrap_with=[row for row in wrong if row]) as hitting:
+            while True:
+                chosen = sorted(hitting.get() or ())
+                held = [self._literals(self._truth)[column] for column in chosen]
+                one = self._next([self._is_wrong, *held])
+                if one is None:
+                    return tuple(chosen)
+                hitting.hit(np.flatnonzero(one != self._truth).tolist())
+
+    def _next(self, assumptions: Sequence[int]) -> Positions | None:
+        """Return a remapping under which all answers are right, or None."""
+        while self._solver.solve(assumptions=list(assumptions)):
+            model = np.array(self._solver.get_model()[: self._first[-1] - 1])
+            one: Positions = np.flatnonzero(model > 0) + 1 - self._first[:-1]
+            clauses = self._forbidden(one)
+            if not clauses:
+                return one
+            for clause in clauses:
+                self._solver.add_clause(clause)
+        return None
+
+    def _forbidden(self, readings: Positions) -> list[list[int]]:
+        """Return what the combinations that a remapping gives wrong answers for forbid."""
+        answers, rows = self._answers, self._group.rows
+        maps = answers.truth.copy()
+        maps[self._group.variables] = readings
+        wrong = rows[answers.codes(maps[answers.places[rows]]) != answers.right[rows]][:MAX_LEARNED]
+        if not len(wrong):
+            return []
+        places = answers.places[wrong]
+        unknown = self._without_need(wrong, maps[places])
+        kept = np.where(unknown | answers.fixed[places], -1, places)
+        literals = self._literals(readings)
+        sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in kept.tolist()}
+        return [[-literals[column] for column in columns] for columns in sorted(sets)]
+
+    def _without_need(self, rows: Positions, read: Positions) -> BoolArray:
+        """Return which entries of combinations do not matter for their wrong answers.
+
+        One place after the other is taken as unknown, in all combinations at once.
+        """
+        answers = self._answers
+        right = answers.possible(answers.rows[rows])
+        unknown = np.zeros(read.shape, dtype=bool)
+        for place in range(read.shape[1]):
+            tried = unknown.copy()
+            # all places of a value are read alike, so they are unknown together
+            same = answers.places[rows] == answers.places[rows, place][:, None]
+            tried |= same & ~answers.fixed[answers.places[rows]]
+            excluded = (right & ~answers.possible(read, tried)).any(axis=1)
+            unknown[excluded] = tried[excluded]
+        return unknown
