@@ -48,7 +48,7 @@ class Images:
 
     def with_perturbed(self, n: int) -> "Images":
         """Return these images and, after them, perturbed copies of some for training."""
-        from pinesy.nets.augmentation import perturb  # not at the top: it loads PyTorch
+        from pinesy.nets.recipes import perturb  # not at the top: it loads PyTorch
 
         rng = np.random.default_rng(0)
         chosen = rng.permutation(self.n_train)[:n]

@@ -75,7 +75,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 def files(place: Path) -> int:
     """Return how many networks, predictions and records there are."""
-    return sum(1 for pattern in ("*.safetensors", "*.npz", "*.json") for _ in place.rglob(pattern))
+    return sum(1 for pattern in ("*.safetensors", "*.json") for _ in place.rglob(pattern))
 
 
 def wait_for(done: Callable[[], bool], process: "subprocess.Popen[str]") -> None:

@@ -214,7 +214,7 @@ def test_nothing_but_records_and_networks_is_left(lab: Lab) -> None:
     assert len(settings) == 2
     assert names == ["cases-00.json"] * len(settings) + ["run-00.json"] * len(EXPERIMENTS)
     suffixes = {path.suffix for path in lab.work.rglob("*") if path.is_file()}
-    assert suffixes == {".safetensors", ".npz"}
+    assert suffixes == {".safetensors"}
 
 
 def test_a_record_that_is_lost_is_made_again_without_training(lab: Lab) -> None:

@@ -22,10 +22,10 @@ from pinesy.nets import (  # noqa: E402
     preprocess,
     train,
 )
-from pinesy.nets import augmentation as module  # noqa: E402
-from pinesy.nets.augmentation import BLACK, augment  # noqa: E402
+from pinesy.nets import recipes as module  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
-from pinesy.nets.training_loop import TrainingLoop  # noqa: E402
+from pinesy.nets.network_training import TrainingLoop  # noqa: E402
+from pinesy.nets.recipes import BLACK, augment  # noqa: E402
 
 IMAGES, LABELS = bars(24)
 RECIPE = replace(BETTER_EYE, batch=8, epochs=3, t_max=3, average_from=1)

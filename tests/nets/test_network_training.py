@@ -43,7 +43,7 @@ from pinesy.nets import (  # noqa: E402
 )
 from pinesy.nets import network_training as module  # noqa: E402
 from pinesy.nets.checkpoints import read_checkpoint  # noqa: E402
-from pinesy.nets.training_loop import TrainingLoop  # noqa: E402
+from pinesy.nets.network_training import TrainingLoop  # noqa: E402
 
 IMAGES, LABELS = bars(24)
 SMALL = replace(DEEPSOFTLOG, batch=8, epochs=4)
@@ -168,7 +168,7 @@ def test_progress_is_shown_only_if_asked_for(
         bars_made.append((label, total))
         return nullcontext(SimpleNamespace(advance=advanced.append))
 
-    monkeypatch.setattr("pinesy.nets.training_loop.progress_bar", noted)
+    monkeypatch.setattr("pinesy.nets.network_training.progress_bar", noted)
     for epochs, progress in ((1, True), (3, True), (4, False)):
         network, recipe = DeepSoftLogCNN(4), replace(SMALL, epochs=epochs)
         path = tmp_path / "c"

@@ -1,11 +1,10 @@
 """Predictions are distributions in float64, and are made once."""
 
 import errno
-import io
+import json
 import os
 import time
 import warnings
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,13 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("safetensors")
+safetensors = pytest.importorskip("safetensors.torch")
 
 from messages import raises_saying  # noqa: E402
 from nets.conftest import bars  # noqa: E402
 from pinesy.exceptions import DataError, DomainError  # noqa: E402
 from pinesy.nets import DeepSoftLogCNN, PaperCNN, PredictionCache, predict_proba, preprocess  # noqa: E402
-from pinesy.nets import prediction_cache as module  # noqa: E402
+from pinesy.nets import network_perception as module  # noqa: E402
 
 IMAGES, _ = bars(7)
 
@@ -83,7 +82,7 @@ def test_predictions_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert np.array_equal(first, predict_proba(network, IMAGES))
     monkeypatch.setattr(module, "predict_proba", lambda *_: pytest.fail("made again"))
     assert np.array_equal(cache.predict_proba(DeepSoftLogCNN(4, seed=0), IMAGES), first)
-    assert [p.suffix for p in cache.directory.iterdir()] == [".npz"]
+    assert [p.suffix for p in cache.directory.iterdir()] == [".safetensors"]
 
 
 def test_other_weights_images_or_batches_have_other_files(tmp_path: Path) -> None:
@@ -103,44 +102,37 @@ def test_other_weights_images_or_batches_have_other_files(tmp_path: Path) -> Non
     assert cache.path(network, IMAGES) not in paths
 
 
-def kept(probabilities: Any, **more: Any) -> Any:
+def kept(probabilities: Any, seconds: str | None = "1.0", name: str = "probabilities") -> Any:
     """Return what puts an array, and seconds, into a file."""
-    return lambda path: np.savez(path, probabilities=probabilities, **{"seconds": 1.0, **more})
+    texts = {} if seconds is None else {"seconds": seconds}
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(probabilities))}
+    return lambda path: path.write_bytes(safetensors.save(tensors, texts))
 
 
-def bytes_of(array: Any) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+def huge(path: Path) -> None:
+    """Make a file whose header claims 36 TiB."""
+    entry = {"dtype": "F64", "shape": [1_250_000_000_000, 4], "data_offsets": [0, 40 * 10**12]}
+    head = json.dumps({"__metadata__": {"seconds": "1.0"}, "probabilities": entry}).encode()
+    path.write_bytes(len(head).to_bytes(8, "little") + head + EVEN.tobytes())
 
 
 EVEN = np.full((7, 4), 0.25)
 DAMAGE: dict[str, Any] = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
     "empty": lambda path: path.write_bytes(b""),
-    "text": lambda path: path.write_text("no array"),
-    "objects": kept(np.array([{}], dtype=object)),
+    "text": lambda path: path.write_text("no tensors"),
     "other shape": kept(np.ones((3, 1))),
-    "other type": kept(np.ones((7, 1), np.float32)),
+    "other type": kept(np.full((7, 4), 0.25, np.float32)),
     "other classes": kept(np.full((7, 2), 0.5)),
     "no distributions": kept(np.ones((7, 4))),
     "negative": kept(np.tile([1.5, -0.5, 0.0, 0.0], (7, 1))),
     "no numbers": kept(np.full((7, 4), np.nan)),
     "flat": kept(EVEN.ravel()),
-    "by columns": kept(np.asfortranarray(EVEN)),
-    "compressed": lambda path: np.savez_compressed(path, probabilities=EVEN, seconds=1.0),
-    "36 TiB": lambda path: huge(path),
-    "no number": kept(EVEN, seconds=np.ones(2)),
-    "no seconds": lambda path: np.savez(path, probabilities=EVEN),
-    "an array": lambda path: path.write_bytes(bytes_of(np.ones((7, 1)))),
+    "36 TiB": huge,
+    "no number": kept(EVEN, seconds="soon"),
+    "no seconds": kept(EVEN, seconds=None),
+    "another tensor": kept(EVEN, name="weights"),
 }
-
-
-def huge(path: Path) -> None:
-    """Make a file whose header claims 36 TiB, and whose checksums are right."""
-    head = bytes_of(np.eye(4)).replace(b"(4, 4), }" + b" " * 12, b"(1250000000000, 4), }")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("probabilities.npy", head)
 
 
 @pytest.mark.parametrize("kind", DAMAGE)

@@ -12,10 +12,8 @@ with needing("nn", "pinesy.nets needs"):
 from pinesy.nets import differentiable_transforms
 from pinesy.nets.answer_losses import EntropyLoss, answer_loss, belief_loss, soft_label_loss
 from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
-from pinesy.nets.answered_inputs import AnsweredInputs
-from pinesy.nets.augmentation import augment, perturb
+from pinesy.nets.answered_inputs import AnsweredInputs, InputReader
 from pinesy.nets.checkpoints import data_fingerprint, load_weights, network_fingerprint
-from pinesy.nets.input_reader import InputReader
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
@@ -25,12 +23,20 @@ from pinesy.nets.learning_from_answers import (
     fit_from_starts,
     learn_from_answers,
 )
-from pinesy.nets.network_perception import NetworkPerception
+from pinesy.nets.network_perception import NetworkPerception, PredictionCache
 from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, predict_proba, preprocess, using_threads
 from pinesy.nets.possibilistic_layer import PossibilisticLayer
-from pinesy.nets.prediction_cache import PredictionCache
-from pinesy.nets.recipes import BETTER_EYE, DEEPSOFTLOG, PAPER, PAPER_CODE, PAPER_SUDOKU4, Recipe
+from pinesy.nets.recipes import (
+    BETTER_EYE,
+    DEEPSOFTLOG,
+    PAPER,
+    PAPER_CODE,
+    PAPER_SUDOKU4,
+    Recipe,
+    augment,
+    perturb,
+)
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.nets.soft_labels import soft_labels
 

@@ -11,17 +11,20 @@ from torch import Tensor
 
 from pinesy._common.validation import check_known
 from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.answered_inputs import (
+from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse, same_sizes
+from pinesy.nets.rule_layer import RuleLayer
+from pinesy.nets.soft_labels import (
+    DOUBT,
     UNKNOWN,
     Positions,
     answer_positions,
-    known_labels,
+    conditioned,
+    labelled,
     named_answers,
     one_hot,
+    refuse_impossible,
+    specificity,
 )
-from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse
-from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.soft_labels import DOUBT, conditioned, refuse_impossible, specificity
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import antipignistic_inverse as as_probabilities
@@ -65,23 +68,18 @@ def answer_loss(
     """
     if not isinstance(outputs, Mapping):
         raise DataError(f"outputs is {outputs!r:.60}; give a mapping from names to tensors")
-    layer = rules if isinstance(rules, RuleLayer) else None
-    attributes = (layer.rules if layer is not None else as_cascade(rules)).attributes  # type: ignore[arg-type]
-    n = len(next(iter(outputs.values()), ()))
-    positions = answer_positions(answers, attributes, outputs, n)
-    if layer is not None and layer.possibilistic is None:
-        shares: Mapping[str, Tensor] = layer.as_probabilities(outputs)
-        return torch.stack(
-            [_of_answers(shares[name][None], at[None]) for name, at in positions.items()]
-        ).sum()
-    by_size: dict[int, list[str]] = {}  # domains of one size are worked on together
-    for name in positions:
-        by_size.setdefault(outputs[name].shape[1], []).append(name)
+    cascade = rules.rules if isinstance(rules, RuleLayer) else as_cascade(rules)
+    convert = rules.probabilities_of if isinstance(rules, RuleLayer) else antipignistic_inverse
+    positions = answer_positions(answers, cascade.attributes, outputs, _rows(outputs))
     losses = []
-    for names in by_size.values():
-        q = antipignistic_inverse(torch.stack([outputs[name] for name in names]))
+    for names in same_sizes({name: outputs[name] for name in positions}):
+        q = convert(torch.stack([outputs[name] for name in names]))
         losses.append(_of_answers(q, np.stack([positions[name] for name in names])))
     return torch.stack(losses).sum()
+
+
+def _rows(tensors: Mapping[str, Tensor]) -> int:
+    return len(next(iter(tensors.values()), ()))
 
 
 def _of_answers(q: Tensor, positions: Positions) -> Tensor:
@@ -95,6 +93,22 @@ def _log(q: Tensor) -> Tensor:
     """Return logarithms; those of answers that are excluded are finite and have a gradient too."""
     line = log(LEAST) + SLOPE * (q - LEAST)
     return torch.where(q > LEAST, q.clamp(min=LEAST).log(), line)
+
+
+def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Positions]) -> Tensor:
+    """Return the cross-entropy of labelled inputs, those that there are answers for."""
+    both = [(p[None], known[name][None]) for name, p in probabilities.items() if name in known]
+    zero = next(iter(probabilities.values())).new_zeros(())
+    return sum((_of_answers(p, at) for p, at in both), zero)
+
+
+def _inferred_loss(
+    layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> Tensor | float:
+    """Return `answer_loss` of what the layer infers; 0 if all answers are labels of inputs."""
+    inputs = {a.name for a in layer.rules.inputs}
+    wanted = {name: v for name, v in named_answers(answers).items() if name not in inputs}
+    return answer_loss(layer, layer(probabilities), wanted) if wanted else 0.0
 
 
 def belief_loss(
@@ -137,39 +151,31 @@ def belief_loss(
         for a in rules.inputs
         if a.name in probabilities
     }
-    n = len(next(iter(probabilities.values())))
-    known = answer_positions(answers, rules.attributes, rules.attributes, n)
-    loss = next(iter(seen.values())).new_zeros(())
-    given = dict(seen)
-    for name in [name for name in seen if name in known]:
-        given[name], is_known, at = known_labels(seen[name], known[name])
-        logs = seen[name].gather(1, at[:, None]).squeeze(1).log()
-        loss = loss - torch.where(is_known, logs, 0.0).mean()
+    known = answer_positions(answers, rules.attributes, rules.attributes, _rows(probabilities))
+    given = {name: labelled(p, known.get(name)) for name, p in seen.items()}
     if layer.possibilistic is not None:
-        return loss + _possibilistic_beliefs(rules, seen, given, known)
-    wanted = {name: at for name, at in known.items() if name in rules.sets}
-    return loss - _log_weights(layer, given, wanted, known).mean() if wanted else loss
+        return _label_loss(seen, known) + _soft_label_losses(rules, seen, given, known)
+    return _label_loss(seen, known) - _log_weights(layer, given, known).mean()
 
 
 def _log_weights(
-    layer: RuleLayer,
-    given: Mapping[str, Tensor],
-    wanted: Mapping[str, Positions],
-    known: Mapping[str, Positions],
+    layer: RuleLayer, given: Mapping[str, Tensor], known: Mapping[str, Positions]
 ) -> Tensor:
     """Return the logarithms (n,) of the weight of all worlds that agree with the answers."""
-    like, attributes = next(iter(given.values())), layer.rules.attributes
+    like, rules = next(iter(given.values())), layer.rules
     weights = {
-        name: torch.from_numpy(one_hot(at, len(attributes[name].domain))).to(like)
-        for name, at in wanted.items()
+        name: torch.from_numpy(one_hot(at, len(rules.attributes[name].domain))).to(like)
+        for name, at in known.items()
+        if name in rules.sets
     }
+    if not weights:  # all answers are labels
+        return like.new_zeros(len(like))
     logs = layer.log_weight(given, weights)
-    bad = torch.isneginf(logs.detach()).cpu().numpy()
-    refuse_impossible(layer.rules, bad, known, np.arange(len(bad)))
+    refuse_impossible(rules, torch.isneginf(logs.detach()).cpu().numpy(), known)
     return logs
 
 
-def _possibilistic_beliefs(
+def _soft_label_losses(
     rules: Cascade,
     seen: Mapping[str, Tensor],
     given: Mapping[str, Tensor],
@@ -177,8 +183,7 @@ def _possibilistic_beliefs(
 ) -> Tensor:
     """Return the loss of soft labels; each counts as much as it is specific."""
     pi = {name: antipignistic(p.detach().double().cpu()).numpy() for name, p in given.items()}
-    n = len(next(iter(pi.values())))
-    degrees, _ = conditioned(rules, pi, known, np.arange(n))
+    degrees, _ = conditioned(rules, pi, known)
     total = next(iter(seen.values())).new_zeros(())
     for name, p in seen.items():
         weights = specificity(degrees[name])
@@ -193,25 +198,18 @@ def output_loss(
     layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
 ) -> Tensor:
     """Return `answer_loss` of what the layer infers, and the cross-entropy of labelled inputs."""
-    named = named_answers(answers)
-    inputs = {a.name: a for a in layer.rules.inputs}
-    wanted = {name: values for name, values in named.items() if name not in inputs}
-    loss = next(iter(probabilities.values())).new_zeros(())
-    if labels := {name: values for name, values in named.items() if name in inputs}:
-        n = len(next(iter(probabilities.values())))
-        for name, at in answer_positions(labels, inputs, inputs, n).items():
-            loss = loss + _of_answers(probabilities[name][None], at[None])
-    return loss + answer_loss(layer, layer(probabilities), wanted) if wanted else loss
+    attributes = layer.rules.attributes
+    known = answer_positions(answers, attributes, attributes, _rows(probabilities))
+    return _label_loss(probabilities, known) + _inferred_loss(layer, probabilities, answers)
 
 
 def both_losses(
     layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
 ) -> Tensor:
     """Return `belief_loss` and `answer_loss` of what the layer infers, added."""
-    inputs = {a.name for a in layer.rules.inputs}
-    wanted = {name: v for name, v in named_answers(answers).items() if name not in inputs}
-    beliefs = belief_loss(layer, probabilities, answers)
-    return beliefs + answer_loss(layer, layer(probabilities), wanted) if wanted else beliefs
+    return belief_loss(layer, probabilities, answers) + _inferred_loss(
+        layer, probabilities, answers
+    )
 
 
 #: What can be made small, by name.
@@ -246,11 +244,9 @@ class EntropyLoss:
     ) -> Tensor:
         """Return the loss of a batch."""
         total = loss_called(self.loss)(layer, probabilities, answers)
-        alike: dict[int, list[Tensor]] = {}
-        for p in probabilities.values():
-            alike.setdefault(p.shape[1], []).append(p)
-        for parts in alike.values():
-            mean = (1 - DOUBT) * torch.cat(parts).mean(dim=0) + DOUBT / parts[0].shape[1]
+        for names in same_sizes(probabilities):
+            read = torch.cat([probabilities[name] for name in names])
+            mean = (1 - DOUBT) * read.mean(dim=0) + DOUBT / read.shape[1]
             total = total + self.weight * (mean * mean.log()).sum()
         return total
 

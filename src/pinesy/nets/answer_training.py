@@ -14,9 +14,9 @@ from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from pinesy.nets.answer_losses import AnswerLoss, loss_called
 from pinesy.nets.answered_inputs import (
-    UNKNOWN,
     AnsweredInputs,
-    answer_positions,
+    Batch,
+    InputReader,
     check_samples,
     checked_batches,
     fingerprint_of,
@@ -24,11 +24,11 @@ from pinesy.nets.answered_inputs import (
     n_batches,
 )
 from pinesy.nets.checkpoints import SCORES, Identity, data_fingerprint
-from pinesy.nets.input_reader import Batch, InputReader
+from pinesy.nets.network_training import TrainingLoop
 from pinesy.nets.networks import device_of, predicting
 from pinesy.nets.recipes import Recipe
 from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.training_loop import TrainingLoop
+from pinesy.nets.soft_labels import UNKNOWN, answer_positions
 from pinesy.rulebase.rules_json import to_content
 
 

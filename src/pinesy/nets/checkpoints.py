@@ -14,7 +14,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from pinesy._common.files import writing_bytes
+from pinesy._common.files import reading, writing_bytes
 from pinesy.exceptions import DataError, DomainError, placed
 from pinesy.nets.recipes import Recipe
 
@@ -107,31 +107,16 @@ class Checkpoint:
         if bool(self.average) != (start is not None and done > start):
             raise ValueError("its average is not that of its epochs")
 
-    def restore(
-        self, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
-    ) -> None:
-        """Put the weights, the state of the optimizer and the average in their places."""
-        network.load_state_dict(self.network)
-        if average is not None and self.average:
-            average.load_state_dict(self.average)
-        restore_optimizer(optimizer, network, self.optimizer)
 
-
-def restore_optimizer(
+def _restore_optimizer(
     optimizer: torch.optim.Optimizer, network: nn.Module, saved: Mapping[str, Tensor]
 ) -> None:
-    """Put what `optimizer_tensors` gave in its place; parameters without a gradient have none."""
+    """Put what was saved of it in its place; parameters without a gradient have nothing."""
     parts = [name.partition(".") for name in saved]
     numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
     parameters = {str(i): p for i, p in enumerate(network.parameters())}
     state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in numbers}
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the state of an optimizer by ``"<number of the parameter>.<name>"``."""
-    states = optimizer.state_dict()["state"].items()
-    return {f"{number}.{key}": value for number, state in states for key, value in state.items()}
 
 
 def _difference(there: str, here: str) -> str:
@@ -160,13 +145,15 @@ def write_checkpoint(
     kept: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint; the file before it stays until this one is whole."""
-    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
-    if average is not None:
-        tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
-    tensors |= {f"kept.{name}": tensor for name, tensor in (kept or {}).items()}
-    tensors |= {f"optimizer.{key}": value for key, value in optimizer_tensors(optimizer).items()}
-    for name, values in history.items():
-        tensors[f"history.{name}"] = torch.tensor(values, dtype=torch.float64)
+    states = optimizer.state_dict()["state"].items()
+    parts: dict[str, Mapping[str, Tensor]] = {
+        "network": network.state_dict(),
+        "average": {} if average is None else average.state_dict(),
+        "kept": kept or {},
+        "optimizer": {f"{i}.{key}": x for i, state in states for key, x in state.items()},
+        "history": {k: torch.tensor(v, dtype=torch.float64) for k, v in history.items()},
+    }
+    tensors = {f"{part}.{name}": x for part, own in parts.items() for name, x in own.items()}
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
     write_tensors(path, tensors, metadata)
 
@@ -186,12 +173,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
 def read_tensors(path: Path, what: str) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return the metadata and the tensors of a safetensors file, or raise `DataError`."""
     try:
-        with safe_open(path, "pt") as file:
+        with reading(path), safe_open(path, "pt") as file:
             # Copies: what is read may be a view of the file.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             return file.metadata() or {}, tensors
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     except SafetensorError as error:
         raise damaged(path, what, error) from None
 
@@ -213,7 +198,10 @@ def resume(
     try:
         with placed(str(path)):
             checkpoint.check(identity)
-        checkpoint.restore(network, optimizer, average)
+        network.load_state_dict(checkpoint.network)
+        if average is not None and checkpoint.average:
+            average.load_state_dict(checkpoint.average)
+        _restore_optimizer(optimizer, network, checkpoint.optimizer)
     except (KeyError, ValueError, RuntimeError) as error:
         raise damaged(path, CHECKPOINT, error) from None
     return checkpoint
@@ -231,12 +219,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
             parts[part][rest] = tensor
-        scores = {SCORES: parts["history"].pop(SCORES).tolist()} if parts["kept"] else {}
-        parts["history"] = {name: parts["history"][name].tolist() for name in HISTORY}
-        sizes = [len(v) for v in parts["history"].values()] + [len(v) - 1 for v in scores.values()]
-        if any(size != int(metadata["epoch"]) for size in sizes):
+        epochs = int(metadata["epoch"])
+        lengths = dict.fromkeys(HISTORY, epochs) | ({SCORES: epochs + 1} if parts["kept"] else {})
+        parts["history"] = {name: parts["history"][name].tolist() for name in lengths}
+        if any(len(parts["history"][name]) != length for name, length in lengths.items()):
             raise ValueError("its history is not that of its epochs")
-        parts["history"] |= scores
         return Checkpoint(Identity.of_metadata(metadata), **parts)
     except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise damaged(path, CHECKPOINT, error) from None

@@ -4,7 +4,7 @@ They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.
 float64 the degrees are the same to the last bit, because sums are taken in the same order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -105,6 +105,14 @@ def _suffix_sums(rows: Tensor) -> Tensor:
 
 def _ranks(rows: Tensor) -> Tensor:
     return torch.arange(1, rows.shape[-1] + 1, dtype=rows.dtype, device=rows.device)
+
+
+def same_sizes(tensors: Mapping[str, Tensor]) -> list[list[str]]:
+    """Return names in groups whose tensors have as many values: they are worked on together."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in tensors.items():
+        groups.setdefault(tensor.shape[1], []).append(name)
+    return list(groups.values())
 
 
 def with_value(tensor: Tensor, exact: Tensor) -> Tensor:

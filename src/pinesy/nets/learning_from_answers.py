@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import torch
 from torch import nn
 
 from pinesy._common.files import made
@@ -14,8 +15,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DomainError
 from pinesy.nets.answer_losses import AnswerLoss
 from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
-from pinesy.nets.answered_inputs import AnsweredInputs, by_names, collected
-from pinesy.nets.input_reader import InputReader
+from pinesy.nets.answered_inputs import AnsweredInputs, InputReader, collected
 from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import SIDE
 from pinesy.nets.recipes import BETTER_EYE, Recipe
@@ -298,7 +298,7 @@ def _trained(
     """Train each network from the labels of the inputs that it reads."""
     histories = {}
     for number, (kind, (network, names)) in enumerate(reader.by_kind().items()):
-        inputs = by_names(samples, names)
+        inputs = torch.cat([samples.inputs[name] for name in names])
         is_image = tuple(inputs.shape[1:]) == (1, SIDE, SIDE)
         how = recipe if is_image else replace(recipe, augment=0.0)
         wanted = np.concatenate([labels[name] for name in names])

@@ -1,19 +1,28 @@
-"""Networks as perceptions of neuro-symbolic models: trained, used, saved to a file."""
+"""Networks as perceptions of neuro-symbolic models: trained, used, saved; predictions stored."""
 
 import json
 import os
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from pinesy._common.files import made
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
-from pinesy.nets.checkpoints import damaged, read_tensors, write_tensors
+from pinesy.nets.checkpoints import (
+    damaged,
+    data_fingerprint,
+    network_fingerprint,
+    read_tensors,
+    write_tensors,
+)
 from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import (
     DeepSoftLogCNN,
@@ -31,6 +40,8 @@ WITHOUT_RECIPE = (
     "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
     "as PAPER, or if it is trained already fit(samples, targets)"
 )
+#: The tensor in a file of stored predictions, and the text beside it.
+PREDICTIONS, SECONDS = "probabilities", "seconds"
 #: Networks that can be made from their name and number of classes.
 NETWORKS = {kind.__name__: kind for kind in (PaperCNN, DeepSoftLogCNN)}
 
@@ -198,3 +209,75 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         return {key: str(story[key]) for key in STORY}, tensors
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise damaged(path, WEIGHTS, error) from None
+
+
+class PredictionCache:
+    """Predictions stored in a directory, so that a network reads the same images once.
+
+    Parameters
+    ----------
+    directory : is made if it is not there
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> images = np.zeros((3, 28, 28), np.uint8)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     network, cache = PaperCNN(4, seed=0), PredictionCache(place)
+    ...     first, second = (cache.predict_proba(network, images) for _ in range(2))
+    >>> bool((first == second).all())
+    True
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+
+    def predict_proba(
+        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
+    ) -> FloatArray:
+        """Return what `predict_proba` returns, from the directory if it is there.
+
+        The file's name is made of the layers, the weights, the images and `batch`. A file that
+        cannot be used is reported and made anew.
+        """
+        return self.timed(network, images, batch)[0]
+
+    def timed(
+        self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
+    ) -> tuple[FloatArray, float]:
+        """Return what `predict_proba` returns, and the seconds that it took when it was made."""
+        check_images(images)
+        path = self.path(network, images, batch)
+        if path.exists():
+            try:
+                return _stored(path, (len(images), count_classes(network)))
+            except (DataError, KeyError, ValueError) as error:
+                reason = str(error).removeprefix(f"{path}: ")
+                warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=2)
+        start = time.perf_counter()
+        predictions = predict_proba(network, images, batch)
+        seconds = time.perf_counter() - start
+        try:
+            tensors = {PREDICTIONS: torch.from_numpy(predictions)}
+            write_tensors(made(path.parent) / path.name, tensors, {SECONDS: str(seconds)})
+        except DataError as error:  # they are used all the same
+            warnings.warn(f"predictions are not stored: {error}", stacklevel=2)
+        return predictions, seconds
+
+    def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
+        """Return the file where predictions are stored."""
+        key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
+        name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
+        return self.directory / f"{name}.safetensors"
+
+
+def _stored(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float]:
+    """Return the probabilities of a file and their seconds, or raise an error."""
+    metadata, tensors = read_tensors(path, "file of predictions")
+    rows: FloatArray = tensors[PREDICTIONS].numpy()
+    if rows.shape != shape or rows.dtype != np.float64:
+        raise ValueError(f"its {PREDICTIONS} are {rows.dtype} {rows.shape}, not float64 {shape}")
+    if not ((rows >= 0).all() and np.allclose(rows.sum(axis=1), 1.0, rtol=0.0, atol=1e-9)):
+        raise ValueError("not the probabilities of these images")
+    return rows, float(metadata[SECONDS])

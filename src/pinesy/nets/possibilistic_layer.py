@@ -15,6 +15,7 @@ from pinesy.nets.differentiable_transforms import (
     antipignistic,
     checked_probabilities,
     minimum_specificity,
+    same_sizes,
     with_value,
 )
 from pinesy.nets.engine_functions import Engine, inferred
@@ -138,16 +139,13 @@ class PossibilisticLayer(nn.Module):
 
     def _transformed(self, values: Mapping[str, Tensor], check: bool) -> dict[str, Tensor]:
         """Return possibilities for probabilities, domains of one size together."""
-        by_size: dict[int, list[str]] = {}
-        for name, tensor in values.items():
-            by_size.setdefault(tensor.shape[1], []).append(name)
-        change = TRANSFORMS[str(self.transform)]
-        found: dict[str, Tensor] = {}
-        for names in by_size.values():
+        degrees: dict[str, Tensor] = {}
+        for names in same_sizes(values):
             rows = torch.stack([values[name] for name in names], dim=1)
             rows = checked_probabilities(rows, names) if check else rows
-            found.update(zip(names, change(rows).unbind(dim=1), strict=True))
-        return found
+            possible = TRANSFORMS[str(self.transform)](rows)
+            degrees.update(zip(names, possible.unbind(dim=1), strict=True))
+        return degrees
 
     def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
         """Tell whether all is on the processor, and nobody wants to see the single operations."""

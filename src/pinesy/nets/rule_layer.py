@@ -83,8 +83,8 @@ class RuleLayer(nn.Module):
         probabilities : by name, tensors (n, values), such as a softmax gives
         """
         if self.possibilistic is not None:
-            found: dict[str, Tensor] = self.possibilistic(probabilities)
-            return found
+            degrees: dict[str, Tensor] = self.possibilistic(probabilities)
+            return degrees
         p = self._checked(probabilities)
         weights = weigh(self._parts, self._operations(p), p)
         return {a.name: weights[a.name] for a in self.outputs}
@@ -94,10 +94,13 @@ class RuleLayer(nn.Module):
 
         They are the antipignistic inverse of possibilities; weights are divided by their sum.
         """
+        return {name: self.probabilities_of(rows) for name, rows in outputs.items()}
+
+    def probabilities_of(self, rows: Tensor) -> Tensor:
+        """Return possibilities or weights (..., values) as probabilities."""
         if self.possibilistic is not None:
-            return {name: antipignistic_inverse(pi) for name, pi in outputs.items()}
-        tiny = torch.finfo(next(iter(outputs.values())).dtype).tiny
-        return {name: w / w.sum(dim=1, keepdim=True).clamp(min=tiny) for name, w in outputs.items()}
+            return antipignistic_inverse(rows)
+        return rows / rows.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(rows.dtype).tiny)
 
     def log_weight(
         self, probabilities: Mapping[str, Tensor], answers: Mapping[str, Tensor]

@@ -1,23 +1,83 @@
-"""Labels of single inputs that the answers of whole samples give; see docs/gradients.md."""
+"""Answers as users give them, and labels of single inputs that those of whole samples give.
 
-from collections.abc import Mapping
+See docs/gradients.md.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
 
-from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError
+from pinesy._common.names import by_name
+from pinesy._common.validation import FloatArray, suggestion
+from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.inverse import posterior
-from pinesy.nets.answered_inputs import UNKNOWN, Positions, answer_positions, one_hot, shown_answers
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 
+#: Stands for the position of a value that nobody knows.
+UNKNOWN = -1
 #: The share of the uniform distribution that is mixed into what a network sees: however sure it is
 #: of a wrong reading, no answer may be impossible.
 DOUBT = 1e-9
 
 Degrees = dict[str, FloatArray]
+Positions = npt.NDArray[np.int64]
+
+
+def named_answers(answers: object) -> dict[str, Any]:
+    """Return answers by the names of attributes, or raise `DataError` if there are none."""
+    if not isinstance(answers, Mapping) or not answers:
+        raise DataError(
+            "there are no answers to learn from; give a mapping from at least one attribute to the "
+            "right values"
+        )
+    return by_name(answers, "answer")
+
+
+def answer_positions(
+    answers: object, attributes: Mapping[str, Attribute], known: Iterable[str], n: int
+) -> dict[str, Positions]:
+    """Return the positions (n,) of answers in their domains, `UNKNOWN` where they are None.
+
+    Parameters
+    ----------
+    known : the names that answers may have
+    n : the number of samples
+    """
+    places, names = {}, list(known)
+    for name, values in named_answers(answers).items():
+        if name not in names or name not in attributes:
+            raise UnknownAttributeError(
+                f"there is an answer for {name!r}, which is no output{suggestion(name, names)}"
+            )
+        with placed("answers"):
+            places[name] = _positions(values, attributes[name], n)
+    return places
+
+
+def _positions(values: Any, attribute: Attribute, n: int) -> Positions:
+    given = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    is_open = isinstance(given, Sequence) or getattr(given, "dtype", None) == np.dtype(object)
+    if not is_open or None in attribute or not any(value is None for value in given):
+        return Target.of_values(given, attribute, n).labels.astype(np.int64)
+    missing = np.array([value is None for value in given])
+    filled = [attribute.domain[0] if value is None else value for value in given]
+    positions = Target.of_values(filled, attribute, n).labels.astype(np.int64)
+    return np.where(missing, UNKNOWN, positions)
+
+
+def one_hot(positions: Positions, size: int) -> FloatArray:
+    """Return weights (n, size): 1 for the value that is known, and for all where none is."""
+    weights = np.eye(size)[positions]
+    weights[positions == UNKNOWN] = 1.0
+    return weights
 
 
 def soft_labels(
@@ -70,11 +130,11 @@ def soft_labels(
     left = np.arange(n)
     while len(left):
         now = {name: x[left] for name, x in pi.items()}
-        found, compatibility = conditioned(cascade, now, known, left)
-        then = _restricted(now, found, compatibility)
+        given, compatibility = conditioned(cascade, now, known, left)
+        then = _restricted(now, given, compatibility)
         changed = np.zeros(len(left), dtype=bool)
         for name in names:
-            degrees[name][left], pi[name][left] = found[name], then[name]
+            degrees[name][left], pi[name][left] = given[name], then[name]
             changed |= (then[name] != now[name]).any(axis=1)
         left = left[changed & (compatibility < 1.0)]
     return {name: antipignistic_inverse(x) for name, x in degrees.items()}
@@ -82,12 +142,16 @@ def soft_labels(
 
 def _doubtful(probabilities: FloatArray, labels: Positions | None) -> FloatArray:
     """Return probabilities none of which is 0, except where the value is known."""
-    size = probabilities.shape[1]
-    seen = (1 - DOUBT) * probabilities + DOUBT / size
-    if labels is not None:
-        is_known = labels != UNKNOWN
-        seen[is_known] = np.eye(size)[labels[is_known]]
-    return np.asarray(seen)
+    seen = (1 - DOUBT) * probabilities + DOUBT / probabilities.shape[1]
+    return np.asarray(labelled(torch.from_numpy(seen), labels))
+
+
+def labelled(p: Tensor, labels: Positions | None) -> Tensor:
+    """Return probabilities (n, values) that are 1 where the value is known."""
+    if labels is None:
+        return p
+    is_open = torch.from_numpy(labels == UNKNOWN).to(p.device)
+    return torch.where(is_open[:, None], p, torch.from_numpy(one_hot(labels, p.shape[1])).to(p))
 
 
 def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Degrees:
@@ -110,7 +174,10 @@ def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Deg
 
 
 def conditioned(
-    cascade: Cascade, pi: Degrees, known: Mapping[str, Positions], places: Positions
+    cascade: Cascade,
+    pi: Degrees,
+    known: Mapping[str, Positions],
+    places: Positions | slice = slice(None),
 ) -> tuple[Degrees, FloatArray]:
     """Return the inputs given the answers of some samples, and the compatibility (n,).
 
@@ -120,10 +187,8 @@ def conditioned(
     known : the positions of answers and labels, of all samples
     places : which samples
     """
-    attributes = cascade.attributes
-    targets = {
-        name: one_hot(at[places], len(attributes[name].domain)) for name, at in known.items()
-    }
+    sizes = {name: len(cascade.attributes[name].domain) for name in known}
+    targets = {name: one_hot(at[places], sizes[name]) for name, at in known.items()}
     beliefs = posterior(cascade, pi, targets)
     compatibility = np.asarray(beliefs.compatibility)
     refuse_impossible(cascade, compatibility == 0.0, known, places)
@@ -136,13 +201,20 @@ def specificity(degrees: FloatArray) -> FloatArray:
 
 
 def refuse_impossible(
-    cascade: Cascade, bad: Any, known: Mapping[str, Positions], places: Positions
+    cascade: Cascade,
+    bad: Any,
+    known: Mapping[str, Positions],
+    places: Positions | slice = slice(None),
 ) -> None:
     """Raise `DataError` for the first of some samples whose answers nothing gives."""
     if not bad.any():
         return
-    row = int(places[int(bad.argmax())])
+    row = int(np.arange(len(next(iter(known.values()))))[places][bad][0])
     is_labelled = any(known[a.name][row] != UNKNOWN for a in cascade.inputs if a.name in known)
     wrong = "its labels contradict its answers" if is_labelled else "no reading gives its answers"
-    said = shown_answers(row, known, cascade.attributes)
+    said = ", ".join(
+        f"{name} = {cascade.attributes[name].domain[at[row]]!r}"
+        for name, at in known.items()
+        if at[row] != UNKNOWN
+    )
     raise DataError(f"sample {row}: {wrong} ({said:.80}); correct them, or leave it out")
