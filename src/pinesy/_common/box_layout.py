@@ -52,7 +52,7 @@ class Font(NamedTuple):
 HEADING, PLAIN, MARKED = Font(12.0, "#1b1b1b", bold=True), Font(11.0), Font(11.0, bold=True)
 
 
-class Bar(NamedTuple):
+class DegreeBar(NamedTuple):
     """A bar of a box: a name, its degree, how that is written, and whether it counts."""
 
     name: str
@@ -83,7 +83,7 @@ class Box:
     texts: tuple[str, ...] = ()
     tooltip: str = ""
     children: "list[Box]" = field(default_factory=list)
-    bars: Sequence[Bar] = ()
+    bars: Sequence[DegreeBar] = ()
     rest: str = ""
     image: str = ""
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pinesy._common.box_layout import Bar, Box, BoxKind
+from pinesy._common.box_layout import Box, BoxKind, DegreeBar
 from pinesy._common.box_pictures import drawing
 from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
@@ -154,7 +154,7 @@ class BoxMaker:
         degrees, names = node.distribution.degrees, self.wording.domain(node.attribute)
         shown = _shown(degrees, marked)
         box.bars = [
-            Bar(names[i], d, number_text(d, 2, "<", ">"), i in marked)
+            DegreeBar(names[i], d, number_text(d, 2, "<", ">"), i in marked)
             for i, d in zip(shown, degrees[shown].tolist(), strict=True)
         ]
         left = np.delete(degrees, shown)
