@@ -16,9 +16,10 @@ from pinesy.exceptions import DomainError
 from pinesy.exchange.page import bundle
 from pinesy.exchange.page_data import rules_data
 from pinesy.explanations import input_margins, is_coherent, margin, smallest_change
-from pinesy.explanations.decision import Decision, restraints_on
+from pinesy.explanations.decision import Decision
 from pinesy.explanations.explain import Explanation
 from pinesy.explanations.justification import ExplanationNode, Triplet, TripletProposition
+from pinesy.explanations.restraints import restraints_on
 from pinesy.problems import addition
 from pinesy.rules.numbers import Scale
 from strategies import cascades, random_batch, shaped_cascades

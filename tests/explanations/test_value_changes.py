@@ -22,7 +22,14 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.explanations import ValueChange, fewest_search, is_coherent, smallest_change, why_not
+from pinesy.explanations import (
+    ValueChange,
+    change_search,
+    fewest_search,
+    is_coherent,
+    smallest_change,
+    why_not,
+)
 from pinesy.explanations.alternatives import Mode
 
 RISK = parse("""
@@ -39,7 +46,8 @@ RISK = parse("""
 """)
 PATIENT = {"glucose": 140, "bmi": 31.5, "age": 40, "smoker": "yes"}
 SHARP = st.just(0.0)
-SMALL_BATCHES = patch.multiple(fewest_search, SETS=1, CELLS=16)
+SMALL_SETS = patch.object(fewest_search, "SETS", 1)
+SMALL_BATCHES = patch.object(change_search, "CELLS", 16)
 PARAMETERS = st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0])
 
 
@@ -148,7 +156,7 @@ def test_no_fewer_and_no_nearer_values_win(table: Any) -> None:
             assert isinstance(caught.value, UnreachableError)
             assert caught.value.proven
             continue
-        with SMALL_BATCHES:
+        with SMALL_SETS, SMALL_BATCHES:
             change = smallest_change(cascade, sample, value, output)
         assert isinstance(change, ValueChange)
         assert change.exact

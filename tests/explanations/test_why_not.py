@@ -15,7 +15,7 @@ from messages import raises_saying
 from pinesy import Attribute, Cascade, Iff, RuleSet
 from pinesy.exceptions import CascadeError, DataError, DomainError
 from pinesy.explanations import why_not
-from pinesy.explanations.decision import MAX_RESTRAINTS, Restraint
+from pinesy.explanations.restraints import MAX_RESTRAINTS, Restraint
 from pinesy.problems import addition, sudoku
 from strategies import shaped_cascades
 

@@ -14,7 +14,7 @@ from pinesy.cli.calibrate_command import Level, calibrated_rules, level_text
 from pinesy.cli.output import open_output
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
-from pinesy.explanations.explain import only_output
+from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of

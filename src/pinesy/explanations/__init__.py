@@ -1,8 +1,8 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
-from pinesy.explanations.contradictions import BoundedValues, Clash
-from pinesy.explanations.counterfactual import WhyNot, input_margins, margin, why_not
-from pinesy.explanations.decision import LimitingDegree, Restraint, is_coherent
+from pinesy.explanations.alternatives import Replacement
+from pinesy.explanations.counterfactual import WhyNot, why_not
+from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
 from pinesy.explanations.json_form import schema
@@ -14,9 +14,10 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import Label
+from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
-from pinesy.explanations.replacements import Replacement
+from pinesy.explanations.restraints import BoundedValues, Clash, LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
 from pinesy.explanations.what_if import WhatIf, what_if
 

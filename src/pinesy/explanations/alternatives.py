@@ -1,7 +1,12 @@
-"""What may become of the inputs: which of them may change, and the ways of each, with its cost."""
+"""What may become of inputs: they are read as another value, or have another one.
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+The propositions of the rules divide the domain of an input into cells (docs/changes.md). Values of
+one cell have the same effect, so one of them stands for all: of a numeric input the nearest.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite, nextafter
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,18 +21,23 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
+from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
-from pinesy.explanations.decision import Decision
-from pinesy.explanations.replacements import Replacement, replacements_of
+from pinesy.explanations.change_search import Alternatives
+from pinesy.explanations.decision import Decision, first_few
+from pinesy.explanations.json_form import plain_value
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.cut_texts import bounds_of, bounds_text, limit_number, number_text
+from pinesy.rules.numbers import Scale, as_floats, is_number
+from pinesy.rules.partition import Partition
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import format_name, show_value
 from pinesy.transforms import antipignistic_inverse
 
 #: What a change is, and which is the smallest; see `smallest_change`.
 Mode = Literal["smallest", "fewest", "values"]
 #: What the size of a change of readings counts.
 Measure = Literal["possibility", "probability"]
-#: A distribution, what it is called, its cost, and what decides between equal costs.
-_Way = tuple[FloatArray, Any, float, float]
 
 CLEARANCE = 0.1
 #: The rows that may be inferred, unless the user says how many.
@@ -36,121 +46,109 @@ EFFORT: dict[Mode, int] = {"smallest": 200_000, "fewest": 1_000_000, "values": 1
 INSTRUCTIONS = 10**9
 
 
-@dataclass(frozen=True, eq=False)
-class Alternatives:
-    """What may become of one input: it stays as it is (the first), or changes.
+@dataclass(frozen=True)
+class ChangeRequest:
+    """What kind of change of a decision is asked for; see `smallest_change`.
 
     Attributes
     ----------
-    attribute, columns : the input, and its columns in a row of all inputs
-    costs : array (k,), rising; 0 for the first
-    ties : array (k,), what decides between changes of the same cost
-    degrees : array (k, |D|), the distributions
-    values : what each is: a value that the input is read as, or a `Replacement`; None for the first
+    mode : the mode
+    free : the names of the inputs that may change
+    clearance : of readings
+    measure : of readings, what their size counts
+    rows : how many may be inferred
     """
 
-    attribute: Attribute
-    columns: slice
-    costs: FloatArray
-    ties: FloatArray
-    degrees: FloatArray
-    values: tuple[Any, ...]
+    mode: Mode
+    free: tuple[str, ...]
+    clearance: float
+    measure: Measure
+    rows: int
 
     @classmethod
-    def of(cls, attribute: Attribute, decision: Decision, ways: Iterable[_Way]) -> "Alternatives":
-        """Put the ways to change an input in order, after its staying as it is."""
-        columns = decision.plan.slices[attribute.name]
-        stays: _Way = (decision.row[columns], None, 0.0, 0.0)
-        ordered = [stays, *sorted(ways, key=lambda way: way[2:])]
-        degrees, values, costs, ties = zip(*ordered, strict=True)
-        return cls(
-            attribute, columns, np.array(costs), np.array(ties), np.array(degrees), tuple(values)
-        )
-
-    def __len__(self) -> int:
-        """Return the number of ways, its staying as it is among them."""
-        return len(self.costs)
-
-    def within(self, size: float) -> FloatArray:
-        """Return the distributions that cost at most `size`."""
-        return self.degrees[: np.searchsorted(self.costs, size, side="right")]
-
-
-@dataclass(frozen=True)
-class ChangeRequest:
-    """What kind of change is asked for; see `smallest_change`."""
-
-    mode: Mode | None = None
-    change: Sequence[str | Attribute] | None = None
-    keep: Sequence[str | Attribute] | None = None
-    clearance: float | None = None
-    measure: Measure | None = None
-    effort: int | None = None
-
-    def mode_for(self, decision: Decision) -> Mode:
-        """Return the mode: values where all inputs are given as such, unless the user says."""
-        of_readings = {"clearance": self.clearance, "measure": self.measure}
+    def of(
+        cls,
+        decision: Decision,
+        mode: Mode | None,
+        change: Sequence[str | Attribute] | None,
+        keep: Sequence[str | Attribute] | None,
+        clearance: float | None,
+        measure: Measure | None,
+        effort: int | None,
+    ) -> "ChangeRequest":
+        """Check what a user asks for, and put what is usual where nothing is said."""
+        of_readings = {"clearance": clearance, "measure": measure}
         said = [name for name, content in of_readings.items() if content is not None]
-        if self.mode is None:
+        if mode is None:
             is_plain = len(decision.given) == len(decision.program.inputs)
-            return "values" if is_plain and not said else "smallest"
-        if not is_word(self.mode, get_args(Mode)):
-            raise DataError(f"mode is {self.mode!r:.60}; choose {listed(get_args(Mode))}")
-        if self.mode == "values" and said:
+            mode = "values" if is_plain and not said else "smallest"
+        elif not is_word(mode, get_args(Mode)):
+            raise DataError(f"mode is {mode!r:.60}; choose {listed(get_args(Mode))}")
+        elif mode == "values" and said:
             raise DataError(f"{said[0]} is of readings; leave it out where mode is 'values'")
-        return self.mode
-
-    def rows(self, mode: Mode, decision: Decision) -> int:
-        """Return how many rows may be inferred."""
-        if self.effort is None:
-            return min(EFFORT[mode], INSTRUCTIONS // (1 + len(decision.program.code.ops)))
-        return check_integer(self.effort, "effort", least=1, error=DataError)
-
-    def alternatives(self, decision: Decision, mode: Mode) -> tuple[Alternatives, ...]:
-        """Return what may become of each input of a decision."""
-        free = self.free_inputs(decision)
-        ways = _replacing(decision) if mode == "values" else self._reading(decision)
-        return tuple(
-            Alternatives.of(a, decision, ways(a) if a.name in free else ())
-            for a in decision.program.inputs
-        )
-
-    def free_inputs(self, decision: Decision) -> list[str]:
-        """Return the names of the inputs that may change."""
-        if self.change is not None and self.keep is not None:
-            raise DataError("change and keep are both given; name the inputs that may change, or "
-                            "those that stay")  # fmt: skip
-        inputs = [a.name for a in decision.program.inputs]
-        if self.change is not None:
-            named = _checked_inputs(self.change, "change", decision)
-            left = [name for name in inputs if name in named]
-        else:
-            named = _checked_inputs(() if self.keep is None else self.keep, "keep", decision)
-            left = [name for name in inputs if name not in named]
-        if not left:
-            raise DataError(
-                f"no input is left that may change; {decision.output.name!r} depends on "
-                f"{listed(inputs)}"
-            )
-        return left
-
-    def left_at(self) -> float:
-        """Return the clearance of a reading, or raise `DegreeError`."""
-        clear = check_degree(CLEARANCE if self.clearance is None else self.clearance, "clearance")
+        free = _free_inputs(decision, change, keep)
+        clear = check_degree(CLEARANCE if clearance is None else clearance, "clearance")
         if clear == 0.0:
             raise DegreeError("clearance is 0; an input is read as a value only if it is above 0")
-        return clear
-
-    def counted(self) -> Measure:
-        """Return what the size of readings counts, or raise `DataError`."""
-        measure = "possibility" if self.measure is None else self.measure
-        if not is_word(measure, get_args(Measure)):
+        if measure is not None and not is_word(measure, get_args(Measure)):
             raise DataError(f"measure is {measure!r:.60}; choose 'possibility' or 'probability'")
-        return measure
+        rows = min(EFFORT[mode], INSTRUCTIONS // (1 + len(decision.program.code.ops)))
+        if effort is not None:
+            rows = check_integer(effort, "effort", least=1, error=DataError)
+        return cls(mode, tuple(free), clear, measure or "possibility", rows)
 
-    def _reading(self, decision: Decision) -> Callable[[Attribute], Iterable[_Way]]:
-        clear, measure = self.left_at(), self.counted()
-        return lambda attribute: _readings(attribute, decision, clear, measure)
+    def alternatives(self, decision: Decision) -> tuple[Alternatives, ...]:
+        """Return what may become of each input of a decision; the cheapest ways first."""
+        return tuple(self._alternatives(decision, a) for a in decision.program.inputs)
+
+    def _alternatives(self, decision: Decision, attribute: Attribute) -> Alternatives:
+        columns = decision.plan.slices[attribute.name]
+        # A distribution, what it is called, its cost, and what decides between equal costs.
+        ways: list[tuple[FloatArray, Any, float, float]] = [(decision.row[columns], None, 0.0, 0.0)]
+        if attribute.name in self.free and self.mode == "values":
+            pairs = replacements_of(decision, attribute)
+            ways += [(degrees, one, one.distance, one.crossed) for one, degrees in pairs]
+        elif attribute.name in self.free:
+            found = [(*way, way[-1]) for way in self._readings(attribute, decision.row[columns])]
+            ways += sorted(found, key=lambda way: way[2])
+        degrees, values, costs, ties = zip(*ways, strict=True)
+        return Alternatives(
+            attribute, columns, np.array(degrees), values, np.array(costs), np.array(ties)
+        )
+
+    def _readings(
+        self, attribute: Attribute, degrees: FloatArray
+    ) -> Iterator[tuple[FloatArray, Hashable, float]]:
+        """Yield the readings of an input with their costs, none that changes nothing."""
+        for place, value in enumerate(attribute.domain):
+            changed = np.minimum(degrees, 1.0 - self.clearance)
+            changed[place] = 1.0
+            if not np.array_equal(changed, degrees):
+                old, new = degrees, changed
+                if self.measure == "probability":
+                    old, new = antipignistic_inverse(old), antipignistic_inverse(new)
+                yield changed, value, float(np.abs(new - old).max())
+
+
+def _free_inputs(
+    decision: Decision,
+    change: Iterable[str | Attribute] | None,
+    keep: Iterable[str | Attribute] | None,
+) -> list[str]:
+    """Return the names of the inputs that may change."""
+    if change is not None and keep is not None:
+        raise DataError("change and keep are both given; name the inputs that may change, or those "
+                        "that stay")  # fmt: skip
+    inputs = [a.name for a in decision.program.inputs]
+    named = _checked_inputs(change, "change", decision) if change is not None else set(inputs)
+    kept = _checked_inputs(keep, "keep", decision) if keep is not None else set()
+    left = [name for name in inputs if name in named - kept]
+    if not left:
+        raise DataError(
+            f"no input is left that may change; {decision.output.name!r} depends on "
+            f"{listed(inputs)}"
+        )
+    return left
 
 
 def _checked_inputs(
@@ -168,29 +166,177 @@ def _checked_inputs(
     return names
 
 
-def _readings(
-    attribute: Attribute, decision: Decision, clearance: float, measure: Measure
-) -> Iterable[_Way]:
-    """Yield the readings of an input, none that changes nothing."""
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """Values that an input may have instead of the one it has; the rules do not tell them apart.
+
+    Attributes
+    ----------
+    attribute : the input
+    now : what was given of it: a plain value, None or NaN (unknown), or a distribution
+    value : one of the values, the nearest of a numeric input; evidence as it is
+    values : all of them; of a numeric input the intervals that they lie in
+    bounds : of a numeric input the numbers, such as ``{"at least": 100.0, "below": 126.0}``; else
+        empty
+    distance : of a numeric input the way in its units, as a share of the range that its cuts and
+        the number now span; else 1, as where nothing is known now
+    crossed : the number of cuts on the way; 1 where there is no such way
+    """
+
+    attribute: Attribute
+    now: Any
+    value: Any
+    values: tuple[Hashable, ...]
+    bounds: dict[str, float]
+    distance: float
+    crossed: int
+
+    @property
+    def to(self) -> str:
+        """The values in words, such as ``below 126`` or ``no``."""
+        if self.bounds:
+            return bounds_text(self.bounds)
+        return " or ".join(first_few([show_value(v) for v in self.values], "values"))
+
+    def __str__(self) -> str:
+        is_named = self.attribute.scale is not None and self.attribute.scale.names
+        names = " or ".join(show_value(v) for v in self.values) + "; " if is_named else ""
+        return f"{format_name(self.attribute.name)} were {self.to} ({names}now {self._now_text()})"
+
+    def _now_text(self) -> str:
+        if isinstance(self.now, Possibility):
+            degrees = self.now.to_dict()
+            most = [show_value(v) for v, d in degrees.items() if d == 1.0]
+            if len(most) == len(degrees):
+                return "unknown"
+            return f"most possible: {' or '.join(first_few(most, 'values'))}"
+        if self.now in self.attribute:
+            return show_value(self.now)
+        return "unknown" if is_missing(self.now) else number_text(_float(self.now))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values and bounds as plain data; ``now`` is None where no value is known."""
+        no_value = isinstance(self.now, Possibility) or (
+            self.now not in self.attribute and is_missing(self.now)
+        )
+        is_other = is_number(self.now) and not isinstance(self.now, int | float)
+        now = None if no_value else _float(self.now) if is_other else self.now
+        bounds = {word.replace(" ", "_"): number for word, number in self.bounds.items()}
+        return {
+            "now": plain_value(now),
+            "values": [plain_value(value) for value in self.values],
+            **bounds,
+            "distance": self.distance,
+            "text": str(self),
+        }
+
+
+def replacements_of(
+    decision: Decision, attribute: Attribute
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield what an input may be replaced by, with the distribution of each, none without effect.
+
+    Of those with one effect the nearest. ``O(|D| n)`` for `n` propositions on the input.
+    """
+    cells = decision.plan.cells[attribute.name]
     degrees = decision.row[decision.plan.slices[attribute.name]]
-    for place, value in enumerate(attribute.domain):
-        changed = np.minimum(degrees, 1.0 - clearance)
-        changed[place] = 1.0
-        if not np.array_equal(changed, degrees):
-            cost = _cost(degrees, changed, measure)
-            yield changed, value, cost, cost
+    now = decision.given.get(attribute.name, Possibility(attribute, degrees.copy()))
+    made = _categories(attribute, now, cells)
+    if attribute.scale is not None:
+        made = _numbers(attribute, attribute.scale, now, cells)
+    seen = {cells.possibilities(degrees).tobytes()}
+    for one, changed in sorted(made, key=lambda pair: (pair[0].distance, pair[0].crossed)):
+        effect = cells.possibilities(changed).tobytes()
+        if effect not in seen:
+            seen.add(effect)
+            yield one, changed
 
 
-def _cost(old: FloatArray, new: FloatArray, measure: Measure) -> float:
-    """Return the largest change, of a degree or of a probability."""
-    if measure == "probability":
-        old, new = antipignistic_inverse(old), antipignistic_inverse(new)
-    return float(np.abs(new - old).max())
+def _categories(
+    attribute: Attribute, now: Any, cells: Partition
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield one replacement for each cell of an input that is not numeric, in domain order."""
+    for cell in dict.fromkeys(cells.cell_of.tolist()):
+        places = np.flatnonzero(cells.cell_of == cell)
+        degrees = np.zeros(len(attribute.domain))
+        degrees[places[0]] = 1.0
+        values = tuple(attribute.domain[i] for i in places)
+        yield Replacement(attribute, now, values[0], values, {}, 1.0, 1), degrees
 
 
-def _replacing(decision: Decision) -> Callable[[Attribute], Iterable[_Way]]:
-    def ways(attribute: Attribute) -> Iterable[_Way]:
-        pairs: Iterable[tuple[Replacement, FloatArray]] = replacements_of(decision, attribute)
-        return ((degrees, one, one.distance, one.crossed) for one, degrees in pairs)
+def _numbers(
+    attribute: Attribute, scale: Scale, now: Any, cells: Partition
+) -> Iterator[tuple[Replacement, FloatArray]]:
+    """Yield one replacement for each run of neighbouring intervals in one cell."""
+    place = _Place.of(attribute, scale, now)
+    starts = np.flatnonzero(np.diff(cells.cell_of, prepend=-1))
+    ends = [*(starts[1:] - 1), len(cells.cell_of) - 1]
+    for first, last in zip(starts.tolist(), map(int, ends), strict=True):
+        low, high = scale.certain_numbers(first, last)
+        number = place.nearest(low, high)
+        degrees = np.asarray(scale.degrees(np.array([number]))[0])
+        yield (
+            Replacement(
+                attribute,
+                now,
+                number,
+                attribute.domain[first : last + 1],
+                bounds_of(low, high),
+                place.distance(low, high, scale),
+                place.crossed(first, last),
+            ),
+            degrees,
+        )
 
-    return ways
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a numeric input is now.
+
+    Attributes
+    ----------
+    low, high : the numbers that it may be: both the same, or the ends of an interval
+    interval : the place of the interval; None if nothing is known, or a distribution
+    """
+
+    low: float
+    high: float
+    interval: int | None
+
+    @classmethod
+    def of(cls, attribute: Attribute, scale: Scale, now: Any) -> "_Place":
+        if not isinstance(now, Possibility) and now in attribute:
+            at = attribute.position(now)
+            low, high = [-inf, *scale.cuts, inf][at : at + 2]
+            return cls(limit_number(low), limit_number(high), at)
+        if isinstance(now, Possibility) or not is_number(now) or is_missing(now):
+            return cls(-inf, inf, None)
+        number = _float(now)
+        return cls(number, number, int(scale.positions(np.array([number]))[0]))
+
+    def nearest(self, low: float, high: float) -> float:
+        """Return the number nearest to where it is of those from `low` to below `high`."""
+        last = nextafter(high, -inf)
+        if self.interval is None:
+            return low if isfinite(low) else last if isfinite(high) else 0.0
+        return low if self.high <= low else last if self.low >= last else max(self.low, low)
+
+    def distance(self, low: float, high: float, scale: Scale) -> float:
+        """Return the way to these numbers, as a share of the range of cuts and number."""
+        if self.interval is None:
+            return 1.0
+        if low <= self.high and self.low <= high:
+            return 0.0
+        gap = max(limit_number(low) - self.high, self.low - limit_number(high))
+        known = (self.low, self.high, *map(limit_number, scale.cuts))
+        span = [number for number in known if isfinite(number)]
+        spread = max(span) - min(span)
+        return min(1.0, gap / spread) if spread > 0.0 else 1.0
+
+    def crossed(self, first: int, last: int) -> int:
+        """Return the number of cuts between here and some intervals."""
+        return 1 if self.interval is None else max(first - self.interval, self.interval - last, 0)
+
+
+def _float(number: Any) -> float:
+    return float(as_floats([number])[0])

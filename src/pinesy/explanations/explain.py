@@ -11,16 +11,17 @@ import numpy as np
 from pinesy._common.markup import folded, lines_of, tag
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
-from pinesy._common.validation import BoolArray, check_degree, check_limit, listed
+from pinesy._common.validation import BoolArray, check_degree, check_limit
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import CascadeError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.explanations.contradictions import Clash, clashes_of
+from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
+from pinesy.explanations.decision import only_output
 from pinesy.explanations.json_form import explanation_dict, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.picture import picture
 from pinesy.explanations.points_text import points_lines
+from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.explanations.sample import Sample, plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
@@ -84,14 +85,6 @@ def explain(
     if point_sums(cascade, attribute):
         given = plain_values_of(cascade, evidence, plan.inputs)
     return Explanation(attribute, asked, eta, depth, wording, graph, given)
-
-
-def only_output(cascade: Cascade, cure: str) -> Attribute:
-    """Return the only output of a cascade; where there are several, raise with the cure."""
-    if len(cascade.outputs) > 1:
-        names = listed([a.name for a in cascade.outputs])
-        raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
-    return cascade.outputs[0]
 
 
 def _attribute(cascade: Cascade, what: object) -> Attribute:

@@ -1,9 +1,7 @@
 """The search for a change of the fewest inputs by which another value would win.
 
 All combinations of one, two and three inputs are tried, in batches, and of more while they are not
-too many. Where inputs are still open, inferred degrees lie between those of the highest and of the
-lowest degrees of their alternatives, for they rise with the degrees of the inputs. Where the value
-at its highest is not above another at its lowest, the combinations behind it are not looked at.
+too many; those with which the value cannot win, whatever ways are open, are not looked at.
 
 Beyond that, inputs are changed one after the other, each time the one that brings the value nearest
 to winning; where no single one does, the search goes depth first. Then the number of inputs is not
@@ -19,10 +17,14 @@ from typing import Literal
 
 import numpy as np
 
-from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.explanations.alternatives import Alternatives
-from pinesy.explanations.decision import Decision
-from pinesy.explanations.reading_search import CELLS, Choice, ReadingSearch, SearchEffort
+from pinesy._common.validation import FloatArray
+from pinesy.explanations.change_search import (
+    NOTHING,
+    ChangeSearch,
+    Choice,
+    Combinations,
+    ReadingSearch,
+)
 from pinesy.explanations.sample import IntArray
 
 #: Up to so many inputs all combinations are tried, whatever their number.
@@ -32,80 +34,19 @@ SETS = 256
 #: This part of the rows may be combinations of more inputs.
 SHARE = 20
 
-
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """For each input its distributions, one after the other, and the bounds of all of them.
-
-    Attributes
-    ----------
-    highest, lowest : for each input an array (k + 1, |D|): all alternatives, then the highest or
-        lowest degrees of those that change it
-    base_high, base_low : the same, side by side, of all alternatives of all inputs
-    """
-
-    highest: list[FloatArray]
-    lowest: list[FloatArray]
-    base_high: FloatArray
-    base_low: FloatArray
-
-    @classmethod
-    def of(cls, inputs: tuple[Alternatives, ...]) -> "Bounds":
-        """Stack the distributions of each input and their bounds."""
-        changed = [one.degrees[1:] if len(one) > 1 else one.degrees for one in inputs]
-        pairs = list(zip(inputs, changed, strict=True))
-        return cls(
-            [np.vstack([one.degrees, c.max(axis=0)]) for one, c in pairs],
-            [np.vstack([one.degrees, c.min(axis=0)]) for one, c in pairs],
-            np.concatenate([one.degrees.max(axis=0) for one in inputs]),
-            np.concatenate([one.degrees.min(axis=0) for one in inputs]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Combinations:
-    """Some inputs, one way for each: arrays (n, k) of their places; -1 for a way still open."""
-
-    inputs: IntArray
-    ways: IntArray
-
-    def __len__(self) -> int:
-        return len(self.inputs)
-
-    def where(self, chosen: BoolArray | slice) -> "Combinations":
-        """Return some of the combinations."""
-        return Combinations(self.inputs[chosen], self.ways[chosen])
-
-    def expanded(self, at: int, counts: IntArray) -> "Combinations":
-        """Return each combination with all ways, from 1 on, of the input that is number `at`."""
-        many = counts[self.inputs[:, at]] - 1
-        ways = np.repeat(self.ways, many, axis=0)
-        first = np.repeat(np.cumsum(many) - many, many)
-        ways[:, at] = np.arange(len(ways)) - first + 1
-        return Combinations(np.repeat(self.inputs, many, axis=0), ways)
-
-
 #: Its cost, what decides between equal costs, and the choice.
 _Found = tuple[float, float, Choice]
 
 
 @dataclass(frozen=True, eq=False)
-class FewestSearch:
+class FewestSearch(ChangeSearch):
     """The search for the change of the fewest inputs; of these, the cheapest.
 
     Attributes
     ----------
-    decision : Decision
-    place : the value's place in the domain of the output
-    inputs : what may become of each input
-    effort : how many rows may be inferred before it is given up
     total : whether the costs of several inputs are added up, or the largest counts
     """
 
-    decision: Decision
-    place: int
-    inputs: tuple[Alternatives, ...]
-    effort: SearchEffort
     total: Literal["sum", "max"]
 
     def run(self) -> tuple[Choice | None, bool]:
@@ -154,7 +95,8 @@ class FewestSearch:
             for sets in self._sets(number, free):
                 tried = Combinations(sets, np.full(sets.shape, -1))
                 for at in range(number):
-                    tried = tried.where(self._possible(tried)).expanded(at, self._counts)
+                    row = self.decision.row
+                    tried = self._expanded(tried.where(self.may_win(tried, row, row)), at)
                     if self.effort.left - len(tried) < reserve:
                         return best, False
                 best = self._cheapest(tried.where(self._gaps(self.decision.row, tried) > 0.0), best)
@@ -176,64 +118,28 @@ class FewestSearch:
     def _needed(self) -> list[int]:
         """The inputs without a change of which the value does not win, whatever the others are."""
         every = np.arange(len(self.inputs))[:, None]
-        stays = Combinations(every, np.zeros_like(every))
-        both = self._bounds.base_high, self._bounds.base_low
-        return np.flatnonzero(~self._possible(stays, both)).tolist()
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        return Bounds.of(self.inputs)
+        bounds = self.bounds(
+            self.decision.row, {i: np.arange(n) for i, n in enumerate(self._counts)}
+        )
+        may_stay = self.may_win(Combinations(every, np.zeros_like(every)), *bounds)
+        return np.flatnonzero(~may_stay).tolist()
 
     @cached_property
     def _counts(self) -> IntArray:
         return np.array([len(one) for one in self.inputs], dtype=np.intp)
 
-    def _possible(
-        self, tried: Combinations, base: tuple[FloatArray, FloatArray] | None = None
-    ) -> BoolArray:
-        """Tell where the value may win: at its highest it is above the others at their lowest."""
-        high, low = base or (self.decision.row, self.decision.row)
-        self._spend(tried, 2)
-        found = np.empty(len(tried), dtype=bool)
-        for rows in self._batches(tried):
-            some = tried.where(rows)
-            own = self.decision.infer(self._filled(high, some, self._bounds.highest))[:, self.place]
-            degrees = self.decision.least(self._filled(low, some, self._bounds.lowest))
-            found[rows] = own > np.delete(degrees, self.place, axis=1).max(axis=1)
-            if self.decision.coherent:
-                found[rows] &= own == 1.0
-        return found
+    def _expanded(self, tried: Combinations, at: int) -> Combinations:
+        """Return each combination with all changes of the input that is number `at` in it."""
+        many = self._counts[tried.inputs[:, at]] - 1
+        ways = np.repeat(tried.ways, many, axis=0)
+        first = np.repeat(np.cumsum(many) - many, many)
+        ways[:, at] = np.arange(len(ways)) - first + 1
+        return Combinations(np.repeat(tried.inputs, many, axis=0), ways)
 
     def _gaps(self, base: FloatArray, tried: Combinations) -> FloatArray:
         """Return by how much the value is above all others; nothing is open."""
-        self._spend(tried, 1)
-        gaps = np.empty(len(tried))
-        for rows in self._batches(tried):
-            degrees = self.decision.infer(
-                self._filled(base, tried.where(rows), self._bounds.highest)
-            )
-            others = np.delete(degrees, self.place, axis=1).max(axis=1)
-            gaps[rows] = degrees[:, self.place] - others
-        return gaps
-
-    def _spend(self, tried: Combinations, times: int) -> None:
-        """Count the rows; many inputs take longer to put into one than to infer from it."""
-        self.effort.spend(times * len(tried) * (1 + tried.inputs.shape[1] // 8))
-
-    def _batches(self, tried: Combinations) -> Iterator[slice]:
-        size = max(1, CELLS // len(self.decision.row))
-        return (slice(at, at + size) for at in range(0, len(tried), size))
-
-    def _filled(
-        self, base: FloatArray, tried: Combinations, tables: list[FloatArray]
-    ) -> FloatArray:
-        """Return rows of inputs, each with the distributions of one combination put in."""
-        rows = np.repeat(base[None, :], len(tried), axis=0)
-        for inputs, ways in zip(tried.inputs.T, tried.ways.T, strict=True):
-            for i in np.unique(inputs).tolist():
-                at = np.flatnonzero(inputs == i)
-                rows[at, self.inputs[i].columns] = tables[i][ways[at]]
-        return rows
+        own, others = self.degrees(base, tried)
+        return own - others
 
     def _cheapest(self, winning: Combinations, best: _Found | None) -> _Found | None:
         """Return the first of the cheapest combinations, or the one before if none is cheaper."""
@@ -260,31 +166,17 @@ class FewestSearch:
     def _one_by_one(self, free: list[int]) -> Choice | None:
         """Change the input that brings the value nearest to winning, as long as one does."""
         choice: Choice = {}
-        gap = float(self._gaps(self.decision.row, self._single([0], [0]))[0])
+        gap = float(self._gaps(self.decision.row, NOTHING)[0])
         while gap <= 0.0:
-            left = np.array([i for i in free if i not in choice], dtype=np.intp)[:, None]
-            tried = Combinations(left, np.full(left.shape, -1)).expanded(0, self._counts)
+            left = {i: np.arange(1, len(self.inputs[i])) for i in free if i not in choice}
+            tried = Combinations.single(left)
             gaps = self._gaps(self.row(choice), tried)
             if not len(gaps) or gaps.max() <= gap:
                 return None
             k, gap = int(gaps.argmax()), float(gaps.max())
             choice[int(tried.inputs[k, 0])] = int(tried.ways[k, 0])
-        return self._without_needless(choice)
-
-    def _without_needless(self, choice: Choice) -> Choice:
-        """Take back every change without which the value wins all the same."""
-        for i in list(choice):
+        for i in list(choice):  # what it wins without is taken back
             fewer = {j: k for j, k in choice.items() if j != i}
-            if self._gaps(self.row(fewer), self._single([i], [0]))[0] > 0.0:
+            if self._gaps(self.row(fewer), NOTHING)[0] > 0.0:
                 choice = fewer
         return choice
-
-    def _single(self, inputs: list[int], ways: list[int]) -> Combinations:
-        return Combinations(np.array([inputs], dtype=np.intp), np.array([ways], dtype=np.intp))
-
-    def row(self, choice: Choice) -> FloatArray:
-        """Return the inputs changed as chosen."""
-        row = self.decision.row.copy()
-        for i, k in choice.items():
-            row[self.inputs[i].columns] = self.inputs[i].degrees[k]
-        return row

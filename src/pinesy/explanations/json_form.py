@@ -14,9 +14,9 @@ from typing import Any
 
 from pinesy._common.validation import is_integer, printable_json
 from pinesy.exceptions import DomainError
-from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
 from pinesy.explanations.outline import Omission, Outline
+from pinesy.explanations.restraints import Clash
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from pinesy._common.validation import check_limit
-from pinesy.explanations.contradictions import Clash
 from pinesy.explanations.justification import (
     ExplanationNode,
     JustifyingParameter,
@@ -17,6 +16,7 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import WORDS, Wording, degree_text, listed, number_text
+from pinesy.explanations.restraints import Clash
 from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rules.attributes import Attribute
 

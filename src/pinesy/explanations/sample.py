@@ -26,6 +26,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 
@@ -142,10 +143,14 @@ class SamplePlan:
         self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
         self.slices = column_slices(self.inputs)
         #: The rules that conclude on each attribute, as arrays.
-        self.tables = ComputedOnce(self._table)
+        self.tables = ComputedOnce(lambda name: table_of(self.rule_sets[name]))
+        #: The values of each input that the rules do not tell apart.
+        self.cells = ComputedOnce(self._cells)
 
-    def _table(self, name: str) -> RuleTable:
-        return table_of(self.rule_sets[name])
+    def _cells(self, name: str) -> Partition:
+        used = (p for s in self.rule_sets.values() for r in s.rules for p in r.premise.propositions)
+        masks = dict.fromkeys(p.mask for p in used if p.attribute.name == name)
+        return partition_of(len(self.attributes[name].domain), tuple(masks))
 
     @cached_property
     def program(self) -> Program:

@@ -1,22 +1,23 @@
 """The smallest change of the inputs by which another value would win."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from pinesy._common.console import progress
 from pinesy._common.markup import bar, first_lines, folded, lines_of
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.alternatives import Alternatives, ChangeRequest, Measure, Mode
-from pinesy.explanations.decision import Decision, first_few, obstacle
+from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode, Replacement
+from pinesy.explanations.change_search import ChangeSearch, Choice, ReadingSearch, SearchEffort
+from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.labels import number_text, number_texts
-from pinesy.explanations.reading_search import Choice, ReadingSearch, search_effort
-from pinesy.explanations.replacements import Replacement
+from pinesy.explanations.restraints import obstacle
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -228,74 +229,65 @@ def smallest_change(
     if glucose were below 126 (now 140), risk would be low
     """
     decision = Decision.of(rules, evidence, output)
-    request = ChangeRequest(mode, change, keep, clearance, measure, effort)
-    return change_to(decision, decision.loser(value), request)
+    place = decision.loser(value)
+    request = ChangeRequest.of(decision, mode, change, keep, clearance, measure, effort)
+    return change_to(decision, place, request)
 
 
 def change_to(decision: Decision, place: int, request: ChangeRequest) -> Change:
     """Return the smallest change that makes the value at `place` the only winner."""
-    mode = request.mode_for(decision)
-    inputs = request.alternatives(decision, mode)
-    with search_effort(request.rows(mode, decision)) as effort:
+    inputs = request.alternatives(decision)
+    with progress("searching the smallest change", request.rows) as bar:
+        effort = SearchEffort(request.rows, bar)
         search: FewestSearch | ReadingSearch = ReadingSearch(decision, place, inputs, effort)
-        if mode != "smallest":
-            total: Literal["sum", "max"] = "sum" if mode == "values" else "max"
+        if request.mode != "smallest":
+            total: Literal["sum", "max"] = "sum" if request.mode == "values" else "max"
             search = FewestSearch(decision, place, inputs, effort, total)
         choice, exact = search.run()
     if choice is None:
-        raise _unreachable(decision, place, request, mode, exact)
-    return _change(decision, place, request, mode, inputs, choice, exact)
+        raise _unreachable(decision, place, request, exact)
+    return _change(search, request, choice, exact)
 
 
-def _change(
-    decision: Decision,
-    place: int,
-    request: ChangeRequest,
-    mode: Mode,
-    inputs: tuple[Alternatives, ...],
-    choice: Choice,
-    exact: bool,
-) -> Change:
+def _change(search: ChangeSearch, request: ChangeRequest, choice: Choice, exact: bool) -> Change:
     """Return what was chosen as a change."""
-    row = decision.row.copy()
-    chosen = [(inputs[i], k) for i, k in sorted(choice.items())]
-    for one, k in chosen:
-        row[one.columns] = one.degrees[k]
+    decision, changed = search.decision, replace(search.decision, row=search.row(choice))
+    chosen = [(search.inputs[i], k) for i, k in sorted(choice.items())]
     values = {one.attribute.name: one.values[k] for one, k in chosen}
     costs = [float(one.costs[k]) for one, k in chosen]
-    by_value = mode == "values"
-    new = decision.distributions(row)
+    by_value = request.mode == "values"
+    new = changed.distributions()
     found = Change(
         decision.output,
-        decision.output.domain[place],
+        decision.output.domain[search.place],
         decision.winners,
         {name: new[name].best for name in values} if by_value else values,
-        decision.distributions(decision.row),
+        decision.distributions(),
         new,
         sum(costs) if by_value else max(costs),
-        "distance" if by_value else request.counted(),
-        mode,
+        "distance" if by_value else request.measure,
+        request.mode,
         exact,
-        decision.program.infer(row)[decision.output.name],
+        changed.result,
     )
     return ValueChange(**vars(found), replacements=values) if by_value else found
 
 
 def _unreachable(
-    decision: Decision, place: int, request: ChangeRequest, mode: Mode, proven: bool
+    decision: Decision, place: int, request: ChangeRequest, proven: bool
 ) -> UnreachableError:
     """Return the error that says why no change makes a value win, or that none was found."""
     value = decision.output.domain[place]
     shown = f"{format_name(decision.output.name)} = {show_value(value)}"
-    what = "values" if mode == "values" else "readings"
-    free = request.free_inputs(decision)
-    if len(free) < len(decision.program.inputs):
-        what += f" of {' and '.join(first_few(free, 'inputs'))}"
+    what = "values" if request.mode == "values" else "readings"
+    if len(request.free) < len(decision.program.inputs):
+        what += f" of {' and '.join(first_few(request.free, 'inputs'))}"
     if proven:
-        why = obstacle(decision, place, None if mode == "values" else request.left_at(), free)
+        clearance = None if request.mode == "values" else request.clearance
+        why = obstacle(decision, place, clearance, request.free)
         return UnreachableError(f"no {what} make {shown} the only winner: {why}")
     return UnreachableError(
-        f"no {what} were found that make {shown} the only winner within "
-        f"effort={request.rows(mode, decision)}; raise it",
+        f"no {what} were found that make {shown} the only winner within effort={request.rows}; "
+        "raise it",
         proven=False,
     )
