@@ -48,7 +48,6 @@ def data(tmp_path: Path) -> Path:
 def session(rules: Path, data: Path) -> Session:
     """Return a session on the rules and the samples, all of them read."""
     opened = Session.open(rules, data)
-    assert opened.rows is not None
     opened.rows.wait()
     return opened
 
@@ -111,7 +110,6 @@ def labelled(tmp_path: Path) -> Session:
     lines = [json.dumps({"id": f"d{i}", "sky": a, "street": b}) for i, (a, b) in enumerate(rows)]
     data.write_text("\n".join(lines))
     session = Session.open(rules, data)
-    assert session.rows is not None
     session.rows.wait()
     return session
 

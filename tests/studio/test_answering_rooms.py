@@ -28,7 +28,6 @@ def enter(tab: Page, address: str, room: str) -> Any:
 
 def test_why_not_and_trying_the_change(tab: Page, serving: Serving, session: Session) -> None:
     panel = enter(tab, serving(session), "why")
-    assert session.rows is not None
     panel.get_by_role("button", name="sailing = yes").click()
     answer = why_not(session.work.rules, session.rows.sample(0), "yes", "sailing")
     first, *_, last = str(answer).split("\n")

@@ -14,7 +14,6 @@ from studio.conftest import ask, client_of
 
 
 def test_figures_are_the_librarys(data_client: TestClient, labelled: Session) -> None:
-    assert labelled.rows is not None
     found = ask(data_client, "data/evaluate")["result"]
     batch = labelled.rows.batch()
     report = evaluate(labelled.work.rules, batch.evidence, batch.targets)
@@ -27,7 +26,6 @@ def test_figures_are_the_librarys(data_client: TestClient, labelled: Session) ->
 
 @pytest.mark.parametrize("method", ["given", "counts"])
 def test_the_worst_row_comes_first(data_client: TestClient, labelled: Session, method: str) -> None:
-    assert labelled.rows is not None
     assert ask(data_client, "data/audit", method=method)["result"]["samples"] == 6
     rows = ask(data_client, "data/page", method=method, count=3)["rows"]
     batch = labelled.rows.batch()
@@ -104,7 +102,6 @@ def test_an_attribute_without_labels_fails_in_words(data_client: TestClient) -> 
 
 
 def test_rows_with_images(labelled: Session) -> None:
-    assert labelled.rows is not None
     labelled.rows.images = {"sky": np.zeros((6, 4, 4), np.uint8)}
     row = ask(client_of(labelled), "data/page", count=1)["rows"][0]
     assert row["images"]["sky"].startswith("data:image/png;base64,")
@@ -114,7 +111,6 @@ def test_data_without_labels(rules: Path, tmp_path: Path) -> None:
     data = tmp_path / "bare.jsonl"
     data.write_text('{"sky": "dark", "wind": 3}')
     session = Session.open(rules, data)
-    assert session.rows is not None
     session.rows.wait()
     client = client_of(session)
     assert ask(client, "data/overview")["targets"] == []

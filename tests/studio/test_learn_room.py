@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from pinesy import Cascade, learn, load, parse
+from pinesy import Cascade, induction, learn, load, parse
 from pinesy._common.console import check_stop
-from pinesy.studio import Session, learn_room, learning_runs
+from pinesy.studio import Session, learn_room
 from studio.conftest import ask, client_of
 
 
@@ -25,7 +25,6 @@ def test_what_is_learned_is_the_librarys(
     labelled: Session,
     method: Any,
 ) -> None:
-    assert labelled.rows is not None
     before, batch = labelled.work.rules, labelled.rows.batch()
     status = ask(data_client, "learn/start", method=method)
     assert status["state"] == "done"
@@ -119,7 +118,7 @@ def test_rules_are_induced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             "if age >= 50 then risk in {high} if age < 50 then risk in {low}"
         )
 
-    monkeypatch.setattr(learning_runs, "induce", quick)  # which other tests run
+    monkeypatch.setattr(induction, "induce", quick)  # which other tests run
     rules, data = tmp_path / "risk.rules", tmp_path / "people.csv"
     rules.write_text(
         "number age cuts {30} attribute risk in {low, high} "
@@ -129,7 +128,6 @@ def test_rules_are_induced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     lines = [f"{age},{'high' if age > 50 else 'low'}" for age in ages]
     data.write_text("age,risk\n" + "\n".join(lines))
     session = Session.open(rules, data)
-    assert session.rows is not None
     session.rows.wait()
     client = client_of(session)
     status = ask(client, "learn/induce", target="risk", max_rules=4)

@@ -21,7 +21,7 @@ from studio.test_sample_room import by_columns
 from studio.test_session import touch
 
 Serving = Callable[[Session], str]
-ROOM_NAMES = [room.name for room in ROOMS]
+ROOM_NAMES = list(ROOMS)
 
 
 def go(tab: Page, address: str, room: str) -> None:

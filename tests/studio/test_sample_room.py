@@ -92,7 +92,6 @@ def test_a_million_rows_are_read_in_the_background_and_paged(rules: Path, tmp_pa
     data = tmp_path / "many.csv"
     data.write_text("sky,wind\n" + "dark,12\nclear,40\n" * 15_000)
     session = Session.open(rules, data)
-    assert session.rows is not None
     client = client_of(session)
     while not (first := ask(client, "rows", start=0, count=2))["rows"]:
         session.rows.wait(0.05)

@@ -56,7 +56,6 @@ def test_a_file_that_became_bad_changes_nothing(
 
 def test_rows_are_samples_of_the_file(session: Session) -> None:
     rows = session.rows
-    assert rows is not None
     assert (len(rows), rows.finished, rows.problem) == (3, True, None)
     assert [rows.line(i) for i in range(3)] == [1, 2, 3]
     assert rows.sample(0) == {"sky": "dark", "wind": 12.0}
@@ -72,7 +71,6 @@ def test_rows_are_samples_of_the_file(session: Session) -> None:
 def test_bad_rows_are_told_and_those_before_them_stay(rules: Path, data: Path) -> None:
     data.write_text('{"sky": "dark", "wind": 1}\n' * 10_000 + '{"sky": "green", "wind": 1}\n')
     session = Session.open(rules, data)
-    assert session.rows is not None
     session.rows.wait()
     assert len(session.rows) == 10_000
     assert "line 10001" in str(session.rows.problem)
@@ -86,7 +84,6 @@ def test_data_are_read_anew_for_other_attributes(session: Session) -> None:
     assert session.rows is rows
     session.use(session.work.with_rules(parse(SAILING.replace("{10, 30}", "{10, 20, 30}"))))
     assert session.rows is not rows
-    assert session.rows is not None
     session.rows.wait()
     assert len(session.rows.inputs[1].domain) == 4
 

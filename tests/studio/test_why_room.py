@@ -18,7 +18,6 @@ SAMPLE = {"row": 1, "inputs": {}}
 
 
 def test_the_tree_is_the_librarys(client: TestClient, session: Session) -> None:
-    assert session.rows is not None
     found = ask(client, "why/explain", sample=SAMPLE, attribute="sailing")
     evidence = session.rows.sample(1)
     assert found["explanation"] == explain(session.work.rules, evidence, "sailing").to_dict(
@@ -43,7 +42,6 @@ def test_what_can_be_asked_about(client: TestClient) -> None:
 
 
 def test_why_not_is_the_librarys(client: TestClient, session: Session) -> None:
-    assert session.rows is not None
     status = ask(client, "why/ask_why_not", sample=SAMPLE, attribute="sailing", place=1)
     expected = why_not(session.work.rules, session.rows.sample(1), "yes", "sailing")
     assert status["result"]["answer"] == str(expected)

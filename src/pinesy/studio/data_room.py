@@ -1,32 +1,48 @@
 """The room Data: how right the rules are on the data, which rows are suspicious, other labels."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast, get_args
 
+import numpy as np
+import numpy.typing as npt
+
+from pinesy import learning
+from pinesy._common.names import column_slices
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import check_integer
-from pinesy.exceptions import DataError
-from pinesy.rulebase.targets import Target
+from pinesy._common.validation import check_integer, check_known
+from pinesy.calibration import CalibratedAnswers, coverage
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning import Audit, DecisionReport
+from pinesy.learning.suspicion import Judged
 from pinesy.samples import Batch, value_texts
-from pinesy.studio.data_reports import audit_of, decision_report, labelled, order_of, with_labels
-from pinesy.studio.learning_runs import learned_difference
+from pinesy.studio.learn_room import learned_difference
 from pinesy.studio.question import place_of
 from pinesy.studio.row_table import LabelEdit
-from pinesy.studio.session import Asked, Session, endpoints
+from pinesy.studio.session import (
+    Asked,
+    Session,
+    calibrated_evidence,
+    calibrated_of,
+    endpoints,
+    page_asked,
+)
 
-#: Rows of a page, at most; images that are shown of a row.
-MOST_ROWS, IMAGES = 200, 8
+Order = npt.NDArray[np.intp]
+#: Points of a curve; values of a confusion table; pairs of values that are most often confused;
+#: rules that decide; images that are shown of a row.
+POINTS, TABLE, PAIRS, RULES, IMAGES = 100, 20, 50, 20, 8
+METHODS: tuple[str, ...] = get_args(Judged)
+#: What rows are sorted by.
+SORTS = ("worst", "row", "suspicion", "nabla", "support", "label")
 #: Seconds that learning may take to tell what other labels change.
 SECONDS = 60.0
 
 
 def overview(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return which labels there are, and those that were changed."""
-    batch = labelled(session)
+    batch = session.labelled()
     return {
-        "version": session.version,
-        "labelVersion": session.labels.version,
-        "rows": len(batch),
         "targets": [
             {"name": name, "values": value_texts(t.attribute), "graded": t.is_graded}
             for name, t in batch.targets.items()
@@ -75,10 +91,8 @@ def page(session: Session, asked: Asked) -> dict[str, Any]:
 
     Asked: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
     """
-    method, start = asked.get("method", "given"), asked.get("start", 0)
-    start = check_integer(start, "start", error=DataError)
-    count = min(MOST_ROWS, check_integer(asked.get("count", 20), "count", 1, DataError))
-    found, batch = audit_of(session, method), labelled(session)
+    method, (start, count) = asked.get("method", "given"), page_asked(asked)
+    found, batch = audit_of(session, method), session.labelled()
     order = order_of(session, method, asked.get("sort", "worst"))
     if asked.get("reversed"):
         order = order[::-1]
@@ -92,35 +106,27 @@ def page(session: Session, asked: Asked) -> dict[str, Any]:
 
 def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, Any]:
     i, name = int(row["sample"]), str(row["set"])
-    target = batch.targets[name]
-    images = (session.rows.images if session.rows is not None else None) or {}
+    target, images = batch.targets[name], session.rows.images
     return {
         **{key: row[key] for key in ("suspicion", "nabla", "support", "label", "reason")},
         "row": i,
         "line": int(batch.lines[i]),
         "ids": {title: str(entries[i]) for title, entries in batch.ids.items()},
         "attribute": name,
-        "place": _place(target, i),
+        "place": None if target.is_graded else int(target.labels[i]),
         "repaired": row["repaired"],
         "images": {n: data_uri(images[n][i]) for n in list(images)[:IMAGES]},
     }
 
 
-def _place(target: Target, i: int) -> int | None:
-    """Return the place of a label; None for a distribution."""
-    return None if target.is_graded else int(target.labels[i])
-
-
 def label(session: Session, asked: Asked) -> dict[str, Any]:
     """Change the label of ``row`` and ``attribute`` to the value at ``place``."""
-    batch, name = labelled(session), asked.get("attribute")
+    batch, name = session.labelled(), asked.get("attribute")
     if not isinstance(name, str) or name not in batch.targets:
         raise DataError(f"the data has no labels of {name!r:.60}")
     place = place_of(batch.targets[name].attribute, asked.get("place"))
     row = check_integer(asked.get("row"), "row", error=DataError)
-    if row >= len(batch):
-        raise DataError(f"there is no row {row + 1:,}; the data has {len(batch):,}")
-    assert session.rows is not None  # `labelled` needs it
+    session.rows.line(row)  # raises if there is none
     session.labels.add(session.rows.batch(), row, name, place)
     return overview(session, asked)
 
@@ -137,14 +143,109 @@ def consequences(session: Session, asked: Asked) -> dict[str, Any]:
     Asked: ``method`` of learning.
     """
     method = asked.get("method", "exact")
-    rules, edited = session.work.rules, with_labels(session)
-    assert session.rows is not None  # `labelled` needs it
-    before = session.rows.batch()
-
-    def work() -> dict[str, Any]:
-        return learned_difference(rules, before, edited, method)
-
+    rules, edited, before = session.work.rules, session.with_labels(), session.rows.batch()
+    work = partial(learned_difference, rules, before, edited, method)
     return session.jobs.start("consequences", work, seconds=SECONDS).status()
+
+
+# --- what is found of the data with rules and labels as they are: made once, then remembered -----
+
+
+def decision_report(session: Session, name: str | None) -> dict[str, Any]:
+    """Return accuracy, curve, confusion and rules that decide, and coverage where levels are.
+
+    What is long is cut to what matters most.
+    """
+
+    def make() -> dict[str, Any]:
+        batch = session.with_labels()
+        report = learning.evaluate(session.work.rules, batch.evidence, batch.targets, output=name)
+        found = report.to_dict()
+        deciding = sorted(found["rules"], key=lambda rule: -rule["decides"])[:RULES]
+        return found | {
+            "curve": _curve(report),
+            "confusion": found["confusion"] if len(report.values) <= TABLE else None,
+            "confused": _confused(report),
+            "rules": [rule for rule in deciding if rule["decides"]],
+            "coverage": _coverage(session, batch),
+        }
+
+    return session.report(("evaluate", name), make)
+
+
+def _curve(report: DecisionReport) -> list[list[float]]:
+    """Return shares of the samples, the surest ones, and how many of these are right."""
+    counts = np.unique(np.linspace(1, report.samples, POINTS).round().astype(int))
+    accuracies = report.selective_accuracy[counts - 1]
+    pairs = zip(counts / report.samples, accuracies, strict=True)
+    return [[float(share), float(right)] for share, right in pairs]
+
+
+def _confused(report: DecisionReport) -> list[dict[str, Any]]:
+    """Return the pairs of a true and another predicted value that are most frequent."""
+    wrong = report.confusion.copy()
+    np.fill_diagonal(wrong, 0)
+    names = [*report.values, "undecided"]
+    order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
+    pairs = [divmod(int(at), wrong.shape[1]) for at in order if wrong.flat[at]]
+    return [
+        {"true": names[u], "predicted": names[v], "samples": int(wrong[u, v])} for u, v in pairs
+    ]
+
+
+def _coverage(session: Session, batch: Batch) -> dict[str, Any] | None:
+    """Return how often true values are in their sets, if the rules are calibrated."""
+    work = session.work
+    if work.calibrated is None:
+        return None
+    columns = column_slices(work.rules.inputs)
+    given = {name: batch.evidence[:, part] for name, part in columns.items()}
+    names = [a.name for a in work.rules.outputs]
+    if isinstance(work.calibrated, CalibratedAnswers):
+        names = list(work.calibrated.outputs)
+    targets = {name: t for name, t in batch.targets.items() if name in names} or batch.targets
+    try:
+        evidence = calibrated_evidence(work, given)
+        return coverage(calibrated_of(work), evidence, targets).to_dict()
+    except PinesyError as error:
+        return {"error": str(error)}
+
+
+def audit_of(session: Session, method: object) -> Audit:
+    """Return the audit by a method, made anew where rules or labels have changed."""
+    check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
+
+    def make() -> Audit:
+        batch, judged = session.with_labels(), cast("Judged", method)
+        return learning.audit(session.work.rules, batch.evidence, batch.targets, method=judged)
+
+    return session.report(("audit", method), make)
+
+
+def order_of(session: Session, method: object, sort: object) -> Order:
+    """Return the rows in an order: the most of what is sorted by first; rows and labels rise."""
+    check_known(sort, SORTS, f"rows cannot be sorted by {sort!r:.60}", DataError)
+    found = audit_of(session, method)
+    keys: Mapping[str, Callable[[], Any]] = {
+        "row": lambda: np.arange(len(found)),
+        "suspicion": lambda: -found.suspicion,
+        "nabla": lambda: -found.worst,
+        "support": lambda: found.support,
+        "label": lambda: _label_keys(session.labelled()),
+    }
+
+    def make() -> Order:
+        if sort == "worst":
+            return found.order
+        return np.argsort(keys[str(sort)](), kind="stable")
+
+    return session.report(("order", method, sort), make)
+
+
+def _label_keys(batch: Batch) -> Any:
+    """Return the places of the labels of the last attribute that has some."""
+    target = list(batch.targets.values())[-1]
+    return target.distributions.argmax(axis=1) if target.is_graded else target.labels
 
 
 ENDPOINTS = endpoints(audit, consequences, evaluate, label, overview, page, undo_label)

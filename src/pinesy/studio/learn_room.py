@@ -1,45 +1,244 @@
 """The room Learn: parameters or rules from the data, compared with those before, then accepted."""
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from pinesy._common.validation import check_integer
-from pinesy.exceptions import DataError
-from pinesy.model.storage import save as save_file
-from pinesy.studio.background_jobs import Job
-from pinesy.studio.data_reports import labelled, with_labels
-from pinesy.studio.learning_runs import (
-    METHODS,
-    LearningOptions,
-    ParameterTable,
-    Proposal,
-    propose_learning,
-    propose_rules,
+import numpy as np
+
+from pinesy import induction
+from pinesy._common.console import progress
+from pinesy._common.validation import FloatArray, check_integer, check_known, check_number
+from pinesy.exceptions import DataError, PinesyError
+from pinesy.learning import (
+    LearnedRules,
+    LearningResult,
+    ParameterEstimate,
+    accuracy,
+    learn,
+    learn_batches,
 )
-from pinesy.studio.session import Asked, Session, endpoints
+from pinesy.learning.learn import SMOOTHING, Method
+from pinesy.model.storage import save as save_file
+from pinesy.rulebase.cascade import Cascade
+from pinesy.samples import Batch, read_table
+from pinesy.studio.background_jobs import Job
+from pinesy.studio.session import Asked, Session, Work, endpoints, page_asked
 
 LEARN = "learn"
-#: Rows of a page, and characters of induced rules that are shown, at most.
-MOST_ROWS, MOST_TEXT = 200, 200_000
+METHODS: tuple[str, ...] = get_args(Method)
+FIXED = (None, "implications", "s", "r")
+#: Characters of induced rules, and rows of a difference, that are shown at most.
+MOST_TEXT, SHOWN = 200_000, 20
+#: Samples that are learned from between two looks at the wish to stop.
+PART = 2000
 SUFFIXES = (".json", ".rules")
 NAME = re.compile(r"\w[\w .-]{0,199}")
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How to learn: as `learn` takes it.
+
+    Attributes
+    ----------
+    targets : the attributes whose labels count; None for all that have some
+    """
+
+    method: Any = "exact"
+    tolerance: float | None = None
+    fixed: Any = None
+    smoothing: float = SMOOTHING
+    targets: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, asked: Asked) -> "LearningOptions":
+        """Read what the page asks for, checked."""
+        method, fixed = asked.get("method", "exact"), asked.get("fixed")
+        named, smoothing = asked.get("targets"), asked.get("smoothing", SMOOTHING)
+        check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
+        if fixed not in FIXED:
+            raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
+        texts = isinstance(named, list) and all(isinstance(name, str) for name in named)
+        if named is not None and not texts:
+            raise DataError("targets is a list of names of attributes, or null")
+        tolerance = asked.get("tolerance") if method == "exact" else None
+        if tolerance is not None:
+            tolerance = check_number(tolerance, "the tolerance", 0.0, error=DataError)
+        smoothing = check_number(smoothing, "the smoothing", error=DataError)
+        return cls(method, tolerance or None, fixed, smoothing, tuple(named) if named else None)
+
+    def labels(self, batch: Batch) -> Batch:
+        """Return the samples with the labels that count."""
+        if self.targets is None:
+            return batch
+        for name in self.targets:
+            if name not in batch.targets:
+                raise DataError(f"the data has no labels of {name!r:.60}")
+        return replace(batch, targets={name: batch.targets[name] for name in self.targets})
+
+
+def learned(
+    rules: Cascade, batch: Batch, options: LearningOptions
+) -> LearningResult | ParameterEstimate:
+    """Learn as `learn` does, to the last bit, in parts."""
+    samples, exact = options.labels(batch), options.method == "exact"
+    how: dict[str, Any] = {"method": options.method, "fixed": options.fixed}
+    how |= {"tolerance": options.tolerance} if exact else {"smoothing": options.smoothing}
+    result: LearningResult | ParameterEstimate
+    if options.method == "gradient":  # needs all samples at once, and can be stopped by itself
+        result = learn(rules, samples.evidence, samples.targets, **how)
+    else:
+        result = learn_batches(rules, list(_parts(samples)), **how, progress=True)
+    return result
+
+
+def _parts(batch: Batch) -> Iterator[tuple[Any, Any]]:
+    for begin in range(0, len(batch), PART):
+        part = slice(begin, begin + PART)
+        targets = {name: target[part] for name, target in batch.targets.items()}
+        yield batch.evidence[part], targets
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Rules that were learned or induced, and wait to be accepted.
+
+    Attributes
+    ----------
+    version : of the work that they were learned from
+    before : that work's rules
+    result : what was learned; None for induced rules
+    work : what there would be if they were accepted
+    accuracies : the share of the samples that is right, before and after; None if it is not known
+    note : what was done, in words
+    """
+
+    version: int
+    before: Cascade
+    result: LearningResult | ParameterEstimate | None
+    work: Work
+    accuracies: tuple[float | None, float | None]
+    note: str
+
+
+def propose_learning(
+    work: Work, version: int, batch: Batch, options: LearningOptions, facts: Mapping[str, Any]
+) -> Proposal:
+    """Learn; return the rules with their parameters.
+
+    Parameters
+    ----------
+    facts : about the data, for the provenance of the model
+    """
+    result = learned(work.rules, batch, options)
+    noted = {**facts, "samples": result.samples, "method": options.method}
+    after = replace(work.with_rules(result.cascade), learned=LearnedRules(result, noted))
+    targets = options.labels(batch).targets
+    with progress("accuracy", 2) as bar:
+        before = _accuracy(work.rules, batch.evidence, targets)
+        bar.advance()
+        now = _accuracy(result.cascade, batch.evidence, targets)
+        bar.advance()
+    return Proposal(version, work.rules, result, after, (before, now), repr(result))
+
+
+def propose_rules(session: Session, asked: Asked) -> Proposal:
+    """Induce rules from the data file as a table; return them.
+
+    Asked: ``target``, ``max_rules``, ``max_conditions``, ``seed``.
+    """
+    work, version = session.work, session.version
+    if session.data_path is None:
+        raise DataError("there is no data to induce rules from")
+    how = {"separator": None, "decimal": "."} | dict(session.how)
+    table = read_table(session.data_path, how["separator"], how["decimal"])
+    target = asked.get("target")
+    if not isinstance(target, str) or target not in table:
+        raise DataError(f"the data has no column {target!r:.60}")
+    most = asked.get("max_rules")
+    rules = induction.induce(
+        table,
+        target,
+        max_rules=None if most is None else check_integer(most, "max_rules", 1, DataError),
+        max_conditions=check_integer(asked.get("max_conditions", 4), "max_conditions", 1),
+        seed=check_integer(asked.get("seed", 0), "seed"),
+    )
+    right = _accuracy(rules, table.drop(columns=[target]), {target: table[target].tolist()})
+    after = work.with_rules(rules)
+    return Proposal(version, work.rules, None, after, (None, right), repr(rules))
+
+
+def _accuracy(rules: Cascade, evidence: Any, targets: Any) -> float | None:
+    """Return the share of samples that is right; None where labels are no values."""
+    try:
+        return accuracy(rules, evidence, targets)
+    except PinesyError:
+        return None
+
+
+def parameter_rows(
+    before: Cascade, after: Cascade, start: int, count: int, every: bool
+) -> dict[str, Any]:
+    """Compare rules that differ in nothing but their parameters.
+
+    Returns `count` rows from `start` on: the rules that changed most first, or all in their order.
+    """
+    old, new = _parameters(before), _parameters(after)
+    changes = np.abs(new - old).max(axis=1, initial=0.0)
+    changed = int((changes > 0.0).sum())
+    chosen = np.arange(len(new)) if every else np.argsort(-changes, kind="stable")[:changed]
+    places = [(s, i) for s in after.order for i in range(len(s.rules))]
+    return {
+        "total": len(chosen),
+        "changed": changed,
+        "rules": len(new),
+        "rows": [
+            {
+                "set": places[i][0].output.name,
+                "rule": places[i][1] + 1,
+                "text": places[i][0].rules[places[i][1]].line(5),
+                "before": old[i].tolist(),
+                "after": new[i].tolist(),
+            }
+            for i in chosen[start : start + count].tolist()
+        ],
+    }
+
+
+def _parameters(rules: Cascade) -> FloatArray:
+    pairs = [np.stack([one.s, one.r], axis=1) for one in rules.order]
+    return np.concatenate(pairs)
+
+
+def learned_difference(
+    rules: Cascade, before: Batch, after: Batch, method: object
+) -> dict[str, Any]:
+    """Learn from samples with two kinds of labels; return which parameters differ."""
+    options = LearningOptions.of({"method": method})
+    one, other = (learned(rules, batch, options).cascade for batch in (before, after))
+    return parameter_rows(one, other, 0, SHOWN, every=False)
+
+
+# --- what the page asks ---------------------------------------------------------------------------
 
 
 def choices(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return what can be learned, and how."""
     rows, rules = session.rows, session.work.rules
-    ready = rows is not None and rows.finished and rows.problem is None
-    targets = list(labelled(session).targets) if ready else []
+    ready = session.has_data and rows.finished and rows.problem is None
+    targets = list(session.labelled().targets) if ready else []
     known = [a.name for a in (*rules.outputs, *rules.inputs)]
     return {
         "version": session.version,
         "methods": list(METHODS),
         "targets": targets,
         "columns": list(dict.fromkeys([*targets, *known])),
-        "hasData": rows is not None,
-        "reading": rows is not None and not rows.finished,
+        "hasData": session.has_data,
+        "reading": not rows.finished,
         "edits": len(session.labels),
         "missing": [name for name in ("pandas", "sklearn") if find_spec(name) is None],
     }
@@ -54,7 +253,7 @@ def status(session: Session, _asked: Asked) -> dict[str, Any]:
 def start(session: Session, asked: Asked) -> dict[str, Any]:
     """Begin to learn: ``method``, ``tolerance``, ``fixed``, ``smoothing``, ``targets``."""
     options = LearningOptions.of(asked)
-    work, version, batch = session.work, session.version, with_labels(session)
+    work, version, batch = session.work, session.version, session.with_labels()
     options.labels(batch)
     facts = {
         "data": "" if session.data_path is None else session.data_path.name,
@@ -68,7 +267,7 @@ def induce(session: Session, asked: Asked) -> dict[str, Any]:
     return _begin(session, lambda: propose_rules(session, asked))
 
 
-def _begin(session: Session, work: Any) -> dict[str, Any]:
+def _begin(session: Session, work: Callable[[], Proposal]) -> dict[str, Any]:
     with session.lock:
         last = session.jobs.last(LEARN)
         if last is not None and not last.over:
@@ -102,10 +301,8 @@ def parameters(session: Session, asked: Asked) -> dict[str, Any]:
     _, proposal = _proposal(session)
     if proposal.result is None:
         raise DataError("induced rules are new: there are no parameters to compare")
-    begin = check_integer(asked.get("start", 0), "start", error=DataError)
-    count = min(MOST_ROWS, check_integer(asked.get("count", 50), "count", 1, DataError))
-    table = ParameterTable.of(proposal.before, proposal.work.rules)
-    return table.page(begin, count, bool(asked.get("all")))
+    every = bool(asked.get("all"))
+    return parameter_rows(proposal.before, proposal.work.rules, *page_asked(asked, 50), every)
 
 
 def accept(session: Session, _asked: Asked) -> dict[str, Any]:
@@ -137,8 +334,8 @@ def save(session: Session, asked: Asked) -> dict[str, Any]:
         raise DataError(f"{name:.80} must end in {' or '.join(SUFFIXES)}")
     if path.exists():
         raise DataError(f"{path} is there already; give another name")
-    is_text = path.suffix == ".rules"
-    save_file(proposal.work.rules if is_text else proposal.thing, path)
+    learned = None if path.suffix == ".rules" else proposal.work.learned
+    save_file(learned or proposal.work.rules, path)
     return {"path": str(path)}
 
 

@@ -38,8 +38,6 @@ def sample_evidence(session: Session, given: object) -> dict[str, Any]:
     row, contents = _parts(given, inputs)
     evidence: dict[str, Any] = dict.fromkeys(inputs)
     if row is not None:
-        if session.rows is None:
-            raise DataError("there is no data to take a row of")
         evidence |= session.rows.sample(row)
     images = {}
     for name, content in contents.items():
@@ -54,8 +52,8 @@ def sample_evidence(session: Session, given: object) -> dict[str, Any]:
 def sample_images(session: Session, given: object) -> dict[str, Image]:
     """Return the images of inputs that were drawn, or that the row of the data has."""
     row, contents = _parts(given, {a.name: a for a in session.work.rules.inputs})
-    stored = session.rows.images if session.rows is not None and row is not None else None
-    found = {name: images[row] for name, images in (stored or {}).items()}
+    stored = session.rows.images if row is not None else {}
+    found = {name: images[row] for name, images in stored.items()}
     drawn = {n: c["image"] for n, c in contents.items() if isinstance(c, Mapping) and "image" in c}
     kept = {name: image for name, image in found.items() if name not in contents}
     return kept | {name: image_of(content) for name, content in drawn.items()}

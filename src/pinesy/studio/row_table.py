@@ -23,7 +23,7 @@ class RowTable:
 
     Parameters
     ----------
-    batches : begins to read
+    batches : begins to read; None where there is no data
     inputs : the attributes, in the order of the columns of the evidence
     images : for inputs, by name, the image (h, w) of each sample, where there are some
 
@@ -36,23 +36,25 @@ class RowTable:
 
     def __init__(
         self,
-        batches: Callable[[], Iterable[Batch]],
-        inputs: Sequence[Attribute],
+        batches: Callable[[], Iterable[Batch]] | None = None,
+        inputs: Sequence[Attribute] = (),
         images: Images | None = None,
     ) -> None:
         self.inputs = tuple(inputs)
-        self.images = images
+        self.images = images or {}
         self.problem: str | None = None
-        self._batches = batches
         self._parts: list[Batch] = []
         self._ends: list[int] = []
         self._lock, self._stopped, self._finished = Lock(), Event(), Event()
         self._whole: Batch | None = None
-        Thread(target=self._read, daemon=True, name="pinesy-rows").start()
+        if batches is None:
+            self._finished.set()
+        else:
+            Thread(target=self._read, args=[batches], daemon=True, name="pinesy-rows").start()
 
-    def _read(self) -> None:
+    def _read(self, batches: Callable[[], Iterable[Batch]]) -> None:
         try:
-            for batch in self._batches():
+            for batch in batches():
                 if self._stopped.is_set():
                     return
                 with self._lock:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_integer
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, content_of
@@ -20,12 +20,10 @@ from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
 from pinesy.studio.question import Image, image_of, sample_evidence
 from pinesy.studio.row_table import RowTable
-from pinesy.studio.session import Asked, Session, endpoints
+from pinesy.studio.session import Asked, Session, endpoints, page_asked
 
-#: Rows of a page, and cells of a row, at most.
-MOST_ROWS, MOST_CELLS = 200, 12
-#: Values of a distribution that a cell shows.
-CELL_VALUES = 3
+#: Cells of a row, at most, and values of a distribution that a cell shows.
+MOST_CELLS, CELL_VALUES = 12, 3
 #: Outputs whose paths are lit, and how much of each explanation is followed.
 LIT_OUTPUTS, LIT_EACH, LIT_NODES = 8, 3, 200
 #: Pixels along a side: of the image, and of the digit in it.
@@ -48,7 +46,7 @@ def form(session: Session, _asked: Asked) -> dict[str, Any]:
         name = one["name"]
         one["role"] = "input" if name in inputs else "output" if name in outputs else "inner"
     pictured = _pictured(session.work.model, rules)
-    return {"attributes": found, "domains": list(domains), "pictured": pictured, "side": SIDE}
+    return {"attributes": found, "domains": list(domains), "pictured": pictured}
 
 
 def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
@@ -73,10 +71,7 @@ def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
 
 def rows(session: Session, asked: Asked) -> dict[str, Any]:
     """Return a page of the data as texts: `count` rows from `start` on."""
-    table = session.rows
-    if table is None:
-        return {"total": 0, "finished": True, "columns": [], "rows": []}
-    start, count = _whole(asked, "start"), min(_whole(asked, "count"), MOST_ROWS)
+    table, (start, count) = session.rows, page_asked(asked)
     total = len(table)
     shown = table.inputs[:MOST_CELLS]
     return {
@@ -120,15 +115,13 @@ def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
 
 
 def _pictures(table: RowTable, number: int, names: list[str]) -> dict[str, str]:
-    stored = table.images or {}
+    stored = table.images
     return {name: data_uri(stored[name][number]) for name in names if name in stored}
 
 
 def row(session: Session, asked: Asked) -> dict[str, Any]:
     """Return what a row of the data gives for each input, with its images and targets."""
-    table, number = session.rows, _whole(asked, "row")
-    if table is None:
-        raise DataError("there is no data to take a row of")
+    table, number = session.rows, check_integer(asked.get("row"), "row", error=DataError)
     evidence = table.sample(number)
     return {
         "line": table.line(number),
@@ -136,13 +129,6 @@ def row(session: Session, asked: Asked) -> dict[str, Any]:
         "images": _pictures(table, number, [a.name for a in table.inputs]),
         "targets": table.targets(number),
     }
-
-
-def _whole(asked: Asked, key: str) -> int:
-    number = asked.get(key)
-    if type(number) is not int or number < 0:
-        raise DataError(f"{key} is a whole number from 0 on; got {number!r:.60}")
-    return number
 
 
 # --- one sample -----------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """What a studio works on: rules, perhaps a model and data, and the files that they came from."""
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pinesy._common.files import read_text, reading
+from pinesy._common.validation import check_integer
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
 from pinesy.learning.model_file import LearnedRules
@@ -30,8 +32,8 @@ Asked = Mapping[str, Any]
 REMEMBERED = 12
 #: States that can be gone back to.
 MOST_UNDONE = 50
-#: Rows of a data file that are read at a time.
-READ = 10_000
+#: Rows of a page, at most.
+MOST_ROWS = 200
 
 
 class _Entry:
@@ -81,13 +83,11 @@ class Work:
 
     def with_rules(self, rules: Cascade, text: str | None = None) -> "Work":
         """Return the work with other rules: what was learned and calibrated was of the old ones."""
-        model = self.model and _with_rules(self.model, rules)
+        model = self.model
+        if model is not None:  # the perception may not fit, and an error says so
+            how = {"transform": model.transform, "inputs": model.inputs}
+            model = NeuroSymbolic(model.perception, rules, **how)
         return Work(rules, str(rules) if text is None else text, model)
-
-
-def _with_rules(model: NeuroSymbolic, rules: Cascade) -> NeuroSymbolic:
-    """Return a model with the same perception; it raises an error where that does not fit."""
-    return NeuroSymbolic(model.perception, rules, transform=model.transform, inputs=model.inputs)
 
 
 @dataclass
@@ -101,7 +101,7 @@ class Session:
     title : what the page calls the work; by default the name of the file
     data_path : the data file, if there is one
     how : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
-    rows : the samples of the data; None where there are none
+    rows : the samples of the data
     version : counts the replacements, so that rooms see when to look again
     lock : to be held while `work` is replaced by something made of it
     jobs : the work in the background
@@ -113,7 +113,7 @@ class Session:
     path: Path | None = None
     data_path: Path | None = None
     how: Mapping[str, Any] = field(default_factory=dict)
-    rows: RowTable | None = None
+    rows: RowTable = field(default_factory=RowTable)
     version: int = 0
     title: str = ""
     lock: RLock = field(default_factory=RLock)
@@ -140,7 +140,7 @@ class Session:
         """
         path = Path(path)
         session = cls(read_work(path), path, None if data is None else Path(data), how)
-        session._seen = {file: _state(file) for file in session._files}
+        session.accept_files()
         session.read_data()
         return session
 
@@ -172,7 +172,7 @@ class Session:
         other_columns = columns_of(work.rules) != columns_of(self.work.rules)
         self.work = work
         self.version += 1
-        if other_columns and self.data_path is not None:
+        if other_columns:
             self.read_data()
 
     # --- files -------------------------------------------------------------------------------
@@ -181,17 +181,16 @@ class Session:
         """Begin to read the data file, from its first row."""
         if self.data_path is None:
             return
-        if self.rows is not None:
-            self.rows.stop()
-        rules, path, how = self.work.rules, self.data_path, dict(self.how)
-
-        def batches() -> Iterator[Batch]:
-            concluded = [s.output for s in rules.order]
-            known = rules.attributes.values()
-            return read_samples(
-                path, rules.inputs, targets=concluded, known=known, batch=READ, **how
-            )
-
+        self.rows.stop()
+        rules = self.work.rules
+        batches = partial(
+            read_samples,
+            self.data_path,
+            rules.inputs,
+            targets=[s.output for s in rules.order],
+            known=rules.attributes.values(),
+            **self.how,
+        )
         self.rows = RowTable(batches, rules.inputs)
 
     def changed_files(self) -> list[str]:
@@ -212,6 +211,34 @@ class Session:
     def accept_files(self) -> None:
         """Take the files as they are now for known."""
         self._seen = {file: _state(file) for file in self._files}
+
+    # --- data --------------------------------------------------------------------------------
+
+    @property
+    def has_data(self) -> bool:
+        """Whether there are rows, or a file that should have some."""
+        return self.data_path is not None or len(self.rows) > 0
+
+    def labelled(self) -> Batch:
+        """Return the samples with the labels that they have, as these were edited."""
+        if not self.has_data:
+            raise DataError(
+                "there is no data; start the studio with some: pinesy studio RULES DATA"
+            )
+        if not self.rows.finished:
+            raise DataError(f"the data is still being read: {len(self.rows):,} rows so far")
+        return self.labels.applied(self.rows.batch())
+
+    def with_labels(self) -> Batch:
+        """Return the samples, which must have labels."""
+        batch = self.labelled()
+        if not batch.targets:
+            raise DataError("the data has no labels of what the rules conclude on")
+        return batch
+
+    def report(self, what: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """Return what was made for the same rules, rows and labels, or make it."""
+        return self.reports.get((self.version, self.labels.version, *what), make)
 
 
 def read_work(path: Path) -> Work:
@@ -283,6 +310,12 @@ def _probabilities(attribute: Attribute, content: Any) -> Any:
     if isinstance(content, list | np.ndarray):
         return antipignistic_inverse(np.asarray(content, dtype=np.float64))
     return np.eye(len(attribute.domain))[attribute.position(content)]
+
+
+def page_asked(asked: Asked, count: int = 20) -> tuple[int, int]:
+    """Return the first row of a page, and how many rows it has: ``start`` and ``count``."""
+    start = check_integer(asked.get("start", 0), "start", error=DataError)
+    return start, min(MOST_ROWS, check_integer(asked.get("count", count), "count", 1, DataError))
 
 
 #: Answers what the page asks, by what JSON can hold.

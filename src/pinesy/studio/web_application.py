@@ -11,10 +11,10 @@ import json
 import logging
 import socket
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -26,13 +26,19 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
-from pinesy.studio import data_room, learn_room, rules_room, sample_room, shell_room, why_room
+from pinesy.exchange.page import rules_page
+from pinesy.exchange.page_data import evidence_batch, samples_data
+from pinesy.studio import data_room, learn_room, rules_room, sample_room, why_room
+from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.guard import Guard, new_token
-from pinesy.studio.session import Endpoint, Session
+from pinesy.studio.question import sample_evidence, sample_images
+from pinesy.studio.session import Asked, Session, endpoints
 
 STATIC = Path(__file__).parent / "static"
 #: What the exported page uses too.
 SHARED = Path(__file__).parents[1] / "exchange" / "web"
+#: Rows of the data that are sent along, the first.
+SENT_ROWS = 100
 #: Bytes that a request may hold: a text of rules, or images.
 MOST_BYTES = 32 * 1024 * 1024
 log = logging.getLogger("pinesy.studio")
@@ -43,29 +49,100 @@ PORT, PORTS = 8765, 50
 GRACE = 2
 
 
-class Room(NamedTuple):
-    """A tab of the page, and what it may ask for."""
-
-    name: str
-    title: str
-    endpoints: Mapping[str, Endpoint]
-
-
-#: In the order of their tabs.
-ROOMS = (
-    Room("rules", "Rules", rules_room.ENDPOINTS),
-    Room("sample", "Sample", sample_room.ENDPOINTS),
-    Room("why", "Why", why_room.ENDPOINTS),
-    Room("data", "Data", data_room.ENDPOINTS),
-    Room("learn", "Learn", learn_room.ENDPOINTS),
-)
+#: The tabs of the page, by what their rooms are called, in their order.
+ROOMS = {
+    "rules": ("Rules", rules_room.ENDPOINTS),
+    "sample": ("Sample", sample_room.ENDPOINTS),
+    "why": ("Why", why_room.ENDPOINTS),
+    "data": ("Data", data_room.ENDPOINTS),
+    "learn": ("Learn", learn_room.ENDPOINTS),
+}
 
 
-def endpoint(room: str, name: str) -> Endpoint | None:
-    """Return what answers ``room/name``; None if nothing does."""
-    if room == "shell":
-        return shell_room.ENDPOINTS.get(name)
-    return next((r.endpoints.get(name) for r in ROOMS if r.name == room), None)
+# --- what the page around the rooms asks for: the state of the work, its files, undo -------------
+
+
+def state(session: Session, _asked: Asked) -> dict[str, Any]:
+    """Return what the header shows, and what tells rooms to look again.
+
+    ``changed`` names the files that are no longer what was read.
+    """
+    rows = session.rows
+    return {
+        "version": session.version,
+        "source": session.title or ("" if session.path is None else session.path.name),
+        "data": "data" if session.data_path is None else session.data_path.name,
+        "rows": len(rows),
+        "reading": not rows.finished,
+        "problem": rows.problem,
+        "changed": session.changed_files(),
+        "canUndo": session.can_undo,
+    }
+
+
+def reload(session: Session, asked: Asked) -> dict[str, Any]:
+    """Read the files that changed on disk again."""
+    session.reload()
+    return state(session, asked)
+
+
+def keep(session: Session, asked: Asked) -> dict[str, Any]:
+    """Go on with what was read, though the files changed."""
+    session.accept_files()
+    return state(session, asked)
+
+
+def undo(session: Session, asked: Asked) -> dict[str, Any]:
+    """Go back to the work before."""
+    session.undo()
+    return state(session, asked)
+
+
+def job(session: Session, asked: Asked) -> dict[str, Any]:
+    """Return how far a job is."""
+    return session.jobs.job(asked.get("job")).status()
+
+
+def stop(session: Session, asked: Asked) -> dict[str, Any]:
+    """Stop a job; it ends when it looks next."""
+    found = session.jobs.job(asked.get("job"))
+    found.stop()
+    found.wait(PATIENCE)
+    return found.status()
+
+
+def page(session: Session, asked: Asked) -> dict[str, str]:
+    """Return one file to send, its name and content: rules, the sample of now, and some rows.
+
+    See docs/one-file-page.md.
+    """
+    work = session.work
+    title = session.title or ("rules" if session.path is None else session.path.stem)
+    samples = []
+    for name, given in _given(session, asked.get("sample")):
+        one = evidence_batch(work.rules, sample_evidence(session, given))
+        images = {n: image[None] for n, image in sample_images(session, given).items()}
+        samples += samples_data(work.rules, one, [name], images)
+    content = rules_page(work.rules, samples, title, network=work.model is not None)
+    return {"name": f"{title}.html", "page": content}
+
+
+def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
+    """Yield samples as the studio's page holds them, that of now first, with their names."""
+    if isinstance(sample, Mapping) and sample.get("inputs"):
+        yield "as it was set", sample
+    for row in range(min(len(session.rows), SENT_ROWS)):
+        yield f"row {row + 1}", {"row": row, "inputs": {}}
+
+
+#: What may be asked, by room and name.
+ENDPOINTS = {
+    "shell": endpoints(job, keep, page, reload, state, stop, undo),
+    **{name: own for name, (_, own) in ROOMS.items()},
+}
+
+
+# --- the application ------------------------------------------------------------------------------
 
 
 class TooLargeError(Exception):
@@ -92,12 +169,13 @@ async def _page(_request: Request) -> Response:
 
 
 async def _rooms(_request: Request) -> Response:
-    return as_json([{"name": room.name, "title": room.title} for room in ROOMS])
+    return as_json([{"name": name, "title": title} for name, (title, _) in ROOMS.items()])
 
 
 async def _answer(request: Request) -> Response:
     """Run an endpoint beside the server's loop, and make JSON of what it returns or raises."""
-    found = endpoint(request.path_params["room"], request.path_params["name"])
+    room, name = (request.path_params[key] for key in ("room", "name"))
+    found = ENDPOINTS.get(room, {}).get(name)
     if found is None:
         return as_json({"error": "there is no such endpoint"}, 404)
     try:
