@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from pinesy._common.files import scratch_directory, writing_bytes
+from pinesy._common.files import reading, scratch_directory, writing_bytes
 from pinesy.exceptions import DataError, PinesyError
 
 FORMAT, VERSION = "pinesy neuro-symbolic model", 1
@@ -74,7 +74,7 @@ def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _extract(path: Path, place: Path) -> dict[str, Any]:
     try:
-        with ZipFile(path) as archive:
+        with reading(path), ZipFile(path) as archive:
             manifest = _manifest(path, archive)
             for name, digest in manifest["files"].items():
                 data = _member(path, archive, name)
@@ -87,8 +87,6 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
             return manifest
     except KeyError:
         raise DataError(f"{path}: {name} is missing; the file was changed") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise DataError(
             f"{path}: not a whole .zip file ({error}): it was cut off or changed, or is something "

@@ -1,6 +1,6 @@
 """Several models of one task together: whatever one of them finds possible stays possible."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.model.neurosymbolic import NeuroSymbolic, Outputs, Predictions
+from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.predictions import Outputs, Predictions
 from pinesy.rulebase.cascade import as_cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -78,12 +79,11 @@ class Combined:
         """
         outputs = None if outputs is None else list(outputs)
         each = [model.predict_possibility(samples, outputs) for model in self.models]
-        return {name: _united([found[name] for found in each]) for name in each[0]}
+        return {name: _united([one[name] for one in each]) for name in each[0]}
 
     def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
         """Return the most possible value of each output, and where there are several or none."""
-        found: Mapping[str, Possibility] = self.predict_possibility(samples, outputs)
-        return Predictions(found)
+        return Predictions(self.predict_possibility(samples, outputs))
 
 
 def _inputs(model: NeuroSymbolic) -> tuple[Attribute, ...]:

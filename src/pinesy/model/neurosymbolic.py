@@ -1,6 +1,6 @@
 """Neuro-symbolic models: perception, transformation and rules in one object."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
@@ -9,47 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import BoolArray, FloatArray, check_known
+from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
-from pinesy.exceptions import CascadeError, DomainError
+from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.learning_arguments import Tolerance, batch_of
-from pinesy.model.fit_arguments import check_choice, validation_of
-from pinesy.model.guaranteed_predictions import GuaranteedPredictions
+from pinesy.learning.evaluations import answers
+from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
 from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
+from pinesy.model.predictions import GuaranteedPredictions, Outputs, Predictions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import TRANSFORMS, transform_name
 
-#: Attributes that rules conclude on, or their names; None for those that no premise uses.
-Outputs = Iterable[str | Attribute] | None
 #: Before the parameters of the perception among those of the model, as scikit-learn names them.
 NESTED = "perception__"
-
-
-class Predictions(dict[str, npt.NDArray[Any]]):
-    """The most possible value of each output, for each sample; None where rules contradict.
-
-    Attributes
-    ----------
-    contradiction : for each output an array: how far the rules contradict each other on the
-        sample (`Possibility.contradiction`). Where it is above 0 the value is None, and the array
-        of the values has dtype object.
-    ambiguous : for each output a bool array: where several values are equally possible. No
-        conclusion is drawn there; the value is the first of them in the order of the domain.
-    """
-
-    def __init__(self, inference: Mapping[str, Possibility]) -> None:
-        super().__init__((name, pi.best) for name, pi in inference.items())
-        self.ambiguous: dict[str, BoolArray] = {
-            name: pi.ambiguous for name, pi in inference.items()
-        }
-        self.contradiction: dict[str, FloatArray] = {
-            name: pi.contradiction for name, pi in inference.items()
-        }
 
 
 class NeuroSymbolic(GuaranteedPredictions):
@@ -233,8 +209,8 @@ class NeuroSymbolic(GuaranteedPredictions):
         training = RawSamples.of(samples, inputs)
         labels = {} if concepts is None else labels_of(concepts, inputs, training.n)
         wanted = batch_of(rules, training.ignorance, targets).targets
-        check_choice(validation, tolerance, search, list(wanted))
-        others = None if validation is None else validation_of(rules, inputs, validation, search)
+        _check_choice(validation, tolerance, search, list(wanted))
+        others = None if validation is None else _validation(rules, inputs, validation, search)
         for view in self._views:
             view.check(training, labels)
             if others is not None:
@@ -242,21 +218,21 @@ class NeuroSymbolic(GuaranteedPredictions):
         began = perf_counter()
         for view in self._views:
             view.fit(training, labels)
-        evidence = self._evidence(training)
-        judged = None if others is None else (self._evidence(others[0]), others[1])
+        evidence = self._perceived(training, self._transform)
+        judged = others and (self._perceived(others[0], self._transform), others[1])
         perceived = perf_counter()
         if judged is None:
-            found, result = None, learn(rules, evidence, wanted, tolerance=tolerance, fixed=fixed)
+            tried, result = None, learn(rules, evidence, wanted, tolerance=tolerance, fixed=fixed)
         else:
-            found = search_tolerances(rules, evidence, wanted, judged, fixed=fixed, **search)
-            result = found.result
-        self.rules_, self.result_, self.search_ = result.cascade, result, found
+            tried = search_tolerances(rules, evidence, wanted, judged, fixed=fixed, **search)
+            result = tried.result
+        self.rules_, self.result_, self.search_ = result.cascade, result, tried
         used = [training] if others is None else [training, others[0]]
         self.training_rows_ = TrainingRows.of(*(part.columns for part in used))
         vars(self).pop("calibration_", None)  # the guarantee was that of the model before
         self.seconds_ = {
             "perception": perceived - began,
-            "tolerances": perf_counter() - perceived if found else 0.0,
+            "tolerances": perf_counter() - perceived if tried else 0.0,
             "learning": result.seconds,
         }
         return self
@@ -268,19 +244,12 @@ class NeuroSymbolic(GuaranteedPredictions):
 
         This is what `Cascade.infer`, `learn` and `audit` take.
         """
-        return self._evidence(RawSamples.of(samples, self._ordered))
+        return self._perceived(RawSamples.of(samples, self._ordered), self._transform)
 
-    def _evidence(self, samples: RawSamples) -> FloatArray:
+    def _perceived(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
         degrees: dict[str, FloatArray] = {}
         for view in self._views:
-            degrees |= view.possibilities(samples, self._transform)
-        return np.hstack([degrees[a.name] for a in self._rules.inputs])
-
-    def _probabilities(self, samples: RawSamples) -> FloatArray:
-        degrees: dict[str, FloatArray] = {}
-        for view in self._views:
-            found = view.probabilities(samples)
-            degrees |= {a.name: found[:, i] for i, a in enumerate(view.attributes)}
+            degrees |= view.perceived(samples, transform)
         return np.hstack([degrees[a.name] for a in self._rules.inputs])
 
     def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
@@ -318,6 +287,36 @@ class NeuroSymbolic(GuaranteedPredictions):
         Targets of other attributes count only if no final output has one; see `accuracy`.
         """
         return accuracy(self._rules, self.evidence(samples), targets)
+
+
+def _check_choice(
+    validation: object, tolerance: Tolerance, search: Mapping[str, Any], targeted: Sequence[str]
+) -> None:
+    """Raise an error unless tolerances are given or there are validation data to choose them by."""
+    if validation is None and search:
+        raise DataError(
+            f"{', '.join(search)}: for a search for tolerances, which needs validation data"
+        )
+    if validation is not None and tolerance is not None:
+        raise DataError(
+            "tolerance and validation are both given; tolerances are either given or chosen by "
+            "validation data"
+        )
+    resolve(tolerance, targeted)
+    resolve_groups(search.get("groups"), targeted)
+
+
+def _validation(
+    rules: Cascade, inputs: tuple[Attribute, ...], given: object, search: Mapping[str, Any]
+) -> tuple[RawSamples, Any]:
+    """Check validation data: their targets too, if it is known what the metric takes."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise DataError(f"the validation data are {given!r:.60}; give a pair (samples, targets)")
+    samples = RawSamples.of(given[0], inputs, "samples of the validation data")
+    if search.get("metric", accuracy) is accuracy:
+        with placed("the validation data"):
+            answers(rules, samples.ignorance, given[1])
+    return samples, given[1]
 
 
 def _necessities(possibility: Possibility) -> FloatArray:

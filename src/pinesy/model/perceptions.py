@@ -235,20 +235,19 @@ class View:
             with self._blamed(data):
                 self.perception.fit(data, classes.ravel())
 
-    def possibilities(self, samples: RawSamples, transform: Transform) -> dict[str, FloatArray]:
+    def perceived(
+        self, samples: RawSamples, transform: Transform | None = None
+    ) -> dict[str, FloatArray]:
         """Return the possibilities (n, size of the domain) of each attribute, by name.
 
-        The data of all attributes are given to the perception at once.
+        They are probabilities without a transformation. The data of all attributes are given to
+        the perception at once.
         """
-        probabilities = self.probabilities(samples)
-        try:
-            degrees = transform(probabilities)
-        except DegreeError:
-            self._refuse(probabilities, transform)
-            raise
+        rows = self._probabilities(samples)
+        degrees = rows if transform is None else self._possibilities(rows, transform)
         return {a.name: degrees[:, i] for i, a in enumerate(self.attributes)}
 
-    def probabilities(self, samples: RawSamples) -> Array:
+    def _probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = samples.rows(self.attributes)
         with self._blamed(data):
@@ -282,12 +281,16 @@ class View:
                 )
             raise
 
-    def _refuse(self, probabilities: Array, transform: Transform) -> None:
-        """Raise the error of the first distribution that cannot be transformed."""
-        for row, sample in enumerate(probabilities.tolist()):
-            for attribute, degrees in zip(self.attributes, sample, strict=True):
-                with placed(f"the perception of {attribute.name!r}, row {row}"):
-                    transform(dict(zip(attribute.domain, degrees, strict=True)))
+    def _possibilities(self, probabilities: Array, transform: Transform) -> Array:
+        """Return possibilities, or raise the error of the first row that cannot be transformed."""
+        try:
+            return np.asarray(transform(probabilities))
+        except DegreeError:
+            for row, sample in enumerate(probabilities.tolist()):
+                for attribute, degrees in zip(self.attributes, sample, strict=True):
+                    with placed(f"the perception of {attribute.name!r}, row {row}"):
+                        transform(dict(zip(attribute.domain, degrees, strict=True)))
+            raise
 
     def _columns(self, attribute: Attribute) -> list[int]:
         """Return the column of each value of a domain."""

@@ -118,7 +118,7 @@ def perceived(
     for view in views_of(model.perception, tuple(inputs.values())):
         own = tuple(a for a in view.attributes if a.name in images)
         if own:
-            degrees |= View(view.perception, own).possibilities(samples, transform)
+            degrees |= View(view.perception, own).perceived(samples, transform)
     return {name: found[0].tolist() for name, found in degrees.items()}
 
 

@@ -59,7 +59,7 @@ def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
         samples = RawSamples.of({a.name: blank for a in view.attributes}, view.attributes)
         try:
             view.check(samples, {})
-            view.probabilities(samples)
+            view.perceived(samples)
         except (PinesyError, TypeError, ValueError, RuntimeError):  # it reads something else
             continue
         found += [a.name for a in view.attributes]

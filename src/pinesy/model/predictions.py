@@ -1,4 +1,4 @@
-"""Predictions of neuro-symbolic models with a guarantee: calibrated by samples of their own."""
+"""Predictions of neuro-symbolic models, and those with a guarantee: calibrated by samples."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
@@ -16,6 +16,31 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+
+#: Attributes that rules conclude on, or their names; None for those that no premise uses.
+Outputs = Iterable[str | Attribute] | None
+
+
+class Predictions(dict[str, npt.NDArray[Any]]):
+    """The most possible value of each output, for each sample; None where rules contradict.
+
+    Attributes
+    ----------
+    contradiction : for each output an array: how far the rules contradict each other on the
+        sample (`Possibility.contradiction`). Where it is above 0 the value is None, and the array
+        of the values has dtype object.
+    ambiguous : for each output a bool array: where several values are equally possible. No
+        conclusion is drawn there; the value is the first of them in the order of the domain.
+    """
+
+    def __init__(self, inference: Mapping[str, Possibility]) -> None:
+        super().__init__((name, pi.best) for name, pi in inference.items())
+        self.ambiguous: dict[str, BoolArray] = {
+            name: pi.ambiguous for name, pi in inference.items()
+        }
+        self.contradiction: dict[str, FloatArray] = {
+            name: pi.contradiction for name, pi in inference.items()
+        }
 
 
 class GuaranteedPredictions:
@@ -34,7 +59,7 @@ class GuaranteedPredictions:
     def _ordered(self) -> tuple[Attribute, ...]: ...
 
     @abstractmethod
-    def _probabilities(self, samples: RawSamples) -> FloatArray: ...
+    def _perceived(self, samples: RawSamples) -> FloatArray: ...
 
     def calibrate(
         self,
@@ -66,7 +91,7 @@ class GuaranteedPredictions:
         given, targets = self._calibration_data(samples, concepts, answers)
         self.calibration_ = calibrate(
             self._rules,
-            self._probabilities(given),
+            self._perceived(given),
             targets,
             score=score,
             unit=unit,
@@ -89,7 +114,7 @@ class GuaranteedPredictions:
         """Calibrate on more samples, as if they had been there at once."""
         before = self._calibration
         given, targets = self._calibration_data(samples, concepts, answers)
-        self.calibration_ = before.calibrate_more(self._probabilities(given), targets, weights)
+        self.calibration_ = before.calibrate_more(self._perceived(given), targets, weights)
         return self
 
     def _calibration_data(
@@ -105,7 +130,7 @@ class GuaranteedPredictions:
         if concepts is not None:
             labels = labels_of(concepts, self._ordered, given.n)
             inputs = {a.name: a for a in self._ordered}
-            truth |= {name: Target.at(found, inputs[name]) for name, found in labels.items()}
+            truth |= {name: Target.at(at, inputs[name]) for name, at in labels.items()}
         return given, truth
 
     @property
@@ -118,7 +143,7 @@ class GuaranteedPredictions:
         return self.calibration_
 
     def predict_calibrated(
-        self, samples: Any, outputs: Iterable[str | Attribute] | None = None
+        self, samples: Any, outputs: Outputs = None
     ) -> Mapping[str, Possibility]:
         """Return calibrated distributions: 1 minus a degree is the level that excludes a value."""
         calibration = self._calibration
@@ -128,7 +153,7 @@ class GuaranteedPredictions:
         self,
         samples: Any,
         level: float = 0.95,
-        outputs: Iterable[str | Attribute] | None = None,
+        outputs: Outputs = None,
         *,
         weights: npt.ArrayLike | None = None,
     ) -> PredictionSets:
@@ -146,4 +171,4 @@ class GuaranteedPredictions:
 
         This is what `calibration_` takes.
         """
-        return self._probabilities(RawSamples.of(samples, self._ordered))
+        return self._perceived(RawSamples.of(samples, self._ordered))
