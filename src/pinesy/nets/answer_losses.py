@@ -56,14 +56,8 @@ def answer_loss(
 
     Examples
     --------
-    >>> from pinesy import parse
-    >>> rules = parse('''
-    ...     attribute sky in {clear, dark}
-    ...     attribute rain in {no, yes}
-    ...     iff sky in {dark} then rain in {yes}
-    ... ''')
-    >>> sure = {"rain": torch.tensor([[0.0, 1.0]])}
-    >>> answer_loss(rules, sure, {"rain": ["yes"]})
+    >>> from pinesy.problems import addition
+    >>> answer_loss(addition(1), {"y_0": torch.tensor([[0.0, 1.0]])}, {"y_0": [1]})
     tensor(0.)
     """
     if not isinstance(outputs, Mapping):
@@ -135,14 +129,10 @@ def belief_loss(
 
     Examples
     --------
-    >>> from pinesy import parse
-    >>> rules = parse('''
-    ...     attribute sky in {clear, dark}
-    ...     attribute rain in {no, yes}
-    ...     iff sky in {dark} then rain in {yes}
-    ... ''')
-    >>> layer = RuleLayer(rules, semantics="probabilistic")
-    >>> belief_loss(layer, {"sky": torch.tensor([[0.5, 0.5]])}, {"rain": ["yes"]})
+    >>> from pinesy.problems import addition
+    >>> layer = RuleLayer(addition(1, base=2), semantics="probabilistic")
+    >>> seen = dict.fromkeys(["a_1", "a_2"], torch.tensor([[0.5, 0.5]]))
+    >>> belief_loss(layer, seen, {"y_1": [1]})
     tensor(0.6931)
     """
     rules = layer.rules

@@ -12,7 +12,7 @@ from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.checkpoints import data_fingerprint
-from pinesy.nets.networks import device_of, predicting
+from pinesy.nets.networks import device_of, predicting, scores_of
 from pinesy.nets.soft_labels import answer_positions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -181,15 +181,10 @@ class InputReader(nn.Module):
 
     Examples
     --------
-    >>> from pinesy import parse
-    >>> rules = parse('''
-    ...     attribute sky in {clear, dark}
-    ...     attribute rain in {no, yes}
-    ...     iff sky in {dark} then rain in {yes}
-    ... ''')
-    >>> reader = InputReader(rules, {"sky": nn.Linear(3, 2)})
-    >>> reader({"sky": torch.zeros(5, 3)})["sky"].shape
-    torch.Size([5, 2])
+    >>> from pinesy.problems import addition
+    >>> reader = InputReader(addition(1), nn.Linear(3, 10))
+    >>> reader({"a_1": torch.zeros(5, 3), "a_2": torch.zeros(5, 3)})["a_1"].shape
+    torch.Size([5, 10])
     """
 
     def __init__(
@@ -204,18 +199,15 @@ class InputReader(nn.Module):
         named: Any = {"": networks} if alone else networks
         given = by_name(kinds or {}, "input")
         self.kinds = {a.name: "" if alone else given.get(a.name, a.name) for a in self.inputs}
-        self._check_kinds(given, named)
-        self._names = list(named)
-        self.networks = nn.ModuleList(named.values())  # a name may be no name of a module
-
-    def _check_kinds(self, given: Mapping[str, str], named: Mapping[str, nn.Module]) -> None:
         for name in given:
             check_known(name, self.kinds, f"kinds: the rules have no input {name!r}")
+        self._names = list(named)
+        self.networks = nn.ModuleList(named.values())  # a name may be no name of a module
         for name, kind in self.kinds.items():
-            if kind not in named:
+            if kind not in self._names:
                 raise DataError(
                     f"no network reads the input {name!r}, of kind {kind!r}; there are those of "
-                    f"{listed(list(named))}"
+                    f"{listed(self._names)}"
                 )
 
     def forward(self, seen: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -226,19 +218,23 @@ class InputReader(nn.Module):
         seen : by the names of inputs, tensors ``(n, ...)``; those of one kind have one shape, and
             are read at one go
         """
-        found: dict[str, Tensor] = {}
-        for kind, network in zip(self._names, self.networks, strict=True):
-            names = [a.name for a in self.inputs if self.kinds[a.name] == kind]
-            for name in names:
-                if not isinstance(seen.get(name), Tensor):
-                    raise DataError(f"the samples have no tensor for the input {name!r}")
+        read: dict[str, Tensor] = {}
+        for name in self.kinds:
+            if not isinstance(seen.get(name), Tensor):
+                raise DataError(f"the samples have no tensor for the input {name!r}")
+        for kind, (network, names) in self.by_kind().items():
             if names:
                 scores = self._scores(kind, network, [seen[name] for name in names])
                 p = torch.softmax(scores, dim=1)
                 parts = p.chunk(len(names)) if len(p) else [p] * len(names)
-                found |= dict(zip(names, parts, strict=True))
-        self._check_fit(found)
-        return found
+                read |= dict(zip(names, parts, strict=True))
+        for a in self.inputs:
+            if (given := read[a.name].shape[1]) != len(a.domain):
+                raise DataError(
+                    f"the network gives {given} scores for the input {a.name!r}, which has "
+                    f"{len(a.domain)} values"
+                )
+        return read
 
     def _scores(self, kind: str, network: nn.Module, tensors: Sequence[Tensor]) -> Tensor:
         shapes = {tuple(t.shape) for t in tensors}
@@ -246,24 +242,7 @@ class InputReader(nn.Module):
         if len(shapes) > 1:
             several = listed(sorted(map(str, shapes)))
             raise DataError(f"{called} reads inputs of shapes {several}; give one shape")
-        joined = torch.cat(list(tensors))
-        scores: object = network(joined)
-        is_float = isinstance(scores, Tensor) and scores.is_floating_point()
-        if isinstance(scores, Tensor) and is_float and scores.shape[:-1] == joined.shape[:1]:
-            return scores
-        given = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-        raise DataError(
-            f"{called} gives {given} for inputs of shape {tuple(joined.shape)}; it must give "
-            f"scores, float numbers of shape ({len(joined)}, values)"
-        )
-
-    def _check_fit(self, found: Mapping[str, Tensor]) -> None:
-        for a in self.inputs:
-            if (given := found[a.name].shape[1]) != len(a.domain):
-                raise DataError(
-                    f"the network gives {given} scores for the input {a.name!r}, which has "
-                    f"{len(a.domain)} values"
-                )
+        return scores_of(network, torch.cat(list(tensors)), called, "inputs")
 
     @property
     def network(self) -> nn.Module:

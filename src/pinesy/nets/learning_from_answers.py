@@ -102,7 +102,7 @@ def fit_from_starts(
     directory : for checkpoints, a file for each seed and phase; by default there are none
     say : is given a line for each start
     """
-    check_phases(make, phases)
+    _check_phases(make, phases)
     place = None if directory is None else made(Path(directory))
     if not isinstance(seeds, Iterable):
         raise DomainError(f"seeds is {seeds!r:.60}; give several, such as range(8)")
@@ -110,13 +110,13 @@ def fit_from_starts(
     scores: dict[int, float] = {}
     seconds = 0.0
     for seed in seeds:
-        reader = made_reader(make, seed, phases[-1].layer)
+        reader = _new_reader(make, seed, phases[-1].layer)
         fits = _fitted(reader, phases, data, validation, seed, place)
         scores[seed] = fits[-1].score
         seconds += sum(sum(fit.seconds) for fit in fits)
         say(f"start {seed}: {100 * scores[seed]:.1f} % of the answers for validation are right")
         if best is None or scores[seed] > best.score:
-            best = ChosenStart(reader, seed, scores, fits, 0.0)
+            best = ChosenStart(reader, seed, scores, fits, seconds)
         if scores[seed] >= enough:
             break
     if best is None:
@@ -126,7 +126,7 @@ def fit_from_starts(
             f"no start gives {100 * enough:.0f} % of the answers rightly; the best one is taken, "
             f"start {best.seed} with {100 * best.score:.1f} %: its readings may be wrong"
         )
-    return ChosenStart(best.reader, best.seed, scores, best.fits, seconds)
+    return replace(best, seconds=seconds)
 
 
 def _fitted(
@@ -137,7 +137,6 @@ def _fitted(
     seed: int,
     place: Path | None,
 ) -> tuple[AnswerFit, ...]:
-    """Train networks phase after phase."""
     return tuple(
         fit_answers(
             reader.over(phase.layer.rules),
@@ -153,7 +152,7 @@ def _fitted(
     )
 
 
-def check_phases(make: object, phases: object) -> None:
+def _check_phases(make: object, phases: object) -> None:
     """Raise `DomainError` for what would fail only after a training, or with words of PyTorch."""
     if isinstance(make, nn.Module) or not callable(make):
         raise DomainError(
@@ -165,16 +164,15 @@ def check_phases(make: object, phases: object) -> None:
     for phase in phases:
         if not isinstance(phase, AnswerPhase):
             raise DomainError(f"phases has a {type(phase).__name__}; give AnswerPhases")
-        check_recipe(phase.recipe)
+        _check_recipe(phase.recipe)
 
 
-def check_recipe(recipe: object) -> None:
-    """Raise `DomainError` unless it is a recipe."""
+def _check_recipe(recipe: object) -> None:
     if not isinstance(recipe, Recipe):
         raise DomainError(f"the recipe is a {type(recipe).__name__}; give a Recipe")
 
 
-def made_reader(make: Make, seed: int, layer: RuleLayer) -> InputReader:
+def _new_reader(make: Make, seed: int, layer: RuleLayer) -> InputReader:
     """Return new networks in front of rules, or raise `DomainError` if they are none."""
     try:
         networks = make(seed)
@@ -248,8 +246,8 @@ def learn_from_answers(
         inputs are seen as they are
     make_start : gives the networks of a start, by default `make`; small ones are quicker
     """
-    check_phases(make, phases)
-    check_recipe(finish)
+    _check_phases(make, phases)
+    _check_recipe(finish)
     chosen = fit_from_starts(
         make_start or make,
         phases,
@@ -265,7 +263,7 @@ def learn_from_answers(
     labels = soft_labels(layer.rules, seen, samples.answers)
     otherwise = _relabelled(seen, labels)
     say(f"the answers label {100 * otherwise:.2f} % of the inputs otherwise than it reads them")
-    reader = made_reader(make, chosen.seed, layer)
+    reader = _new_reader(make, chosen.seed, layer)
     place = None if directory is None else Path(directory)
     histories = _trained(reader, samples, labels, finish, chosen.seed, place)
     score = answer_score(reader, layer, validation, single=True)

@@ -137,26 +137,27 @@ def device_of(network: nn.Module) -> torch.device:
     return next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
 
 
-def scores_of(network: nn.Module, pixels: Tensor) -> Tensor:
-    """Return what a network makes of images as `preprocess` gives them, or raise `DataError`.
+def scores_of(network: nn.Module, x: Tensor, name: str = "", what: str = "images") -> Tensor:
+    """Return what a network, which may be called something, makes of images or other inputs.
 
-    A network of anyone's own may be made for other images, or give something else than scores.
+    A network of anyone's own may be made for others, or give something else than scores: that
+    raises `DataError`.
     """
-    name, form = type(network).__name__, tuple(pixels.shape)
+    name, form = name or type(network).__name__, tuple(x.shape)
     try:
-        scores: object = network(pixels.to(device_of(network)))
+        scores: object = network(x.to(device_of(network)))
     except (IndexError, RuntimeError, TypeError, ValueError) as error:
         detail = " ".join(str(error).split())
-        raise DataError(f"{name} cannot read images of shape {form}: {detail:.300}") from error
+        raise DataError(f"{name} cannot read {what} of shape {form}: {detail:.300}") from error
     if isinstance(scores, Tensor):
-        if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(pixels):
+        if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(x):
             return scores
         given = f"{scores.dtype} {tuple(scores.shape)}"
     else:
         given = f"a {type(scores).__name__}"
     raise DataError(
-        f"{name} gives {given} for images of shape {form}; it must give scores, float numbers of "
-        f"shape ({len(pixels)}, classes)"
+        f"{name} gives {given} for {what} of shape {form}; it must give scores, float numbers of "
+        f"shape ({len(x)}, classes)"
     )
 
 

@@ -181,10 +181,7 @@ def checked_inputs(
 ) -> dict[str, Tensor]:
     """Return the tensors (n, values) of the inputs that a layer needs, or raise an error.
 
-    Parameters
-    ----------
-    inputs : by name, as they were given
-    known : all inputs of the rules, which may be there too
+    All inputs of the rules, which are `known`, may be there too.
     """
     names = [a.name for a in known]
     for name in inputs:

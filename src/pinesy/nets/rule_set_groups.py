@@ -52,12 +52,9 @@ def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
 
 
 class GroupLayer(nn.Module):
-    """Infers with rule sets of one shape; G is their number, the last dimension of tensors.
+    """Infers with a group of rule sets of one shape; G is their number, the last dimension.
 
-    Parameters
-    ----------
-    group : the rule sets
-    first : where the parameters of each set, by the name of its output, begin among all
+    The parameters of a set begin, among all, at the `first` of its output's name.
     """
 
     columns: Tensor

@@ -46,10 +46,7 @@ def answer_positions(
 ) -> dict[str, Positions]:
     """Return the positions (n,) of answers in their domains, `UNKNOWN` where they are None.
 
-    Parameters
-    ----------
-    known : the names that answers may have
-    n : the number of samples
+    Only the `known` names may have answers.
     """
     places, names = {}, list(known)
     for name, values in named_answers(answers).items():
@@ -179,13 +176,9 @@ def conditioned(
     known: Mapping[str, Positions],
     places: Positions | slice = slice(None),
 ) -> tuple[Degrees, FloatArray]:
-    """Return the inputs given the answers of some samples, and the compatibility (n,).
+    """Return the inputs `pi` of the samples at `places`, given what is known, and how possible.
 
-    Parameters
-    ----------
-    pi : the possibilities of the inputs of these samples
-    known : the positions of answers and labels, of all samples
-    places : which samples
+    What is `known` are the positions of the answers and labels of all samples.
     """
     sizes = {name: len(cascade.attributes[name].domain) for name in known}
     targets = {name: one_hot(at[places], sizes[name]) for name, at in known.items()}
