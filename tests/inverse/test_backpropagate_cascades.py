@@ -201,11 +201,30 @@ def test_choices_stay_near_the_actual_inputs() -> None:
     assert batch.reproduced.all()
 
 
+def test_a_conjunction_may_have_no_conjunct_that_can_be_lowered() -> None:
+    """`b` has a target, and nothing is outside of all values of `d`: nothing of rule 1 can fall."""
+    a, b, c, d, e = (Attribute(name, (0, 1)) for name in "abcde")
+    rules = Cascade(
+        RuleSet([Iff(a.isin([1]), e.isin([1])).then(b.isin([1]), s=0.3)]),
+        RuleSet(
+            [
+                Iff(d.isin([0, 1]), b.isin([1])).then(c.isin([0]), s=0.3),
+                Iff(b.isin([1])).then(c.isin([1]), s=0.2),
+            ]
+        ),
+    )
+    targets = {"c": [0.0, 1.0], "b": [1.0, 0.5]}
+    evidence = {name: [1.0, 0.6] for name in "ade"}
+    known, unknown = (backpropagate(rules, one, targets) for one in (evidence, None))
+    assert known.inputs["a"].degrees.tolist() == unknown.inputs["a"].degrees.tolist()
+    assert [c.kind for c in known.conflicts] == [c.kind for c in unknown.conflicts] != []
+
+
 def test_the_same_program_serves_again() -> None:
     rules = addition(1)
-    first, second = (backpropagate(rules, None, {"y_1": [3]})._pass.program for _ in range(2))
+    first, second = (backpropagate(rules, None, {"y_1": [3]})._pass.back for _ in range(2))
     assert first is second
-    assert backpropagate(rules, None, {"y_0": [1]})._pass.program is not first
+    assert backpropagate(rules, None, {"y_0": [1]})._pass.back is not first
 
 
 def test_degrees_are_copied_not_computed() -> None:

@@ -15,10 +15,10 @@ from pinesy.inverse.backward_pass import (
     BackwardPass,
     backward_pass,
     read_actual,
+    target_arrays,
 )
-from pinesy.inverse.backward_program import backward_program
 from pinesy.inverse.conflicts import Conflict, find_conflicts
-from pinesy.inverse.reversal import Arrays, output_targets, target_arrays
+from pinesy.inverse.reversal import Arrays, output_targets, reversal
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
@@ -95,7 +95,7 @@ class Backpropagation:
         they were given, else the last value of each domain first.
         """
         self._one("most_specific()")
-        _check_parameters(self._pass.program.reversal.sets.values())
+        _check_parameters(self._pass.back.sets.values())
         if not self.solved:
             raise InconsistentSystemError(
                 f"there are no target inputs to make more specific ({self._state}); see .conflicts",
@@ -236,7 +236,7 @@ class Backpropagation:
 
     @property
     def _cascade(self) -> Cascade:
-        return self._pass.program.reversal.cascade
+        return self._pass.back.cascade
 
     @property
     def _actual(self) -> ActualSample:
@@ -333,10 +333,10 @@ def backpropagate(
     limit = check_integer(limit, "limit", error=DataError)
     cascade = as_cascade(rules)
     named = output_targets(cascade, targets)
-    program = backward_program(cascade, tuple(named))
+    back = reversal(cascade, tuple(named))
     actual, is_batch = None, None
     if evidence is not None:
-        actual, is_batch = read_actual(program.reversal, evidence)
+        actual, is_batch = read_actual(back, evidence)
     n = None if actual is None else len(next(iter(actual.inputs.values())))
     degrees, is_batch = target_arrays(cascade, named, is_batch, n)
-    return Backpropagation(backward_pass(program, degrees, actual, limit), is_batch)
+    return Backpropagation(backward_pass(back, degrees, actual, limit), is_batch)

@@ -1,6 +1,6 @@
-"""The backward pass of a batch: target inputs in arrays with a row for each sample."""
+"""The backward pass of a batch: targets and target inputs, in arrays with a row for each sample."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,18 +12,14 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference, Trace
-from pinesy.inverse.backward_program import (
-    BackwardProgram,
-    ConjunctChoice,
-    choose_conjuncts,
-    rows_of,
-    switches_of,
-)
+from pinesy.exceptions import placed
+from pinesy.inverse.choices import RuleChoice, choose_conjuncts, normalised, rows_of
 from pinesy.inverse.conflicts import TracedSample, Verdict
-from pinesy.inverse.reversal import Arrays, Reversal, system_of
-from pinesy.inverse.rule_choice import RuleChoice
+from pinesy.inverse.reversal import Arrays, ConjunctChoice, Reversal, system_of
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
-from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rulebase.targets import Target, read_targets
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 
 #: The numbers of some samples.
@@ -44,7 +40,7 @@ class BackwardPass:
 
     Attributes
     ----------
-    program : the programs that find and check them
+    back : the reversed rules, which find and check them
     targets, inputs : distributions by attribute name
     actual : the actual inputs, if they are known
     exhausted : whether the search was ended by its limit
@@ -53,7 +49,7 @@ class BackwardPass:
         within the bounds
     """
 
-    program: BackwardProgram
+    back: Reversal
     targets: Arrays
     inputs: Arrays
     actual: ActualSample | None
@@ -84,18 +80,16 @@ class BackwardPass:
     @cached_property
     def inferred(self) -> dict[str, FloatArray]:
         """What the inputs give, for each attribute with a target."""
-        inferred = self.program.reversal.inferred
-        return {name: self._forward[inferred[name]].degrees for name in self.targets}
+        return {name: self._forward[name].degrees for name in self.targets}
 
     @cached_property
     def _forward(self) -> Trace:
-        return self.program.forward(self.inputs, bool(self.normalised.all()))
+        return self.back.forward(self.inputs, bool(self.normalised.all()))
 
     @cached_property
     def normalised(self) -> BoolArray:
         """Whether all inputs are normalised."""
-        heights = [degrees.max(axis=1) for degrees in self.inputs.values()]
-        return np.asarray(np.min(heights, axis=0) == 1.0)
+        return normalised(self.inputs)
 
     @cached_property
     def reproduced(self) -> BoolArray:
@@ -118,8 +112,7 @@ class BackwardPass:
     @cached_property
     def reached(self) -> dict[str, FloatArray]:
         """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
-        output = self.program.reaching.infer(self.targets)
-        return {n: output[a].degrees for n, a in self.program.reversal.reached.items()}
+        return self.back.reach(self.targets)
 
     def distance(self, inferred: Arrays) -> FloatArray:
         """Return the largest difference between the targets and what is inferred, of all cells."""
@@ -130,44 +123,44 @@ class BackwardPass:
         return np.asarray(np.max(gaps, axis=0))
 
     def _cells(self, name: str, degrees: FloatArray) -> FloatArray:
-        partition = self.program.reversal.sets[name].partition
+        partition = self.back.sets[name].partition
         return degrees if len(partition) == degrees.shape[1] else partition.possibilities(degrees)
 
     def nabla(self, name: str) -> FloatArray:
         """Return ``nabla`` [eq:Nabla] of the system [eq:sysOmega] of a target, for each sample."""
-        rule_set = self.program.reversal.sets[name]
-        cells = rule_set.partition.possibilities(self.targets[name])
-        distinct, which = np.unique(cells, axis=0, return_inverse=True)
-        systems = (PremiseSystem(rule_set.partition, rule_set.s, rule_set.r, y) for y in distinct)
+        distinct, which = np.unique(self.targets[name], axis=0, return_inverse=True)
+        systems = (system_of(self.back.sets[name], degrees) for degrees in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
     def rows_to_choose(self, output: Inference) -> Rows:
         """Return the samples whose inputs are normalised and leave a conjunction too possible."""
-        bounds = self.program.upper_bounds(output)
+        bounds = self.back.upper_bounds(output)
         if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
             return np.empty(0, dtype=np.intp)
-        above = list(self.program.exceeding(bounds, self._forward).values())
+        above = list(self.back.exceeding(bounds, self._forward).values())
         return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
 
     def lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
         """Return the inputs, with those that choices give in the place of the others."""
         rows = list(choices)
-        switches = switches_of(self.program, list(choices.values()))
-        output = self.program.choose(rows_of(self.targets, rows), switches)
+        output = self.back.chosen_inputs(rows_of(self.targets, rows), list(choices.values()))
         inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
-        for a in self.program.reversal.inputs:
+        for a in self.back.inputs:
             inputs[a.name][rows] = output[a].degrees
         return inputs
 
     @cached_property
     def traced(self) -> TracedSample:
         """The first sample, with every degree on the way."""
-        back, choice = self.program.reversal, self.choices.get(0, {})
+        back, choice = self.back, self.choices.get(0, {})
         target = rows_of(self.targets, slice(0, 1))
-        output = self.program.choose(target, switches_of(self.program, [choice]), trace=True)
+        output = back.chosen_inputs(target, [choice], trace=True)
+        inputs = {a.name: output[a].degrees for a in back.inputs}
+        forward = back.forward(inputs, bool(normalised(inputs)[0]), trace=True)
         used = {n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()}
         given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
-        return TracedSample(back, {**used, **given}, used, output, choice, self._verdict)
+        systems = {**used, **given}
+        return TracedSample(back, systems, used, output, forward, choice, self._verdict)
 
     @property
     def _verdict(self) -> Verdict:
@@ -185,7 +178,7 @@ class BackwardPass:
         of each domain first. Inference grows with its inputs and copies degrees, so each value
         goes down to one of the targets' degrees, or to 0.
         """
-        program = self.program.reversal.cascade.compile(list(self.targets))
+        program = self.back.cascade.compile(list(self.targets))
         wanted = np.concatenate([self._cells(n, d)[0] for n, d in self.reached.items()])
         slices = column_slices(program.inputs)
         x = np.concatenate([self.inputs[name][0] for name in slices])
@@ -235,22 +228,80 @@ def read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool]
     return ActualSample(inputs, outputs), rows.is_batch
 
 
+def target_arrays(
+    cascade: Cascade, named: Mapping[str, Any], is_batch: bool | None, n: int | None
+) -> tuple[Arrays, bool]:
+    """Return the target distributions ``(n, |D_b|)`` by name, and whether they are a batch.
+
+    `is_batch` and `n` are known where evidence is given with the targets.
+    """
+    attributes = {name: cascade[name].output for name in named}
+    if is_batch is None:
+        is_batch = not all(_is_one(content, attributes[name]) for name, content in named.items())
+    for name, content in named.items():
+        if not is_batch and np.isscalar(content):
+            with placed(f"the target of {name!r}"):
+                attributes[name].position(content)  # a lone number is a value, not a degree
+    return _by_column(read_targets(named, attributes, n, is_batch=is_batch)), is_batch
+
+
+def _is_one(content: object, attribute: Attribute) -> bool:
+    """Tell whether a target is of one sample: a value, or one distribution."""
+    if isinstance(content, Possibility):
+        return not content.is_batch
+    if isinstance(content, Target):
+        return False
+    if isinstance(content, str | bytes | Mapping):
+        return True
+    if isinstance(content, Hashable) and content in attribute:
+        return True
+    try:
+        array = np.asarray(content)
+    except ValueError:  # rows of several lengths: `Target.of` says so
+        return False
+    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
+
+
+def _are_degrees(array: Any, attribute: Attribute) -> bool:
+    """Tell degrees from values: of full length, and floats or not all values of the domain."""
+    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
+        return False
+    floats = any(isinstance(v, float) for v in attribute.domain)
+    values = all(v in attribute for v in array.tolist())
+    return not values or (array.dtype.kind == "f" and not floats)
+
+
+def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
+    """Return the targets column by column, as programs give theirs: so they compare quickly."""
+    slices = column_slices(one.attribute for one in targets.values())
+    n = len(next(iter(targets.values())))
+    whole = np.zeros((sum(len(one.attribute.domain) for one in targets.values()), n))
+    samples = np.arange(n)
+    columns = {name: whole[span].T for name, span in slices.items()}
+    for name, one in targets.items():
+        if one.is_graded:
+            columns[name][...] = one.degrees
+        else:  # in place: distributions of labels would be made, transposed and copied
+            whole[slices[name].start + one.labels.astype(np.intp), samples] = 1.0
+    return columns
+
+
 def backward_pass(
-    program: BackwardProgram, targets: Arrays, actual: ActualSample | None, limit: int
+    back: Reversal, targets: Arrays, actual: ActualSample | None, limit: int
 ) -> BackwardPass:
     """Infer the greatest inputs of each sample, with at most `limit` choices.
 
     Conjuncts are chosen only where conjunctions keep the inputs from a solution, and rules, of a
     single set, where no inputs within the bounds of all of them are one.
     """
-    output = program.backward.infer(targets)
-    inputs = {a.name: output.degrees(a) for a in program.reversal.inputs}
+    output = back.greatest_inputs(targets)
+    inputs = {a.name: output.degrees(a) for a in back.inputs}
     exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
-    one = BackwardPass(program, targets, inputs, actual, exhausted)
+    one = BackwardPass(back, targets, inputs, actual, exhausted)
     rows = one.rows_to_choose(output)
     if len(rows):
         one = _with_conjuncts(one, rows, limit)
-    return one if len(program.reversal.sets) > 1 else _with_rules(one, limit)
+    return one if len(back.sets) > 1 else _with_rules(one, limit)
 
 
 def _with_conjuncts(one: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
@@ -258,7 +309,7 @@ def _with_conjuncts(one: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
     given = rows_of(one.targets, rows), rows_of(one.reached, rows)
     known = None if one.actual is None else rows_of(one.actual.inputs, rows)
     exhausted = one.exhausted.copy()
-    chosen, exhausted[rows] = choose_conjuncts(one.program, *given, known, limit)
+    chosen, exhausted[rows] = choose_conjuncts(one.back, *given, known, limit)
     choices = {row: c for row, c in zip(rows.tolist(), chosen, strict=True) if c is not None}
     inputs = one.lowered(choices) if choices else one.inputs
     return replace(one, inputs=inputs, exhausted=exhausted, choices=choices)
@@ -269,8 +320,8 @@ def _with_rules(one: BackwardPass, limit: int) -> BackwardPass:
     rows = np.flatnonzero(~one.solved)
     if not len(rows):
         return one
-    ((name, rule_set),) = one.program.reversal.sets.items()
-    search = RuleChoice(rule_set, one.program.reversal.cascade.compile([name]))
+    ((name, rule_set),) = one.back.sets.items()
+    search = RuleChoice(rule_set, one.back.cascade.compile([name]))
     actual = None
     if one.actual is not None:
         actual = np.hstack([one.actual.inputs[a][rows] for a in search.slices])

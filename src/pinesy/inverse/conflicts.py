@@ -14,9 +14,8 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray
-from pinesy.engine.program import Trace
-from pinesy.inverse.backward_program import ConjunctChoice
-from pinesy.inverse.reversal import Bound, Reversal, RuleKey
+from pinesy.engine.program import Inference, Trace
+from pinesy.inverse.reversal import Bound, ConjunctChoice, Reversal, RuleKey
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -106,7 +105,8 @@ class TracedSample:
     ----------
     back : the reversed rules
     systems, used : the system [eq:sysOmega] of each rule set; `used` has the repaired targets
-    output : the traced output of the program
+    output : every distribution on the way back
+    forward : what is inferred from the target inputs, and every premise degree
     choice : the conjuncts that were lowered
     verdict : what is known of other inputs
     """
@@ -114,7 +114,8 @@ class TracedSample:
     back: Reversal
     systems: Mapping[str, PremiseSystem]
     used: Mapping[str, PremiseSystem]
-    output: Trace
+    output: Inference
+    forward: Trace
     choice: ConjunctChoice
     verdict: Verdict
 
@@ -124,16 +125,21 @@ class TracedSample:
 
     def inferred(self, name: str) -> FloatArray:
         """Return what is inferred from the target inputs."""
-        return self.first(self.back.inferred[name])
+        return np.asarray(self.forward[name].degrees[0])
 
-    def possibility(self, part: Proposition, stand_ins: Mapping[str, Attribute]) -> float:
-        """Return how possible a proposition is, by the attribute that stands in for its own."""
-        attribute = stand_ins.get(part.attribute.name, part.attribute)
-        return float(self.output.possibility(Proposition(attribute, part.mask))[0])
+    def possibility(self, part: Proposition) -> float:
+        """Return how possible a proposition is by the target inputs."""
+        output = self.forward if part.attribute.name in self.back.sets else self.output
+        return float(output.possibility(part)[0])
+
+    def wanted(self, part: Proposition) -> float:
+        """Return how possible the target of its attribute lets a proposition be."""
+        source = self.back.sources[part.attribute.name]
+        return float(self.output.possibility(Proposition(source, part.mask))[0])
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return ``lambda`` and ``rho`` of the rules on an attribute, by the target inputs."""
-        degrees = self.output.premises[self.back.inferred[name].name]
+        degrees = self.forward.premises[name]
         return degrees.lambdas[0], degrees.rhos[0]
 
     def conflict(
@@ -244,9 +250,9 @@ def _too_low(
 ) -> Conflict:
     back = traced.back
     parts = [p if side == 0 else ~p for p in back.sets[name].rules[j].premise.propositions]
-    low = [p for p in parts if traced.possibility(p, back.inferred) < wanted]
+    low = [p for p in parts if traced.possibility(p) < wanted]
     given = [p for p in low if p.attribute.name in back.targets]
-    below = [p for p in given if traced.possibility(p, back.sources) < wanted]
+    below = [p for p in given if traced.wanted(p) < wanted]
     targets = list(dict.fromkeys(p.attribute.name for p in below))
     others = dict.fromkeys(
         key for p in low for key in traced.binding_rules(p.attribute.name, positions(p.mask))

@@ -10,24 +10,25 @@ chosen to be lowered, which a switch turns on (docs/backpropagation.md).
 """
 
 import itertools
-from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import contains
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import target_degrees
-from pinesy.exceptions import DataError, placed
+from pinesy.engine.program import Inference, Program, Trace
+from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets, read_targets
+from pinesy.rulebase.targets import named_targets
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
@@ -37,6 +38,8 @@ OFF, ON = "off", "on"
 Arrays = Mapping[str, FloatArray]
 #: The output attribute of a rule set, and the number of a rule in it, counted from 1.
 RuleKey = tuple[str, int]
+#: For each rule whose premise is lowered, the place of the conjunct in `Reversal.conjuncts`.
+ConjunctChoice = dict[RuleKey, int]
 
 
 def premise_equations(rules: RuleSet | Cascade, targets: Any) -> PremiseSystem:
@@ -74,64 +77,6 @@ def system_of(rule_set: RuleSet, degrees: FloatArray) -> PremiseSystem:
     """Return the system of a distribution that is known to be one, normalised or not."""
     partition = rule_set.partition
     return PremiseSystem(partition, rule_set.s, rule_set.r, partition.possibilities(degrees))
-
-
-def target_arrays(
-    cascade: Cascade, named: Mapping[str, Any], is_batch: bool | None, n: int | None
-) -> tuple[Arrays, bool]:
-    """Return the target distributions ``(n, |D_b|)`` by name, and whether they are a batch.
-
-    `is_batch` and `n` are known where evidence is given with the targets.
-    """
-    attributes = {name: cascade[name].output for name in named}
-    if is_batch is None:
-        is_batch = not all(_is_one(content, attributes[name]) for name, content in named.items())
-    for name, content in named.items():
-        if not is_batch and np.isscalar(content):
-            with placed(f"the target of {name!r}"):
-                attributes[name].position(content)  # a lone number is a value, not a degree
-    return _by_column(read_targets(named, attributes, n, is_batch=is_batch)), is_batch
-
-
-def _is_one(content: object, attribute: Attribute) -> bool:
-    """Tell whether a target is of one sample: a value, or one distribution."""
-    if isinstance(content, Possibility):
-        return not content.is_batch
-    if isinstance(content, Target):
-        return False
-    if isinstance(content, str | bytes | Mapping):
-        return True
-    if isinstance(content, Hashable) and content in attribute:
-        return True
-    try:
-        array = np.asarray(content)
-    except ValueError:  # rows of several lengths: `Target.of` says so
-        return False
-    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
-
-
-def _are_degrees(array: Any, attribute: Attribute) -> bool:
-    """Tell degrees from values: of full length, and floats or not all values of the domain."""
-    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
-        return False
-    floats = any(isinstance(v, float) for v in attribute.domain)
-    values = all(v in attribute for v in array.tolist())
-    return not values or (array.dtype.kind == "f" and not floats)
-
-
-def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
-    """Return the targets column by column, as programs give theirs: so they compare quickly."""
-    slices = column_slices(one.attribute for one in targets.values())
-    n = len(next(iter(targets.values())))
-    whole = np.zeros((sum(len(one.attribute.domain) for one in targets.values()), n))
-    samples = np.arange(n)
-    columns = {name: whole[span].T for name, span in slices.items()}
-    for name, one in targets.items():
-        if one.is_graded:
-            columns[name][...] = one.degrees
-        else:  # in place: distributions of labels would be made, transposed and copied
-            whole[slices[name].start + one.labels.astype(np.intp), samples] = 1.0
-    return columns
 
 
 @dataclass(frozen=True)
@@ -177,8 +122,14 @@ class Bound:
         return max(self.rule.s, inside) if self.is_alone or chosen else 1.0
 
 
+@cached_on_owner
+def reversal(cascade: Cascade, targets: tuple[str, ...]) -> "Reversal":
+    """Return the reversed rules for some targets, stored on the cascade that they belong to."""
+    return Reversal(cascade, targets)
+
+
 class Reversal:
-    """The rule sets behind some target attributes, read backwards."""
+    """The rule sets behind some target attributes, read backwards, and their programs."""
 
     def __init__(self, cascade: Cascade, targets: Collection[str]) -> None:
         self.cascade = cascade
@@ -248,11 +199,6 @@ class Reversal:
         return {n: self._copy(self.sets[n].output, "reached") for n in self.targets}
 
     @cached_property
-    def inferred(self) -> dict[str, Attribute]:
-        """For each set the attribute of what is inferred from the target inputs."""
-        return {n: self._copy(s.output, "inferred") for n, s in self.sets.items()}
-
-    @cached_property
     def sources(self) -> dict[str, Attribute]:
         """The attributes that bounds are taken from, by the output they stand for.
 
@@ -265,8 +211,11 @@ class Reversal:
             for name, s in self.sets.items()
         }
 
-    def reaching(self) -> list[RuleSet]:
-        """Return the sets that infer ``M box F^up`` of each target: *if b in Q then b in Q*.
+    # --- as rule sets --------------------------------------------------------------------------
+
+    @cached_property
+    def _reaching(self) -> list[RuleSet]:
+        """The sets that infer ``M box F^up`` of each target: *if b in Q then b in Q*.
 
         By [eq:autreenOMEGA] it is the min of ``max(s, lambda_up)`` and ``max(r, rho_up)``.
         """
@@ -279,10 +228,14 @@ class Reversal:
             for name in self.targets
         ]
 
-    def backward(self, choosing: bool) -> list[RuleSet]:
-        """Return the reversed rule sets, in an order of inference."""
+    def _reversed(self, choosing: bool) -> list[RuleSet]:
+        """Return the reversed rule sets, in an order of inference, after what they are taken from.
+
+        With `choosing`, switches turn on the rules that lower conjuncts.
+        """
         sources = self.sources
-        rule_sets = []
+        used = {a.name for a in sources.values()}
+        rule_sets = [s for s in self._reaching if s.output.name in used]
         for attribute in (*self.between, *self.inputs):
             bounds = _alike_first(self.bounds[attribute.name])
             rules = [b.reverse(sources[b.output]) for b in bounds]
@@ -290,24 +243,6 @@ class Reversal:
                 rules += [b.choose(sources[b.output]) for b in bounds if b.switch is not None]
             rule_sets.append(RuleSet(rules))
         return rule_sets
-
-    def forward(self) -> list[RuleSet]:
-        """Return the rule sets as they are, on attributes of their own."""
-        return [
-            RuleSet(
-                replace(
-                    rule,
-                    premise=Premise(tuple(map(self._moved, rule.premise.propositions))),
-                    conclusion=self._moved(rule.conclusion),
-                )
-                for rule in rule_set.rules
-            )
-            for rule_set in self.sets.values()
-        ]
-
-    def _moved(self, proposition: Proposition) -> Proposition:
-        own = self.inferred.get(proposition.attribute.name)
-        return proposition if own is None else Proposition(own, proposition.mask)
 
     def _copy(self, attribute: Attribute, mark: str) -> Attribute:
         return Attribute(self._new(f"{attribute.name} {mark}"), attribute.domain)
@@ -317,6 +252,93 @@ class Reversal:
             name += "'"
         self._names.add(name)
         return name
+
+    # --- as programs ---------------------------------------------------------------------------
+
+    def greatest_inputs(self, targets: Arrays) -> Inference:
+        """Infer the greatest inputs, with no conjunct lowered, and what bounds are taken from."""
+        return self._backward(False, False).infer(targets)
+
+    def chosen_inputs(
+        self, targets: Arrays, choices: Sequence[ConjunctChoice], *, trace: bool = False
+    ) -> Inference:
+        """Infer the same with chosen conjuncts lowered, a choice for each sample.
+
+        With `trace` every attribute's distribution is there.
+        """
+        slices = column_slices(self.switches)
+        degrees = np.ones((len(choices), 2 * len(slices)))  # of off and on for each switch
+        for row, choice in enumerate(choices):
+            for key, k in choice.items():
+                degrees[row, 2 * self.switch_columns[key][k]] = 0.0
+        chosen = {name: degrees[:, columns] for name, columns in slices.items()}
+        return self._backward(True, trace).infer({**targets, **chosen})
+
+    @cached_on_owner
+    def _backward(self, choosing: bool, trace: bool) -> Program:
+        names = self.sets if trace else self._with_conjunctions
+        return self._from_targets(
+            self._reversed(choosing), [*self.inputs, *(self.sources[name] for name in names)]
+        )
+
+    def reach(self, targets: Arrays) -> dict[str, FloatArray]:
+        """Return ``M box F^up`` [eq:eeOMEGA] of each target: itself if it is consistent."""
+        output = self._reach.infer(targets)
+        return {name: output[a].degrees for name, a in self.reached.items()}
+
+    @cached_property
+    def _reach(self) -> Program:
+        return self._from_targets(self._reaching, [*self.reached.values()])
+
+    def _from_targets(self, sets: Iterable[RuleSet], outputs: Iterable[Attribute]) -> Program:
+        known = {a.name: a for a in (*(self.sets[n].output for n in self.targets), *self.switches)}
+        distinct = list({a.name: a for a in outputs}.values())
+        return Program([s.unit for s in sets], distinct, known)
+
+    def forward(self, inputs: Arrays, normalised: bool, *, trace: bool = False) -> Trace:
+        """Infer the targets from inputs; if some are not `normalised`, by the bare formulas."""
+        return cast(Trace, self._forward(normalised, trace).infer(inputs))
+
+    @cached_on_owner
+    def _forward(self, normalised: bool, trace: bool) -> Program:
+        outputs = [self.sets[name].output for name in (self.sets if trace else self.targets)]
+        known = {a.name: a for a in self.inputs}
+        return Program(
+            [s.unit for s in self.sets.values()],
+            outputs,
+            known,
+            list(self.sets if trace else self._with_conjunctions),
+            unnormalised=[] if normalised else list(known),
+        )
+
+    @cached_property
+    def _with_conjunctions(self) -> list[str]:
+        """The outputs of the rule sets that have conjunctions."""
+        return list(dict.fromkeys(name for name, _ in self.conjuncts))
+
+    # --- of the premises of conjunctions -------------------------------------------------------
+
+    def upper_bounds(self, output: Inference) -> dict[RuleKey, FloatArray]:
+        """Return ``max(s, lambda_up)`` of each conjunction for each sample; the last rules first.
+
+        ``lambda_up = Pi(Q)`` as in [def:coFU].
+        """
+        bounds = {}
+        for name, number in reversed(self.conjuncts):
+            rule = self.sets[name].rules[number - 1]
+            conclusion = Proposition(self.sources[name], rule.conclusion.mask)
+            bounds[name, number] = np.maximum(rule.s, output.possibility(conclusion))
+        return bounds
+
+    def exceeding(
+        self, bounds: Mapping[RuleKey, FloatArray], output: Trace
+    ) -> dict[RuleKey, BoolArray]:
+        """Return for each conjunction the samples where ``lambda > max(s, lambda_up)``."""
+        premises = output.premises
+        return {
+            (name, number): premises[name].lambdas[:, number - 1] > bound
+            for (name, number), bound in bounds.items()
+        }
 
 
 def _alike_first(bounds: list[Bound]) -> list[Bound]:
