@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, function, joint
-from pinesy.calibration import ConformalTransform, calibrate
-from pinesy.calibration.calibrate import CalibratedInputs
+from pinesy.calibration import CalibratedInputs, ConformalTransform, calibrate
 
 TRIALS, N, LEVELS = 400, 39, (0.8, 0.9, 0.95)
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pinesy import ConformalTransform
 from pinesy._common.caching import load_kernels
-from pinesy.calibration import score_counts
-from pinesy.calibration.score_counts import KERNELS, ScoreTable, leads
+from pinesy.calibration import conformal_transform, score_counts
+from pinesy.calibration.score_counts import KERNELS, ScoreCounts, leads
 from pinesy.exceptions import DegreeError
 
 #: Scores where buckets are narrow and wide, and beyond them.
@@ -32,12 +32,17 @@ def _compiled() -> None:
     load_kernels(KERNELS)
 
 
+def by_search(counts: ScoreCounts, t: Floats) -> Floats:
+    """The p-values by their definition, with NumPy's search."""
+    before = np.concatenate([[0.0], np.cumsum(counts.counts)])
+    return (1.0 + counts.total - before[np.searchsorted(counts.scores, t)]) / (1.0 + counts.total)
+
+
 @settings(max_examples=100)
 @given(st.lists(NUMBERS, max_size=40), st.lists(NUMBERS, min_size=1, max_size=20))
 def test_buckets_find_what_binary_search_finds(seen: list[float], new: list[float]) -> None:
-    scores, t = np.unique(seen), np.array([*new, *seen])
-    table = np.arange(len(scores) + 1.0)
-    assert (ScoreTable(scores).look_up(t, table) == np.searchsorted(scores, t)).all()
+    counts, t = ScoreCounts.of(seen), np.array([*new, *seen])
+    assert (counts.p_values(t) == by_search(counts, t)).all()
 
 
 @settings(max_examples=50)
@@ -49,11 +54,10 @@ def test_buckets_find_what_binary_search_finds(seen: list[float], new: list[floa
 def test_one_pass_is_the_definition(
     seen: list[float], rows: list[tuple[float, ...]], raised: bool
 ) -> None:
-    scores, fits = np.unique(seen), np.array(rows)
-    table = np.linspace(1.0, 0.0, len(scores) + 1)
-    found, tops, good = ScoreTable(scores).conform(fits, table, raised)
+    counts, fits = ScoreCounts.of(seen), np.array(rows)
+    found, tops, good = counts.conform(fits, raised)
     t = 1.0 - fits
-    expected = table[np.searchsorted(scores, t)]
+    expected = by_search(counts, t)
     assert good
     assert (tops == expected.max(axis=1)).all()
     if raised:
@@ -73,7 +77,8 @@ def test_few_numbers_and_many_give_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     p = rng.dirichlet(np.full(4, 0.1), size=(300, 2))
     transform = ConformalTransform().fit(p, rng.integers(4, size=(300, 2)))
     compiled: list[Any] = [*transform.conformed(p), leads(p)]
-    monkeypatch.setattr(score_counts, "is_little", lambda _: True)
+    for module in (conformal_transform, score_counts):
+        monkeypatch.setattr(module, "is_little", lambda _: True)
     for one, other in zip(compiled, [*transform.conformed(p), leads(p)], strict=True):
         assert (one == other).all()
 
@@ -81,10 +86,10 @@ def test_few_numbers_and_many_give_the_same(monkeypatch: pytest.MonkeyPatch) -> 
 def test_chunks_on_several_threads_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_counts, "CHUNK", 7)
     monkeypatch.setenv("PINESY_NUM_THREADS", "2")
-    scores, t = np.linspace(0.0, 1.0, 11), np.random.default_rng(0).random((20, 3))
-    table = np.arange(12.0)
-    assert (ScoreTable(scores).look_up(t, table) == np.searchsorted(scores, t)).all()
-    assert (ScoreTable(scores).conform(t, table, False)[0] == np.searchsorted(scores, 1 - t)).all()
+    counts = ScoreCounts.of(np.linspace(0.0, 1.0, 11))
+    t = np.random.default_rng(0).random((20, 3))
+    assert (counts.p_values(t) == by_search(counts, t)).all()
+    assert (counts.conform(t, False)[0] == by_search(counts, 1 - t)).all()
 
 
 @pytest.mark.parametrize("bad", [float("nan"), -0.1, 1.5])

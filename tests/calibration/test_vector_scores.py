@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, Cascade, RuleSet, calibrate, function, joint
-from pinesy.calibration.calibrate import CalibratedInputs
+from pinesy.calibration import CalibratedInputs
 from strategies import DEGREES, cascades
 
 #: Calibration samples of each example.

@@ -17,15 +17,15 @@ import oracles
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Iff, Possibility, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning.blame import SetAudit
 from pinesy.learning.reliability import Audit, audit
+from pinesy.learning.set_audits import SetAudit
 from pinesy.problems import addition
 from pinesy.rulebase.equations import EquationSystem
 from strategies import BatchCase, LearningProblem, batches, learning_problems, random_batch
 
 FloatArray = npt.NDArray[np.float64]
 #: The package's attribute of this name may be the function.
-MODULE = sys.modules["pinesy.learning.blame"]
+MODULE = sys.modules["pinesy.learning.set_audits"]
 
 RAIN = Attribute("rain", ["yes", "no"])
 GRASS = Attribute("grass", ["wet", "dry"])

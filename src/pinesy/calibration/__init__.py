@@ -1,7 +1,8 @@
 """Answers with a guarantee: possibilities that are calibrated on data."""
 
-from pinesy.calibration.calibrate import CalibratedAnswers, CalibratedInputs, calibrate
-from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.calibrate import calibrate
+from pinesy.calibration.calibrated_inputs import CalibratedInputs
+from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.coverage_counts import coverage, coverage_of

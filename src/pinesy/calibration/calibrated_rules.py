@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import by_name
+from pinesy._common.names import by_name, column_slices, name_of
 from pinesy._common.validation import FloatArray, check_known, listed
-from pinesy.calibration.conformal_scores import worst_doubt
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
 from pinesy.engine.evidence import Evidence
@@ -19,6 +18,7 @@ from pinesy.exceptions import DataError
 from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -86,7 +86,7 @@ class CalibratedRules:
 
         These are uniform while nothing changes; see `DriftMonitor`.
         """
-        return self.transform.doubt_.p_values(worst_doubt(self.scores(evidence)))
+        return self.transform.doubt(self.parts(evidence))
 
     def predict_set(
         self,
@@ -173,6 +173,65 @@ class CalibratedRules:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.transform!r}; {self.rules!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedAnswers(CalibratedRules):
+    """Rules whose answers are calibrated: ``sigma(w) = 1 - pi(w)``, the worst of all outputs.
+
+    Attributes
+    ----------
+    outputs : the names of the attributes that were calibrated together
+    probabilities : the transformation of probabilities in the evidence; None for possibilities
+    """
+
+    outputs: tuple[str, ...] = ()
+    probabilities: str | None = None
+
+    def places(self, targets: Mapping[str, Any], n: int) -> dict[str, npt.NDArray[np.int64]]:
+        """Return the places of the true answers of `n` samples, by output."""
+        return true_places([self.rules[name].output for name in self.outputs], targets, n)
+
+    def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return the possibilities that the rules infer, which are calibrated."""
+        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
+
+    def _reasoned(self, evidence: Evidence) -> Any:
+        if self.probabilities is None:
+            return evidence
+        rows = evidence_form(self.rules, self.rules.inputs).rows(evidence, self.probabilities)
+        degrees = rows.block(0, rows.n) if rows.is_batch else rows.block(0, 1)[0]
+        return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
+
+    def conformed(
+        self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
+    ) -> tuple[Possibilities, Any]:
+        """Return calibrated distributions of answers, and the conformity of samples."""
+        names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
+        for name in names:
+            check_known(name, self.outputs, f"{name!r} was not calibrated")
+        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
+        given = None if weights is None else np.atleast_1d(weights)
+        found, conformity = self.transform.conformed(degrees, given)
+        rows: Any = slice(None) if inferred.is_batch else 0
+        return {
+            name: Possibility(inferred[name].attribute, found[name][rows], inferred[name].coherence)
+            for name in names
+        }, conformity[rows]
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+        answers = f"the true answer ({self.outputs[0]}) is in its set"
+        if len(self.outputs) > 1:
+            answers = f"the true answers ({', '.join(self.outputs)}) are in their sets together"
+        return (
+            f"For any level L, in at least a share L of new samples {answers}, whatever the rules "
+            f"are (calibrated on {self.transform.n:g} samples; new ones must be exchangeable with "
+            "these, which must not have been used for training or learning)."
+        )
 
 
 def named_targets(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:

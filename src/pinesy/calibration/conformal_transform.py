@@ -1,29 +1,33 @@
 """Probabilities, or any degrees, to calibrated possibilities: conformal p-values."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_known
-from pinesy.calibration.conformal_scores import (
-    ALL,
+from pinesy.calibration.score_counts import (
     FITS,
-    all_true_scores,
-    as_parts,
+    ScoreCounts,
+    checked_weights,
     columns_of,
     complement,
+    is_little,
+    significance,
     true_scores,
     worst_doubt,
 )
-from pinesy.calibration.score_counts import ScoreCounts, checked_weights, joined, significance
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 
 Unit = Literal["sample", "input"]
 #: By input, arrays ``(n, ..., values)``, and the columns of their true values ``(n, ...)``.
 Parts = Mapping[Any, FloatArray]
 Places = Mapping[Any, npt.NDArray[np.int64]]
+
+#: The name of the only part, where degrees come as one array.
+ALL = "inputs"
 
 
 class ConformalTransform:
@@ -118,9 +122,7 @@ class ConformalTransform:
         if not hasattr(self, "counts_"):
             return self.fit(degrees, labels, weights)
         parts, truth = self._read(degrees, labels)
-        counts, doubt = self._counted(parts, truth, checked_weights(weights, _n(parts)))
-        self.counts_, self.doubt_ = joined(self.counts_, counts), self.doubt_ + doubt
-        return self
+        return self._add(*self._counted(parts, truth, checked_weights(weights, _n(parts))))
 
     def __add__(self, other: "ConformalTransform") -> "ConformalTransform":
         """Return the calibration by the samples of both: counts add."""
@@ -129,25 +131,18 @@ class ConformalTransform:
                 "calibrations add if they have the same score, unit, classes and ranks; "
                 f"{self!r} and {other!r} differ"
             )
-        found = self._like()
-        found.ranks_ = self.ranks_
-        found.counts_ = joined(self.counts_, other.counts_)
-        found.doubt_ = self.doubt_ + other.doubt_
-        return found
+        return copy(self)._add(other.counts_, other.doubt_)
+
+    def _add(self, counts: Sequence[ScoreCounts], doubt: ScoreCounts) -> Self:
+        """Add counts to those that were made before."""
+        self.counts_ = tuple(a + b for a, b in zip(self.counts_, counts, strict=True))
+        self.doubt_ += doubt
+        return self
 
     @property
     def _form(self) -> tuple[object, ...]:
         classes = None if self.classes is None else tuple(self.classes)
         return self.score, self.unit, self.class_conditional, classes, self.kinds
-
-    def _like(self) -> "ConformalTransform":
-        return ConformalTransform(
-            self.score,
-            unit=self.unit,
-            class_conditional=self.class_conditional,
-            classes=self.classes,
-            kinds=self.kinds,
-        )
 
     @property
     def n(self) -> float:
@@ -178,8 +173,9 @@ class ConformalTransform:
         half = _n(parts) // 2
         for kind in dict.fromkeys(kinds[key] for key in parts):
             own = [key for key in parts if kinds[key] == kind]
-            true = [true_scores(self._scores(k, parts[k][:half]), truth[k][:half]) for k in own]
-            self.ranks_[kind] = ScoreCounts.of(np.concatenate(true, axis=1))
+            scores = {k: 1.0 - self._fits(k, parts[k][:half], ranked=False) for k in own}
+            true = true_scores(scores, {key: truth[key][:half] for key in own})
+            self.ranks_[kind] = ScoreCounts.of(true)
         return half
 
     def _counted(
@@ -187,7 +183,7 @@ class ConformalTransform:
     ) -> tuple[tuple[ScoreCounts, ...], ScoreCounts]:
         """Return the counts of the scores of true values, and those of doubt."""
         scores = self.scores(parts)
-        true = all_true_scores(scores, truth)
+        true = true_scores(scores, truth)
         repeated = None if weights is None else np.repeat(weights, true.shape[1])
         if self.class_conditional:
             counts = self._by_class(parts, truth, true, repeated)
@@ -248,8 +244,7 @@ class ConformalTransform:
 
     def scores(self, degrees: Any) -> dict[Any, FloatArray]:
         """Return how badly each value fits, by input: the scores that are counted."""
-        parts = as_parts(degrees)
-        return {key: self._scores(key, part, self.ranks_) for key, part in parts.items()}
+        return {key: 1.0 - self._fits(key, part) for key, part in as_parts(degrees).items()}
 
     def _conformed(
         self, degrees: Any, weights: npt.ArrayLike | None, raised: bool
@@ -261,7 +256,7 @@ class ConformalTransform:
         given = None if weights is None else checked_weights(weights, _n(parts))
         found, tops = {}, []
         for key, part in parts.items():
-            if given is None and not self.class_conditional:
+            if given is None and not self.class_conditional and not is_little(part):
                 found[key], top = self._in_one_pass(key, part, raised)
             else:
                 weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
@@ -273,7 +268,7 @@ class ConformalTransform:
         self, key: Any, part: FloatArray, raised: bool
     ) -> tuple[FloatArray, FloatArray]:
         is_plain = self.score == "complement" and not self.kinds
-        fits = part if is_plain else self._fits(key, part, self.ranks_)
+        fits = part if is_plain else self._fits(key, part)
         found, tops, good = self.counts_[0].conform(fits, raised)
         if not good:
             complement(part)  # raises the error
@@ -282,7 +277,7 @@ class ConformalTransform:
     def _step_by_step(
         self, key: Any, part: FloatArray, weight: float | FloatArray, raised: bool
     ) -> tuple[FloatArray, FloatArray]:
-        scores = self._scores(key, part, self.ranks_)
+        scores = 1.0 - self._fits(key, part)
         found = self._p_values(scores, weight)
         tops = found.max(axis=-1)
         if raised:
@@ -298,28 +293,35 @@ class ConformalTransform:
         found = [counts.p_values(scores[..., [c]], weight) for c, counts in columns]
         return np.concatenate(found, axis=-1)
 
-    def _scores(
-        self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None = None
-    ) -> FloatArray:
-        """Return how badly each value fits; inputs of several kinds by their ranks."""
-        return 1.0 - self._fits(key, part, ranks)
-
-    def _fits(
-        self, key: Any, part: FloatArray, ranks: Mapping[Hashable, ScoreCounts] | None
-    ) -> FloatArray:
+    def _fits(self, key: Any, part: FloatArray, ranked: bool = True) -> FloatArray:
+        """Return how well each value fits; inputs of several kinds by their ranks."""
         try:
             fits = FITS[self.score](part)
         except DegreeError as error:
             error.args = (f"{key!r}, {error}" if key != ALL else str(error), *error.args[1:])
             raise
-        return ranks[self.kinds[key]].p_values(1.0 - fits) if self.kinds and ranks else fits
+        if not (self.kinds and ranked):
+            return fits
+        return self.ranks_[self.kinds[key]].p_values(1.0 - fits)
 
     # --- words ---------------------------------------------------------------------------------
 
     @property
     def guarantee(self) -> str:
         """What is guaranteed, in words."""
-        return guarantee(self)
+        of = f"calibrated on {self.n:g} " + ("samples" if self.unit == "sample" else "inputs")
+        of += " of the rarest class, or more" * self.class_conditional
+        what = {
+            "sample": "the true values of all inputs of a sample are in their sets at the same "
+            "time",
+            "input": "the true value of an input is in its set; this is said of each input alone, "
+            "so that of m inputs all are right in at least 1 - m (1 - L)",
+        }[self.unit]
+        each = ", for the inputs of each class by themselves" * self.class_conditional
+        return (
+            f"For any level L, in at least a share L of new cases {what}{each} ({of}; new samples "
+            "must be exchangeable with these, which must not have been used for training)."
+        )
 
     def check_level(self, level: float) -> float:
         """Return ``alpha = 1 - level``; raise an error if there are too few samples for it."""
@@ -328,22 +330,15 @@ class ConformalTransform:
         return significance(level)
 
 
-def guarantee(transform: ConformalTransform) -> str:
-    """Return what a calibration of inputs guarantees, in words."""
-    of = f"calibrated on {transform.n:g} " + ("samples" if transform.unit == "sample" else "inputs")
-    if transform.class_conditional:
-        of += " of the rarest class, or more"
-    what = {
-        "sample": "the true values of all inputs of a sample are in their sets at the same time",
-        "input": "the true value of an input is in its set; this is said of each input alone, so "
-        "that of m inputs all are right in at least 1 - m (1 - L)",
-    }[transform.unit]
-    each = ", for the inputs of each class by themselves" * transform.class_conditional
-    return (
-        f"For any level L, in at least a share L of new cases {what}{each} ({of}; new samples must "
-        "be exchangeable with these, which must not have been used for training)."
-    )
-
-
 def _n(parts: Parts) -> int:
     return len(next(iter(parts.values())))
+
+
+def as_parts(degrees: Any) -> dict[Any, FloatArray]:
+    """Return degrees by input as arrays ``(n, ..., values)``; one array is one part."""
+    given = degrees if isinstance(degrees, Mapping) else {ALL: degrees}
+    parts = {key: np.asarray(content, dtype=np.float64) for key, content in given.items()}
+    for key, part in parts.items():
+        if part.ndim < 1 or part.shape[-1] < 1:
+            raise ShapeError(f"{key!r}: degrees have shape (n, values); got {part.shape}")
+    return parts

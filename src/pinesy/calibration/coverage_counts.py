@@ -9,9 +9,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import by_name
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.calibration.calibrate import CalibratedAnswers
-from pinesy.calibration.calibrated_rules import CalibratedRules, Possibilities
-from pinesy.calibration.conformal_scores import complement
+from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules, Possibilities
 from pinesy.calibration.coverage_report import (
     CoverageReport,
     CoverageRow,
@@ -19,7 +17,7 @@ from pinesy.calibration.coverage_report import (
     share_band,
 )
 from pinesy.calibration.prediction_sets import ABSTENTIONS, PredictionSets
-from pinesy.calibration.score_counts import samples_needed, significance
+from pinesy.calibration.score_counts import complement, samples_needed, significance
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, ShapeError
 from pinesy.rulebase.targets import named_targets, read_targets

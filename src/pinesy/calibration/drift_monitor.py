@@ -17,8 +17,7 @@ from pinesy._common.pages import axes_for
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
-from pinesy.calibration.conformal_scores import all_true_scores, worst_doubt
-from pinesy.calibration.score_counts import ScoreCounts, significance
+from pinesy.calibration.score_counts import ScoreCounts, significance, true_scores, worst_doubt
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 
@@ -91,7 +90,7 @@ class DriftMonitor:
             )
         n = len(next(iter(scores.values())))
         places = self.calibrated.places(targets, n)
-        return self.test.update(all_true_scores(scores, places).max(axis=1))
+        return self.test.update(true_scores(scores, places).max(axis=1))
 
     @property
     def samples(self) -> int:

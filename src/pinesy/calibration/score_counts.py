@@ -1,10 +1,10 @@
-"""Conformal p-values: how many calibration samples have a score at least as bad."""
+"""Scores, how badly values fit; conformal p-values, how many calibration samples fit no better."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
-from pinesy._common.validation import FloatArray, check_number
-from pinesy.exceptions import DataError, DomainError, ShapeError
+from pinesy._common.validation import FloatArray, check_number, suggestion
+from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
+from pinesy.transforms import antipignistic, minimum_specificity
 
 KERNELS = "pinesy.calibration.score_kernels"
 #: Numbers up to which NumPy does the work, if the loops are not loaded yet.
@@ -24,77 +25,30 @@ CHUNK = 100_000
 DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """A table of numbers, read at the place that a score has among those of calibration.
+def cumulated(probability: FloatArray) -> FloatArray:
+    """Return 1 minus the probability of all values that are more probable."""
+    return np.asarray(minimum_specificity(probability, ties="equal"))
 
-    Buckets are narrow near 0 and near 1, where the scores of a good classifier crowd; within one it
-    is a binary search. So a look-up costs a few nanoseconds, and gives what ``np.searchsorted``
-    gives.
 
-    Attributes
-    ----------
-    scores : rising, each of them once
-    """
+def complement(degrees: FloatArray) -> FloatArray:
+    """Return degrees as they are: probabilities or possibilities."""
+    good = (degrees >= 0.0) & (degrees <= 1.0)
+    if not good.all():
+        place = tuple(map(int, np.argwhere(~good)[0]))
+        row = f"row {place[0]}: " * (degrees.ndim > 1)
+        of = f" (input {place[1]})" * (degrees.ndim > 2)
+        raise DegreeError(
+            f"{row}the degree of value {place[-1]}{of} is {degrees[place]}; degrees lie in [0, 1]"
+        )
+    return degrees
 
-    scores: FloatArray
 
-    @cached_property
-    def _starts(self) -> npt.NDArray[np.int32]:
-        kernels = load_kernels(KERNELS)
-        starts = np.empty(kernels.BUCKETS + 1, dtype=np.int32)
-        kernels.count_buckets(self.scores, starts)
-        return starts
-
-    def look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
-        """Return ``table[i]`` for each `t`, where `i` is how many scores are less."""
-        if is_little(t):
-            return np.asarray(table[np.searchsorted(self.scores, t, side="left")])
-        flat = np.ascontiguousarray(t, dtype=np.float64).ravel()
-        out, kernels, starts = np.empty(flat.shape), load_kernels(KERNELS), self._starts
-
-        def work(rows: slice) -> None:
-            kernels.look_up(flat[rows], self.scores, starts, table, out[rows])
-
-        in_chunks(work, len(flat), CHUNK)
-        return out.reshape(t.shape)
-
-    def conform(
-        self, fits: FloatArray, table: FloatArray, raised: bool
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Look up ``1 - fit`` for all values, and for the best value of each distribution.
-
-        Parameters
-        ----------
-        fits : array ``(..., values)``
-        raised : whether the best values get 1
-
-        Returns
-        -------
-        found, tops, good : the last tells whether all fits lie in [0, 1]
-        """
-        if is_little(fits):
-            return self._conform_few(fits, table, raised)
-        rows = np.ascontiguousarray(fits, dtype=np.float64).reshape(-1, fits.shape[-1])
-        out, tops = np.empty(rows.shape), np.empty(len(rows))
-        kernels, starts, good = load_kernels(KERNELS), self._starts, []
-
-        def work(own: slice) -> None:
-            given = self.scores, starts, table, raised
-            good.append(kernels.conform(rows[own], *given, out[own], tops[own]))
-
-        in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
-        return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)
-
-    def _conform_few(
-        self, fits: FloatArray, table: FloatArray, raised: bool
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        scores = 1.0 - fits
-        least = scores.min(axis=-1, keepdims=True)
-        found, tops = self.look_up(scores, table), self.look_up(least[..., 0], table)
-        if raised:
-            found[scores == least] = 1.0
-        return found, tops, bool(((fits >= 0.0) & (fits <= 1.0)).all())
+#: How well a value fits, by the word for the score that is 1 minus it.
+FITS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "complement": complement,
+    "antipignistic": antipignistic,
+    "cumulated": cumulated,
+}
 
 
 def leads(scores: FloatArray) -> FloatArray:
@@ -192,8 +146,12 @@ class ScoreCounts:
         return np.append(np.cumsum(self.counts[::-1])[::-1], 0.0)
 
     @cached_property
-    def _table(self) -> ScoreTable:
-        return ScoreTable(self.scores)
+    def _starts(self) -> npt.NDArray[np.int32]:
+        """The place of the first score of each bucket of the compiled loops."""
+        kernels = load_kernels(KERNELS)
+        starts = np.empty(kernels.BUCKETS + 1, dtype=np.int32)
+        kernels.count_buckets(self.scores, starts)
+        return starts
 
     @cached_property
     def _p_values(self) -> FloatArray:
@@ -203,19 +161,43 @@ class ScoreCounts:
     def p_values(self, scores: FloatArray, weight: float | FloatArray = 1.0) -> FloatArray:
         """Return ``f(t)`` for scores of new samples; `weight` broadcasts.
 
-        Cost: a look-up a score (`ScoreTable`).
+        Cost: some nanoseconds a score. Buckets are narrow near 0 and near 1, where the scores of a
+        good classifier crowd; within one it is a binary search.
         """
         if isinstance(weight, float) and weight == 1.0:
-            return self._table.look_up(scores, self._p_values)
-        found = self._table.look_up(scores, self._at_least)
+            return self._look_up(scores, self._p_values)
+        found = self._look_up(scores, self._at_least)
         return np.asarray((weight + found) / (weight + self.total))
+
+    def _look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
+        """Return ``table[i]`` for each `t`, where `i` is how many scores are less."""
+        if is_little(t):
+            return np.asarray(table[np.searchsorted(self.scores, t, side="left")])
+        flat = np.ascontiguousarray(t, dtype=np.float64).ravel()
+        out, kernels, starts = np.empty(flat.shape), load_kernels(KERNELS), self._starts
+
+        def work(rows: slice) -> None:
+            kernels.look_up(flat[rows], self.scores, starts, table, out[rows])
+
+        in_chunks(work, len(flat), CHUNK)
+        return out.reshape(t.shape)
 
     def conform(self, fits: FloatArray, raised: bool) -> tuple[FloatArray, FloatArray, bool]:
         """Return ``f(1 - fit)`` of all values, of the best ones, and if fits are in [0, 1].
 
-        As `p_values`, in one pass; with `raised` the best value of each distribution gets 1.
+        As `p_values` of an array ``(..., values)``, in one pass; with `raised` the best value of
+        each distribution gets 1.
         """
-        return self._table.conform(fits, self._p_values, raised)
+        rows = np.ascontiguousarray(fits, dtype=np.float64).reshape(-1, fits.shape[-1])
+        out, tops = np.empty(rows.shape), np.empty(len(rows))
+        kernels, good = load_kernels(KERNELS), []
+        given = (self.scores, self._starts, self._p_values, raised)
+
+        def work(own: slice) -> None:
+            good.append(kernels.conform(rows[own], *given, out[own], tops[own]))
+
+        in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
+        return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)
 
     def above_and_equal(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how many samples have a larger score than each of these, and how many the same."""
@@ -291,6 +273,62 @@ def checked_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
     return array
 
 
-def joined(parts: Sequence[ScoreCounts], others: Sequence[ScoreCounts]) -> tuple[ScoreCounts, ...]:
-    """Return the sums of counts, pair by pair."""
-    return tuple(a + b for a, b in zip(parts, others, strict=True))
+def columns_of(
+    labels: Any, shape: tuple[int, ...], classes: Sequence[Hashable] | None
+) -> npt.NDArray[np.int64]:
+    """Return the columns of true values, for degrees of a shape, or raise an error."""
+    given, size = np.asarray(labels), shape[-1]
+    if given.shape != shape[:-1] or not given.ndim:
+        raise ShapeError(
+            f"labels has shape {given.shape}; degrees of shape {shape} have one true "
+            f"value for each distribution: {shape[:-1]}"
+        )
+    if classes is not None:
+        return _looked_up(given, classes, size)
+    if given.dtype.kind not in "iu" or ((given < 0) | (given >= size)).any():
+        raise DomainError(
+            f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
+            "values the columns are of"
+        )
+    return given.astype(np.int64)
+
+
+def _looked_up(
+    labels: npt.NDArray[Any], classes: Sequence[Hashable], size: int
+) -> npt.NDArray[np.int64]:
+    """Return the columns of labels."""
+    if len(classes) != size:
+        raise ShapeError(f"there are {len(classes)} classes, and degrees for {size} values")
+    columns = {value: column for column, value in enumerate(classes)}
+    values = labels.ravel().tolist()
+    unknown = [i for i, value in enumerate(values) if value not in columns]
+    if unknown:
+        raise DomainError(
+            f"label {unknown[0]} is {values[unknown[0]]!r:.60}, which is none of the classes"
+            f"{suggestion(values[unknown[0]], classes)}"
+        )
+    return np.array([columns[value] for value in values]).reshape(labels.shape)
+
+
+def true_scores(
+    scores: Mapping[Any, FloatArray], places: Mapping[Any, npt.NDArray[np.int64]]
+) -> FloatArray:
+    """Return the scores of the true values of some inputs, a row for each sample."""
+    found = [
+        np.take_along_axis(scores[key], places[key][..., None], axis=-1)[..., 0] for key in scores
+    ]
+    return np.concatenate([_rows(part) for part in found], axis=1)
+
+
+def worst_doubt(scores: Mapping[Any, FloatArray]) -> FloatArray:
+    """Return for each sample 1 minus how far the best value of its least sure input is ahead.
+
+    It needs no labels. A value that is the only one leaves no doubt.
+    """
+    parts = [_rows(leads(s)) if s.shape[-1] > 1 else np.zeros((len(s), 1)) for s in scores.values()]
+    return np.asarray(np.concatenate(parts, axis=1).max(axis=1))
+
+
+def _rows(array: FloatArray) -> FloatArray:
+    """Return an array with a row for each sample, of which there may be none."""
+    return np.reshape(array, (len(array), prod(array.shape[1:])))

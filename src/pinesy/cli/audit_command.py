@@ -24,7 +24,7 @@ from pinesy.cli.output import (
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit
-from pinesy.learning.suspicion import Judged
+from pinesy.learning.set_audits import Judged
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch
 

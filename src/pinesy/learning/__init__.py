@@ -1,7 +1,6 @@
 """Learning rule parameters from data: exact solutions, tolerances and the reliability audit."""
 
 from pinesy.learning.batches import learn_batches, learn_more
-from pinesy.learning.blame import Blame, SetAudit
 from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
 from pinesy.learning.decision_report import DecisionReport, evaluate
 from pinesy.learning.distributed_work import (
@@ -16,6 +15,7 @@ from pinesy.learning.learn import learn
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.reliability import Audit, audit
+from pinesy.learning.set_audits import Blame, SetAudit
 from pinesy.learning.tolerance_search import candidate_tolerances, search_tolerances
 
 __all__ = [

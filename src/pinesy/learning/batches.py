@@ -6,7 +6,7 @@ result is that of all samples together, to the last bit.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
@@ -27,6 +27,8 @@ from pinesy.rulebase.cascade import Cascade
 #: Pairs ``(evidence, targets)`` as `learn` takes them, in something that can be iterated again.
 Batches = Iterable[tuple[Any, Any]]
 T = TypeVar("T")
+#: What was learned: exactly, or by counts.
+Learned = TypeVar("Learned", bound=LearningResult | ParameterEstimate)
 #: Why earlier samples are read again.
 CHANGED = "the parameters of sets that they depend on have changed"
 
@@ -185,29 +187,13 @@ def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@overload
 def learn_more(
-    previous: LearningResult,
+    previous: Learned,
     batches: Batches,
     *,
     earlier: Batches | None = None,
     progress: bool = False,
-) -> LearningResult: ...
-@overload
-def learn_more(
-    previous: ParameterEstimate,
-    batches: Batches,
-    *,
-    earlier: Batches | None = None,
-    progress: bool = False,
-) -> ParameterEstimate: ...
-def learn_more(
-    previous: Any,
-    batches: Batches,
-    *,
-    earlier: Batches | None = None,
-    progress: bool = False,
-) -> Any:
+) -> Learned:
     """Learn from further samples: the result is that of all samples together, to the last bit.
 
     The fronts of the new samples are merged into those of `previous`. The earlier samples must be
@@ -238,11 +224,13 @@ def learn_more(
                 f"learned from for {', '.join(previous.sets)}; all need the same"
             )
     extended = Extended(previous, new, old)
-    fixed = {name: one.fixed for name, one in previous.sets.items() if one.fixed is not None}
+    sets: Mapping[str, Any] = previous.sets
+    fixed = {name: one.fixed for name, one in sets.items() if one.fixed is not None}
     if isinstance(previous, ParameterEstimate):
-        return estimate(cascade, extended, previous.method, previous.smoothing, fixed)
-    tolerances = {name: one.tolerance for name, one in previous.sets.items()}
-    return learn_from(cascade, extended, tolerances, fixed)
+        how = previous.method, previous.smoothing
+        return cast(Learned, estimate(cascade, extended, *how, fixed))
+    tolerances = {name: one.tolerance for name, one in sets.items()}
+    return cast(Learned, learn_from(cascade, extended, tolerances, fixed))
 
 
 class Extended(Samples):

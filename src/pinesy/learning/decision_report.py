@@ -101,17 +101,10 @@ class DecisionReport:
         }
 
     def _summary(self) -> list[list[str]]:
-        one = self.scores
+        *shares, _, _, _, loss = self.scores.cells
         return [
             ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"],
-            [
-                str(self.samples),
-                f"{one.accuracy:.1%}",
-                f"{one.undecided:.1%}",
-                f"{one.contradictory:.1%}",
-                f"{one.log_loss:.4f}",
-                f"{self.risk:.4f}",
-            ],
+            [str(self.samples), *shares, loss, f"{self.risk:.4f}"],
         ]
 
     def _confusion(self) -> list[list[str]]:

@@ -20,7 +20,6 @@ from pinesy.engine.program import Inference, Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import InParts, learn_parts, merged
-from pinesy.learning.blame import Columns, SetAudit, judged_sets
 from pinesy.learning.decision_report import DecisionPart, DecisionReport, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
@@ -33,8 +32,8 @@ from pinesy.learning.learning_arguments import (
 )
 from pinesy.learning.reliability import Audit
 from pinesy.learning.sample_systems import Measured, Stage
+from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages
-from pinesy.learning.suspicion import LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.targets import Target
 

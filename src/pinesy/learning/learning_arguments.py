@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import BoolArray, FloatArray, suggestion
+from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
@@ -54,6 +55,12 @@ class TrainingBatch:
     def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
         """Return the samples with distributions that were inferred for them."""
         return replace(self, known=ChainMap({**inferred}, self.known))  # not a copy of all inputs
+
+    def rows(self, code: Code, begin: int = 0, end: int | None = None) -> Rows:
+        """Return what a program takes of some samples; errors give a row's number in the batch."""
+        stop = self.n if end is None else end
+        arrays = [self.known[a.name][begin:stop] for a in code.inputs]
+        return Rows(code.inputs, arrays, stop - begin, True, begin)
 
     def single(self, sample: int) -> "TrainingBatch":
         """Return one of the samples."""

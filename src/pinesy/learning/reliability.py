@@ -22,11 +22,19 @@ from pinesy._common.validation import (
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.learning.blame import Blame, SetAudit, judged_sets, premise_rows, short, values_text
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.set_audits import (
+    Blame,
+    Judged,
+    LabelJudges,
+    SetAudit,
+    SetSuspicion,
+    judged_sets,
+    short,
+    values_text,
+)
 from pinesy.learning.stages import CascadeStages
-from pinesy.learning.suspicion import Judged, LabelJudges, SetSuspicion
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.rule_set import RuleSet
@@ -191,8 +199,7 @@ class Audit:
     def equations(self, sample: int) -> dict[str, EquationSystem]:
         """Return the equation system of a sample, for each rule set."""
         i = check_sample(sample, len(self))
-        rows = premise_rows(self._code, self._batch.single(i), slice(0, 1))
-        out = run(self._code, rows)[:, 0]
+        out = run(self._code, self._batch.single(i).rows(self._code))[:, 0]
         systems = {}
         for name, one in self.sets.items():
             partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]

@@ -14,7 +14,6 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
-from pinesy.engine.rows import Rows
 from pinesy.learning.estimates import RuleCounts, rule_counts
 from pinesy.learning.learning_arguments import SetParameters, TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
@@ -205,8 +204,7 @@ class Measured:
     """
 
     def __init__(self, stage: Stage, batch: TrainingBatch) -> None:
-        arrays = [batch.known[a.name] for a in stage.code.inputs]
-        out = run(stage.code, Rows(stage.code.inputs, arrays, batch.n, True))
+        out = run(stage.code, batch.rows(stage.code))
         self._stage = stage
         self.fixed = stage.fixed
         self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}

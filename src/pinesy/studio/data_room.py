@@ -14,7 +14,7 @@ from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport
-from pinesy.learning.suspicion import Judged
+from pinesy.learning.set_audits import Judged
 from pinesy.samples import Batch, value_texts
 from pinesy.studio.learn_room import learned_difference
 from pinesy.studio.question import place_of

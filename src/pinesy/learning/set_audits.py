@@ -1,8 +1,13 @@
-"""What an audit finds for one rule set, chunk by chunk, and how it says whom to blame."""
+"""What an audit finds for one rule set: whom to blame, and how suspicious labels are.
 
-from collections.abc import Hashable, Sequence
+The suspicion of a label is ``max_u pi*(u) - pi*(label)`` (docs/audit.md): how much more possible
+than the label another value is, by what the rules infer with their parameters. Parameters that come
+from the same labels excuse them; so they are learned from other samples, fold by fold.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from textwrap import shorten
 from typing import Any, Literal
 
@@ -10,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
+from pinesy._common.console import check_stop
 from pinesy._common.threads import n_threads
-from pinesy._common.validation import BoolArray, FloatArray
+from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
-from pinesy.engine.rows import Rows
+from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
 from pinesy.rulebase.cascade import Cascade
@@ -25,6 +31,9 @@ from pinesy.rules.syntax.writer import format_subset, show_value
 
 Numbers = npt.NDArray[np.uint32]
 Columns = tuple[npt.NDArray[Any], ...]
+Rows = npt.NDArray[np.intp]
+#: With which parameters: those that the rules have, or learned ones.
+Judged = Literal["given", "exact", "counts", "gradient"]
 KERNELS = "pinesy.learning.blame_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
@@ -32,6 +41,8 @@ SUBSET_WIDTH, RULE_WIDTH = 60, 120
 CHUNK_BYTES = 1 << 20
 #: Samples a chunk, at least and at most.
 MIN_CHUNK, MAX_CHUNK = 128, 4096
+#: Samples whose labels are judged at a time.
+INFERRED = 8192
 
 
 @dataclass(frozen=True)
@@ -138,20 +149,18 @@ class SetAudit:
     @classmethod
     def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
         """Return the findings for several batches of samples, one after the other."""
-        found = cls(rule_set, *map(np.concatenate, zip(*parts, strict=True)))
-        found.freeze()
-        return found
+        return cls(rule_set, *map(np.concatenate, zip(*parts, strict=True))).frozen()
 
-    def freeze(self) -> None:
-        """Let no one write to the arrays any more."""
+    def frozen(self) -> "SetAudit":
+        """Return it with arrays that no one can write to any more."""
         for column in self.columns:
             column.setflags(write=False)
+        return self
 
     @property
     def columns(self) -> Columns:
         """The arrays, in the order in which the kernel takes them."""
-        places = (self.cell, self.side, self.limit, self.best)
-        return self.nabla, self.support, self.degree, *places, self.unique, self.agrees
+        return tuple(getattr(self, field.name) for field in fields(self)[1:])
 
     @property
     def rule(self) -> Numbers:
@@ -208,21 +217,13 @@ def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str,
 
     def judge(begin: int) -> None:
         samples = slice(begin, min(begin + chunk, batch.n))
-        out = run(code, premise_rows(code, batch, samples))
+        out = run(code, batch.rows(code, samples.start, samples.stop))
         for name, one in sets.items():
             one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
-    for one in sets.values():
-        one.freeze()
-    return sets
-
-
-def premise_rows(code: Code, batch: TrainingBatch, samples: slice) -> Rows:
-    """Return the inputs of some of the samples; errors give a row's number in the batch."""
-    arrays = [batch.known[a.name][samples] for a in code.inputs]
-    return Rows(code.inputs, arrays, samples.stop - samples.start, True, samples.start)
+    return {name: one.frozen() for name, one in sets.items()}
 
 
 def short(rule: object) -> str:
@@ -233,3 +234,98 @@ def short(rule: object) -> str:
 def values_text(values: Sequence[Hashable]) -> str:
     """Write one value as it is, several as a subset."""
     return show_value(values[0]) if len(values) == 1 else format_subset(values)
+
+
+@dataclass(frozen=True, eq=False)
+class SetSuspicion:
+    """What the rules infer for the labels of one rule set: an entry for each sample.
+
+    Attributes
+    ----------
+    possibility : the possibility of the label, or of the most possible value of target 1
+    highest : the largest possibility of any value
+    best : the position of the first value that has it
+    """
+
+    possibility: FloatArray
+    highest: FloatArray
+    best: Rows
+
+    @classmethod
+    def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
+        """Return what is inferred for several batches of samples, one after the other."""
+        return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
+
+    @property
+    def suspicion(self) -> FloatArray:
+        """How much more possible than the label another value is."""
+        return self.highest - self.possibility
+
+
+@dataclass(frozen=True, eq=False)
+class LabelJudges:
+    """The rules with the parameters that the samples are judged with.
+
+    Attributes
+    ----------
+    cascades : one for each fold
+    fold : the fold of each sample: the one that its judge has not learned from
+    """
+
+    cascades: Sequence[Cascade]
+    fold: Rows
+
+    @classmethod
+    def of(
+        cls,
+        cascade: Cascade,
+        n: int,
+        method: Judged,
+        folds: int,
+        seed: int,
+        learned_from: Callable[[BoolArray], Cascade],
+    ) -> "LabelJudges":
+        """Return the rules as given, or learned without the samples of each fold.
+
+        `learned_from` learns, by the method, from the samples that an array of booleans keeps.
+        """
+        if isinstance(method, str) and method == "given":
+            return cls([cascade], np.zeros(n, dtype=np.intp))
+        check_integer(folds, "the number of folds", 2)
+        if folds > n:
+            raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
+        order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
+        fold = np.empty(n, dtype=np.intp)
+        fold[order] = np.arange(n) % folds
+        learned = []
+        for k in range(folds):
+            check_stop()
+            learned.append(learned_from(fold != k))
+        return cls(learned, fold)
+
+    def of_sample(self, sample: int) -> Cascade:
+        """Return the rules that judge a sample."""
+        return self.cascades[int(self.fold[sample])]
+
+    def suspicions(self, batch: TrainingBatch) -> dict[str, SetSuspicion]:
+        """Judge all labels. Memory: three numbers a sample and set, and a chunk of results."""
+        found = {
+            name: SetSuspicion(np.empty(batch.n), np.empty(batch.n), np.empty(batch.n, np.intp))
+            for name in batch.targets
+        }
+        for cascade, rows in self._chunks():
+            evidence, targets = batch.part(rows)
+            result = cascade.infer(evidence, outputs=list(targets))
+            for name, target in targets.items():
+                pi, one = result.degrees(name), found[name]
+                one.possibility[rows] = np.where(target.distributions == 1.0, pi, 0.0).max(axis=1)
+                one.highest[rows] = pi.max(axis=1)
+                one.best[rows] = pi.argmax(axis=1)
+        return found
+
+    def _chunks(self) -> Iterator[tuple[Cascade, Rows]]:
+        for k, cascade in enumerate(self.cascades):
+            rows = np.flatnonzero(self.fold == k)
+            for begin in range(0, len(rows), INFERRED):
+                check_stop()
+                yield cascade, rows[begin : begin + INFERRED]
