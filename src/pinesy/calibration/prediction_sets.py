@@ -17,7 +17,7 @@ from pinesy.explanations import Explanation, WhyNot
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 
 #: Why there is no single answer, where there is none.
 ABSTENTIONS = ("", "ambiguous", "novel", "contradictory")
@@ -249,7 +249,7 @@ class LevelWhyNot:
 
     def text(self) -> str:
         """Return the levels, the p-values that exclude the value, and the rules."""
-        name = f"{format_name(self.reason.attribute.name)} = {show_value(self.reason.value)}"
+        name = equation_text(self.reason.attribute.name, self.reason.value)
         at = percent(self.level)
         is_in = "excluded" if self.is_excluded else "in the set, not excluded,"
         up = (
@@ -258,7 +258,7 @@ class LevelWhyNot:
             else ("no level excludes it")
         )
         reasons = [
-            f"  the p-value of {format_name(n)} = {show_value(v)} is {p:.4g}"
+            f"  the p-value of {equation_text(n, v)} is {p:.4g}"
             for n, v, p in self.p_values[:SHOWN]
         ]
         return "\n".join([f"{name} is {is_in} at {at}; {up}:", *reasons, str(self.reason)])

@@ -21,7 +21,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import equation_text, show_value
 from pinesy.rules.views import distribution_html
 
 
@@ -63,13 +63,10 @@ class WhyNot:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        name = format_name(self.attribute.name)
+        what = equation_text(self.attribute.name, self.value)
         tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
         own, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield (
-            f"{name} = {show_value(self.value)} has possibility {own}; "
-            f"the highest is {top}, of {tops}"
-        )
+        yield f"{what} has possibility {own}; the highest is {top}, of {tops}"
         yield from _some(self.rules)
         yield from _some(self.bottlenecks)
         if self.cut:

@@ -14,7 +14,7 @@ from pinesy._common.validation import FloatArray, listed
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
-from pinesy.explanations.sample import SamplePlan, one_row, plain_values_of, plan_for
+from pinesy.explanations.sample import SamplePlan, inferred, one_row, plain_values_of, plan_for
 from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -129,7 +129,7 @@ class Decision:
     @cached_property
     def result(self) -> Possibility:
         """The distribution that is inferred."""
-        return self.program.infer(self.row)[self.output.name]
+        return inferred(self.program, self.row, self.output)
 
     @cached_property
     def coherent(self) -> bool:

@@ -144,8 +144,7 @@ class Explanation:
     @cached_property
     def distribution(self) -> Possibility:
         """The inferred distribution."""
-        sample = self.graph.sample
-        return Possibility(self.attribute, sample.degrees[self.attribute.name], sample.coherence)
+        return self.graph.sample.result
 
     @cached_property
     def possibility(self) -> float:

@@ -143,11 +143,13 @@ class Wording:
             return proposition.condition
         return self.has(proposition.attribute, values, limit, compact)
 
-    def say(
-        self, propositions: Sequence[Proposition], limit: int | None, compact: bool
-    ) -> list[str]:
-        """Return propositions, each as `says` does."""
-        return [self.says(proposition, limit, compact) for proposition in propositions]
+    def says_all(
+        self, propositions: Sequence[Proposition], limit: int | None, more: str = ""
+    ) -> str:
+        """Return propositions, each as `says` does, joined by "and"; and what is said of others."""
+        compact = len(propositions) > 1 or bool(more)
+        texts = [self.says(proposition, limit, compact) for proposition in propositions]
+        return listed([*texts, *([more] if more else [])])
 
     def has(
         self,

@@ -91,10 +91,6 @@ class Outline:
         values = [attribute.domain[i] for i in sorted(node.position for node in nodes)]
         return self.wording.has(attribute, values, limit)
 
-    def statements(self, parts: Sequence[TripletProposition], compact: bool) -> list[str]:
-        """Return what is left of some propositions of a premise in words."""
-        return self.wording.say([part.reduced for part in parts], self.limit, compact)
-
 
 def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
     """Group values of one attribute that the same rules justify."""
@@ -245,11 +241,10 @@ class TextWriter:
         self, parts: Sequence[TripletProposition], degrees: list[float], semantics: str
     ) -> str:
         """Return propositions joined by "and"; of those left out their number and range."""
-        texts = self.outline.statements(parts, compact=len(degrees) > 1)
         omitted = Omission.of(degrees[len(parts) :])
-        if omitted:
-            texts.append(_more(omitted, f"of the {len(degrees)} propositions", semantics))
-        return listed(texts)
+        what = f"of the {len(degrees)} propositions"
+        more = _more(omitted, what, semantics) if omitted else ""
+        return self.wording.says_all([part.reduced for part in parts], self.limit, more)
 
     def _even_if(self, triplet: Triplet) -> str:
         parts, degrees = triplet.first(self.limit, unexpected=True)

@@ -194,10 +194,9 @@ class BoxMaker:
     def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
         """Return the box of a triplet, with what its deciding propositions rest on."""
         parts, degrees = triplet.first(self.limit)
-        texts = self.outline.statements(parts, compact=len(degrees) > 1)
-        if len(degrees) > len(parts):
-            texts.append(f"{len(degrees) - len(parts)} more propositions")
-        premise = listed(texts)
+        left = len(degrees) - len(parts)
+        more = f"{left} more propositions" if left else ""
+        premise = self.wording.says_all([part.reduced for part in parts], self.limit, more)
         heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
         tooltip = f"{heading}: {premise}\n{triplet.rule.line(TOOLTIP)}"
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"

@@ -14,7 +14,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Premise
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import equation_text, show_value
 
 #: Where a rule is quoted, propositions are left out and counted until it is no longer than this.
 LINE = 160
@@ -43,8 +43,8 @@ class LimitingDegree:
     degree: float
 
     def __str__(self) -> str:
-        name = format_name(self.attribute.name)
-        return f"{name} = {show_value(self.value)} has possibility {number_text(self.degree)}"
+        what = equation_text(self.attribute.name, self.value)
+        return f"{what} has possibility {number_text(self.degree)}"
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class Restraint:
         cause = (
             f"{premise} has possibility" if self.by == "premise" else f"its parameter {self.by} is"
         )
-        what = f"{format_name(self.attribute.name)} = {show_value(self.value)}"
-        degree = number_text(self.degree)
+        what, degree = equation_text(self.attribute.name, self.value), number_text(self.degree)
         held = f"{what} is held at {degree} by rule {self.number} ({_rule_text(self.rule)})"
         return f"{held}: {cause} {degree}"
 
@@ -89,7 +88,7 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
     the values that matter there. A value is looked at once. At most `MAX_RESTRAINTS` in all; also
     whether some were left out for that.
     """
-    sample = Sample(decision.plan, decision.row, decision.result.degrees)
+    sample = Sample(decision.plan, decision.row, decision.result)
     waiting = [(decision.output, place)]
     seen = {(decision.output.name, place)}
     found: list[Restraint] = []

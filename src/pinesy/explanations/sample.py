@@ -27,6 +27,7 @@ from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 
@@ -233,7 +234,6 @@ def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> In
     return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
 
 
-@cached_on_owner
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
     """Return the plan for results on an attribute, made once."""
     if cascade.attributes.get(attribute.name) != attribute:
@@ -246,7 +246,12 @@ def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
             f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
             f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
         )
-    return SamplePlan(cascade, attribute)
+    return _plan(cascade, attribute.name)
+
+
+@cached_on_owner
+def _plan(cascade: Cascade, name: str) -> SamplePlan:
+    return SamplePlan(cascade, cascade.attributes[name])
 
 
 class Sample:
@@ -255,7 +260,7 @@ class Sample:
     Parameters
     ----------
     plan, row : the columns of the plan's inputs
-    degrees : the distribution of the plan's attribute, where it was inferred before
+    result : the distribution of the plan's attribute, where it was inferred before
 
     Attributes
     ----------
@@ -266,20 +271,18 @@ class Sample:
     """
 
     def __init__(
-        self, plan: SamplePlan, row: FloatArray, degrees: FloatArray | None = None
+        self, plan: SamplePlan, row: FloatArray, result: Possibility | None = None
     ) -> None:
         self.plan, self.row = plan, row
-        self.coherence = 1.0
         self.degrees = ComputedOnce(self._degrees)
         self.measures = ComputedOnce(self._measures)
         self.premises = ComputedOnce(self._premises)
-        name = plan.attribute.name
-        if degrees is None:
-            code, out = plan.program.code, _run(plan.program, row)
-            self.coherence = float(out[code.coherence[name]]) if name in code.coherence else 1.0
-            self.measures[name] = out[code.measures].reshape(2, -1)
-            degrees = out[code.columns[name]]
-        self.degrees[name] = degrees
+        if result is None:
+            out = _run(plan.program, row)
+            self.measures[plan.attribute.name] = out[plan.program.code.measures].reshape(2, -1)
+            result = _distribution(plan.program, out, plan.attribute)
+        self.result = result
+        self.degrees[plan.attribute.name] = result.degrees
 
     def _degrees(self, name: str) -> FloatArray:
         if name in self.plan.slices:
@@ -310,6 +313,17 @@ class Sample:
         lambdas = np.minimum.reduceat(measures[0, table.flat], table.starts)
         rhos = np.maximum.reduceat(measures[1, table.flat], table.starts)
         return lambdas, rhos  # [eq:pinegpiformulae]
+
+
+def inferred(program: Program, row: FloatArray, attribute: Attribute) -> Possibility:
+    """Return what a program infers of an attribute from one sample in the form of its columns."""
+    return _distribution(program, _run(program, row), attribute)
+
+
+def _distribution(program: Program, out: FloatArray, attribute: Attribute) -> Possibility:
+    height = program.code.coherence.get(attribute.name)
+    coherence = 1.0 if height is None else float(out[height])
+    return Possibility(attribute, out[program.code.columns[attribute.name]], coherence)
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """The smallest change of the inputs by which another value would win."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,11 +18,12 @@ from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.explanations.restraints import obstacle
+from pinesy.explanations.sample import inferred
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 from pinesy.rules.views import distribution_html
 from pinesy.transforms import antipignistic_inverse
 
@@ -91,22 +92,17 @@ class Change:
         return f" ({'; '.join(notes)})" if notes else ""
 
     def _part(self, name: str) -> str:
-        value = self.readings[name]
-        old = self.old[name].to_dict()
+        value, old, new = self.readings[name], self.old[name].to_dict(), self.new[name].to_dict()
         highest = max(old.values())
         others = [show_value(v) for v, d in old.items() if d == highest and v != value]
         rather = f" rather than {' or '.join(first_few(others, 'values'))}" if others else ""
-        degrees = self._degrees(name, value)
+        # How the value rises; where it was at 1 already, how the others fall.
+        changes = [_arrow(old[value], new[value])]
+        if old[value] == 1.0:
+            fallen = sorted((u for u in old if new[u] < old[u]), key=lambda u: -old[u])
+            changes = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
+        degrees = f"possibility {', '.join(first_few(changes, 'values'))}"
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
-
-    def _degrees(self, name: str, value: Hashable) -> str:
-        """Return how the value rises; where it was at 1 already, how the others fall."""
-        old, new = self.old[name].to_dict(), self.new[name].to_dict()
-        if old[value] < 1.0:
-            return f"possibility {_arrow(old[value], new[value])}"
-        fallen = sorted((u for u in old if new[u] < old[u]), key=lambda u: -old[u])
-        texts = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
-        return f"possibility {', '.join(first_few(texts, 'values'))}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size {number_text(self.size)}: {self})"
@@ -251,24 +247,26 @@ def change_to(decision: Decision, place: int, request: ChangeRequest) -> Change:
 
 def _change(search: ChangeSearch, request: ChangeRequest, choice: Choice, exact: bool) -> Change:
     """Return what was chosen as a change."""
-    decision, changed = search.decision, replace(search.decision, row=search.row(choice))
+    decision, by_value = search.decision, request.mode == "values"
     chosen = [(search.inputs[i], k) for i, k in sorted(choice.items())]
     values = {one.attribute.name: one.values[k] for one, k in chosen}
     costs = [float(one.costs[k]) for one, k in chosen]
-    by_value = request.mode == "values"
-    new = changed.distributions()
+    old = decision.distributions()
+    new = old | {
+        one.attribute.name: Possibility(one.attribute, one.degrees[k]) for one, k in chosen
+    }
     found = Change(
         decision.output,
         decision.output.domain[search.place],
         decision.winners,
         {name: new[name].best for name in values} if by_value else values,
-        decision.distributions(),
+        old,
         new,
         sum(costs) if by_value else max(costs),
         "distance" if by_value else request.measure,
         request.mode,
         exact,
-        changed.result,
+        inferred(decision.program, search.row(choice), decision.output),
     )
     return ValueChange(**vars(found), replacements=values) if by_value else found
 
@@ -277,8 +275,7 @@ def _unreachable(
     decision: Decision, place: int, request: ChangeRequest, proven: bool
 ) -> UnreachableError:
     """Return the error that says why no change makes a value win, or that none was found."""
-    value = decision.output.domain[place]
-    shown = f"{format_name(decision.output.name)} = {show_value(value)}"
+    shown = equation_text(decision.output.name, decision.output.domain[place])
     what = "values" if request.mode == "values" else "readings"
     if len(request.free) < len(decision.program.inputs):
         what += f" of {' and '.join(first_few(request.free, 'inputs'))}"

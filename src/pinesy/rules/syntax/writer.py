@@ -73,6 +73,11 @@ def show_value(value: Hashable) -> str:
         return repr(value)
 
 
+def equation_text(name: str, value: Hashable) -> str:
+    """Return that an attribute has a value, such as ``rain = yes``."""
+    return f"{format_name(name)} = {show_value(value)}"
+
+
 def _follows(value: Hashable, after: Hashable) -> bool:
     return type(value) is int and type(after) is int and after == value + 1
 
