@@ -301,7 +301,7 @@ def test_an_expression_is_exact(data: st.DataObject) -> None:
     names = [a.name for a in attributes]
     text = data.draw(sums(names) | truths(names))
     degrees = data.draw(evidence_on(attributes))
-    compute = evaluator(parse_condition(text, names).expression)
+    compute = evaluator(parse_condition(text, tuple(names)).expression)
     try:
         brute_force(attributes, degrees, lambda *u: compute(u))
     except ArithmeticError:

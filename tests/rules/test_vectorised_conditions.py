@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, DomainError
-from pinesy.rules.syntax.conditions import _parsed, parse_condition
+from pinesy.rules.syntax.conditions import (
+    NotVectorisedError,
+    column_of,
+    parse_condition,
+    vectorised_mask,
+)
 from pinesy.rules.syntax.expressions import FAILURES, evaluator
-from pinesy.rules.syntax.vectorised import NotVectorisedError, column_of, vectorised_mask
 
 NUMBERS = st.integers(-3, 4) | st.sampled_from([2**53 + 1, 2**62, -(2**63), 10**30])
 DOMAINS = st.one_of(
@@ -60,7 +64,7 @@ CONDITIONS = st.recursive(
 
 def one_by_one(text: str, x: Attribute, y: Attribute) -> int | None:
     """Return the mask by Python's arithmetic; None where the condition means nothing."""
-    holds = evaluator(parse_condition(text, ["x", "y", "pair"]).expression)
+    holds = evaluator(parse_condition(text, ("x", "y", "pair")).expression)
     mask = 0
     for position, values in enumerate(product(x.domain, y.domain)):
         try:
@@ -94,7 +98,7 @@ def test_a_condition_means_the_same_at_once_and_one_by_one(
     + ["(x, y) == (1, 2)", "pair != (1, 2)", "x // 2 == y % 2", "- x + 1 < 2 * y", "true"],
 )
 def test_common_conditions_are_computed_at_once(text: str) -> None:
-    expression = parse_condition(text, ["x", "y", "pair"]).expression
+    expression = parse_condition(text, ("x", "y", "pair")).expression
     columns = [column_of(range(4)), column_of(range(5))]
     mask = vectorised_mask(expression, [c for c in columns if c is not None], whole=True)
     assert mask == one_by_one(text, Attribute("x", range(4)), Attribute("y", range(5)))
@@ -102,7 +106,7 @@ def test_common_conditions_are_computed_at_once(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["x % y == 0", "x", "x and true", "x < none", "x * y > 1e300"])
 def test_what_could_mean_another_thing_is_computed_one_by_one(text: str) -> None:
-    expression = parse_condition(text, ["x", "y", "pair"]).expression
+    expression = parse_condition(text, ("x", "y", "pair")).expression
     columns = [column_of([2**60, 1]), column_of(range(5))]
     with pytest.raises(NotVectorisedError):
         vectorised_mask(expression, [c for c in columns if c is not None], whole=True)
@@ -115,7 +119,7 @@ def test_a_condition_costs_at_most_5_times_the_list_of_its_values(text: str) -> 
 
     def seconds(make: Callable[[], object]) -> float:
         pair.masks.clear()
-        _parsed.cache_clear()
+        parse_condition.cache_clear()
         start = time.perf_counter()
         make()
         return time.perf_counter() - start

@@ -16,8 +16,7 @@ from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
-from pinesy.rules.syntax.reader import Reader
-from pinesy.rules.syntax.value_sets import read_value
+from pinesy.rules.syntax.value_reader import ValueReader
 from pinesy.samples import Batch, read_samples, value_texts
 from pinesy.samples.file_layout import value_positions
 from pinesy.transforms import TRANSFORMS, antipignistic_inverse
@@ -249,8 +248,8 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
 def _parsed(text: str) -> Hashable:
     """Return the value that a text reads as; None where it does not (`none` has its own name)."""
     try:
-        reader = Reader(text)
-        value = read_value(reader)
+        reader = ValueReader(text)
+        value = reader.value()
     except RulesTextError:
         return None
     return value if reader.token.kind == "end" else None

@@ -107,9 +107,8 @@ def read_premise(cell: str, attributes: Mapping[str, Attribute]) -> Premise:
 
 
 def _check_end(reader: RuleReader) -> None:
-    token = reader.reader.token
-    if token.kind != "end":
-        raise DataError(f"{token.text!r:.60} is one thing too many in this cell")
+    if reader.token.kind != "end":
+        raise DataError(f"{reader.token.text!r:.60} is one thing too many in this cell")
 
 
 def read_domain(cell: str, name: str, known: Mapping[str, Attribute]) -> Attribute:

@@ -1,7 +1,8 @@
 """Reads ``joint pair = left * right`` and ``function total = left + right`` of ``.rules`` text."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pinesy.exceptions import PinesyError
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
@@ -9,10 +10,13 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.counting import count_of, parity_of
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
-from pinesy.rulebase.rule_reader import ARITHMETIC, RuleReader
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.syntax.expressions import COMPARISONS
-from pinesy.rules.syntax.value_sets import Grammar, read_items, read_name, read_subset, read_value
+from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
+from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS
+from pinesy.rules.syntax.lexer import Token
+
+if TYPE_CHECKING:
+    from pinesy.rulebase.rule_reader import RuleReader
 
 _AGGREGATES: dict[str, Callable[..., Cascade]] = {
     "all_different": all_different,
@@ -24,37 +28,50 @@ _AGGREGATES: dict[str, Callable[..., Cascade]] = {
 }
 
 
-def read_joint(known: RuleReader) -> Cascade:
+def read_joint(reader: "RuleReader") -> None:
     """Read ``pair = left * right``: a product attribute and its pairing rules."""
-    reader = known.reader
-    token = reader.token
-    name = read_name(reader, "a name")
-    known.check_new(token, [name])
+    start = reader.tokens[reader.position - 1]
+    token, name = reader.new_name()
     reader.expect("=")
-    factors = known.factors()
-    pairing = known.at(token, lambda: joint(name, *factors))
-    known.joints[frozenset(f.name for f in factors)] = pairing.output
-    return Cascade(pairing)
+    factors = reader.factors()
+    pairing = reader.at(token, partial(joint, name, *factors))
+    reader.joints[frozenset(f.name for f in factors)] = pairing.output
+    _add(reader, start, Cascade(pairing))
 
 
-def read_function(known: RuleReader) -> Cascade:
+def _add(reader: "RuleReader", token: Token, cascade: Cascade) -> None:
+    """Add the attributes and rules of a function."""
+    for name, attribute in cascade.attributes.items():
+        if reader.attributes.setdefault(name, attribute) != attribute:
+            reader.fail(f"attribute {name!r} is declared before, in another way", token)
+    for name, rule_set in cascade.sets.items():
+        if name in reader.rules:
+            reader.fail(f"there are other rules that conclude on {name!r}", token)
+        reader.rules[name] = list(rule_set.rules)
+
+
+def read_function(reader: "RuleReader") -> None:
     """Read ``total = left + right`` or ``total in {0..18} = sum(digit[i] for i in 1..4)``."""
-    reader = known.reader
-    token = reader.token
-    name = read_name(reader, "a name")
-    known.check_new(token, [name])
-    domain = read_subset(reader) if reader.accept("in") else None
+    start = reader.tokens[reader.position - 1]
+    token, name = reader.new_name()
+    domain = reader.subset() if reader.accept("in") else None
     reader.expect("=")
-    if reader.token.text in _AGGREGATES and reader.ahead() == "(":
-        return _aggregate(known, name, domain)
-    names = _Numbered(known.attributes)
-    grammar = Grammar(reader, names)
+    is_aggregate = reader.token.text in _AGGREGATES and reader.ahead() == "("
+    read = _aggregate if is_aggregate else _expression
+    _add(reader, start, read(reader, token, name, domain))
+
+
+def _expression(
+    reader: "RuleReader", token: Token, name: str, domain: Sequence[Hashable] | None
+) -> Cascade:
+    names = _Numbered(reader.attributes)
+    grammar = ExpressionGrammar(reader, names)
     grammar.either()
     text, _pattern = grammar.texts()
     if not names.used:
         reader.fail(f"the function {name!r} uses no attribute: it is always the same", token)
-    attributes = [known.attributes[used] for used in names.used]
-    of = known.joints.get(frozenset(names.used), attributes)
+    attributes = [reader.attributes[used] for used in names.used]
+    of = reader.joints.get(frozenset(names.used), attributes)
     try:
         return function(name, of, text, domain)
     except PinesyError as error:
@@ -83,33 +100,31 @@ class _Numbered(Mapping[str, int]):
         return len(self._attributes)
 
 
-def _aggregate(known: RuleReader, name: str, domain: Sequence[Hashable] | None) -> Cascade:
+def _aggregate(
+    reader: "RuleReader", _token: Token, name: str, domain: Sequence[Hashable] | None
+) -> Cascade:
     """Read ``count(digit[i] == 7 for i in 1..4)`` or ``sum(left, right) % 10``."""
-    reader = known.reader
     token = reader.take()
     if domain is not None:
         reader.fail(f"{token.text} has a domain of its own; leave it out after {name!r}", token)
-
-    def item() -> Any:
-        return known.proposition() if token.text == "count" else _term(known)
-
-    items = read_items(reader, item)
+    is_count = token.text == "count"
+    items = reader.items(reader.proposition if is_count else partial(_term, reader))
     more: dict[str, Any] = {}
     if token.text == "sum" and reader.accept("%"):
-        more["modulo"] = read_value(reader)
-    if reader.token.kind == "sign" and reader.token.text in (*COMPARISONS, *ARITHMETIC):
+        more["modulo"] = reader.value()
+    if reader.is_sign(*COMPARISONS, *ARITHMETIC):
         reader.fail(f"{token.text}(...) stands alone; compute with {name!r} in another function")
-    return known.at(token, lambda: _AGGREGATES[token.text](name, items, **more))
+    return reader.at(token, lambda: _AGGREGATES[token.text](name, items, **more))
 
 
-def _term(known: RuleReader) -> Any:
+def _term(reader: "RuleReader") -> Any:
     """Read an attribute or, for a parity, a proposition."""
-    start = known.reader.position
-    attribute = known.attribute()
-    after = known.reader.token.text
+    start = reader.position
+    attribute = reader.attribute()
+    after = reader.token.text
     if after in (",", ")", "for"):
         return attribute
     if after in ARITHMETIC:
-        known.reader.fail("expected ',' or ')': these are attributes; name others by a function")
-    known.reader.seek(start)
-    return known.proposition()
+        reader.fail("expected ',' or ')': these are attributes; name others by a function")
+    reader.seek(start)
+    return reader.proposition()

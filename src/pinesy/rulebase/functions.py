@@ -76,7 +76,7 @@ def _add_expression(
 ) -> None:
     """Add the rules of an expression; with a product attribute there is nothing to split."""
     pair = attributes[0] if len(attributes) == 1 and attributes[0].factors else None
-    names = pair.condition_names if pair else [a.name for a in attributes]
+    names = pair.condition_names if pair else tuple(a.name for a in attributes)
     node = parse_condition(text, names).expression
     if not list(node.names()):
         raise DomainError(f"the function {name!r} is '{text:.60}', which uses no attribute")

@@ -12,8 +12,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import content_of, premise_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.lexer import tokenize
-from pinesy.rules.syntax.reader import standard_text
+from pinesy.rules.syntax.lexer import standard_text
 from pinesy.rules.syntax.writer import format_name
 
 #: Rule sets, and the attributes that are declared with them.
@@ -92,17 +91,10 @@ class _Renaming:
         attribute = self.attribute(proposition.attribute)
         if attribute is proposition.attribute:
             return proposition
-        condition = proposition.condition
-        return Proposition(
-            attribute, proposition.mask, None if condition is None else self._condition(condition)
-        )
+        text = proposition.condition
+        condition = None if text is None else standard_text(text, self._written)
+        return Proposition(attribute, proposition.mask, condition)
 
-    def _condition(self, text: str) -> str:
-        """Return the text of a condition with the new names of attributes."""
-        tokens = []
-        for token in tokenize(text)[:-1]:
-            name = token.text.strip("`")
-            if token.kind in ("word", "name") and name in self.attributes:
-                token = type(token)(token.kind, format_name(self.attributes[name].name), 0)
-            tokens.append(token)
-        return standard_text(tokens)
+    def _written(self, name: str) -> str | None:
+        """Return how a condition writes the new name of an attribute; None for other words."""
+        return format_name(self.attributes[name].name) if name in self.attributes else None

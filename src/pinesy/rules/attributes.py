@@ -15,10 +15,15 @@ from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.syntax.conditions import Condition, condition_mask, parse_condition
+from pinesy.rules.syntax.conditions import (
+    Condition,
+    ValueColumn,
+    column_of,
+    condition_mask,
+    parse_condition,
+)
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
-from pinesy.rules.syntax.vectorised import ValueColumn, column_of
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
 from pinesy.rules.views import attribute_html
 
@@ -58,7 +63,8 @@ class Attribute:
     __array_ufunc__: ClassVar[None] = None
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
-        if isinstance(domain, str | bytes | set | frozenset) or not is_iterable(domain):
+        is_listed = isinstance(domain, list | tuple | range) or is_iterable(domain)
+        if isinstance(domain, str | bytes | set | frozenset) or not is_listed:
             raise DomainError(
                 f"the domain of attribute {name!r} is {domain!r:.60}; give an ordered collection "
                 "of values, such as a list"
@@ -233,9 +239,9 @@ class Attribute:
         return (1 + max(p[0] for p in parts), sum(p[1] for p in parts)) if parts else (0, 1)
 
     @property
-    def condition_names(self) -> list[str]:
+    def condition_names(self) -> tuple[str, ...]:
         """The names that a condition's text may use: the factors' and the attribute's own."""
-        return [*(f.name for f in self.factors), self.name]
+        return (*(f.name for f in self.factors), self.name)
 
     def mask(self, values: Iterable[Hashable] | Proposition) -> int:
         """Return the subset as an integer whose bit `i` tells whether ``domain[i]`` is in it."""
@@ -243,8 +249,9 @@ class Attribute:
             if values.attribute != self:
                 raise DomainError(f"{values} is not a proposition on attribute {self.name!r}")
             return values.mask
+        several = isinstance(values, list | set | frozenset | range) or is_iterable(values)
         lone = isinstance(values, str | bytes) or (isinstance(values, tuple) and values in self)
-        if lone or not is_iterable(values):
+        if lone or not several:
             raise DomainError(
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"

@@ -2,39 +2,45 @@
 
 Numbers, texts in quotes, tuples, ``+ - * // %``, comparisons (chained too), ``in {...}``,
 ``and``, ``or``, ``not`` and the names of the attribute's components; nothing else, and no `eval`.
+
+Conditions are computed over whole domains at once, with NumPy, wherever that means the same as one
+by one: numbers and texts become columns, and a product's condition is computed on the columns of
+its factors, each along its own axis. Whatever NumPy could answer otherwise than Python (numbers
+beyond 64 bits, division by zero, mixed types, a part that is not true or false) raises
+`NotVectorisedError`, and the condition is computed value by value.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from functools import cached_property, lru_cache, reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.expressions import FAILURES, Evaluator, Expression, evaluator
-from pinesy.rules.syntax.reader import Reader
-from pinesy.rules.syntax.value_sets import Grammar
-from pinesy.rules.syntax.vectorised import NotVectorisedError, ValueColumn, vectorised_mask
+from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
+from pinesy.rules.syntax.expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    FAILURES,
+    Evaluator,
+    Expression,
+    Membership,
+    evaluator,
+)
+from pinesy.rules.syntax.value_reader import ValueReader
+
+if TYPE_CHECKING:
+    from pinesy.rules.attributes import Attribute
 
 #: Conditions that are cached.
 MAX_CACHED = 256
-
-
-class _Domain(Protocol):
-    """What a condition needs of an attribute."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def domain(self) -> tuple[Hashable, ...]: ...
-    @property
-    def factors(self) -> "Sequence[_Domain]": ...
-    @property
-    def column(self) -> ValueColumn | None: ...
-    @property
-    def masks(self) -> dict[str, int]: ...
+#: Whole numbers up to here are exact in 64 bits, with room for a sum; and in a double.
+MAX_INTEGER, MAX_EXACT = 2**62, 2**53
+#: Tuples of a set that are compared one after the other.
+MAX_TUPLES = 16
 
 
 @dataclass(frozen=True)
@@ -59,38 +65,33 @@ class Condition:
         return evaluator(self.expression)
 
 
-def parse_condition(source: str, names: Sequence[str]) -> Condition:
+@lru_cache(maxsize=MAX_CACHED)
+def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     """Return the condition, or other expression, that `source` writes; the whole text must be one.
 
     Examples
     --------
-    >>> condition = parse_condition("left+right==7", ["left", "right"])
+    >>> condition = parse_condition("left+right==7", ("left", "right"))
     >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
     (True, False, 'left + right == 7')
     """
-    return _parsed(source, tuple(names))
-
-
-@lru_cache(maxsize=MAX_CACHED)
-def _parsed(source: str, names: tuple[str, ...]) -> Condition:
-    reader = Reader(source)
-    grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
+    reader = ValueReader(source)
+    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
     expression = grammar.either()
-    if reader.token.kind != "end":
-        reader.fail(f"expected the end of the condition, found {reader.token.text!r:.60}")
+    reader.expect_end("the end of the condition")
     text, pattern = grammar.texts()
     # In a rule, the words and, or, not of a condition stand in brackets.
     return Condition(expression, f"({text})" if grammar.loose else text, pattern)
 
 
-def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
+def read_condition(reader: ValueReader, names: Sequence[str]) -> Condition:
     """Read a condition inside a rule: one comparison, or any formula in brackets."""
-    grammar = Grammar(reader, {name: number for number, name in enumerate(names)})
+    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
     expression = grammar.negation()
     return Condition(expression, *grammar.texts())
 
 
-def condition_mask(condition: Condition | Callable[..., object], attribute: _Domain) -> int:
+def condition_mask(condition: Condition | Callable[..., object], attribute: "Attribute") -> int:
     """Return the mask of the values that meet a condition, a function or one that was read.
 
     One that was read is evaluated once for all attributes of one domain.
@@ -104,7 +105,7 @@ def condition_mask(condition: Condition | Callable[..., object], attribute: _Dom
     return masks[pattern]
 
 
-def _evaluate(condition: Condition, attribute: _Domain) -> int:
+def _evaluate(condition: Condition, attribute: "Attribute") -> int:
     parts = attribute.factors or (attribute,)
     columns = [column for part in parts if (column := part.column) is not None]
     if len(columns) == len(parts):
@@ -118,7 +119,7 @@ def _evaluate(condition: Condition, attribute: _Domain) -> int:
     return _mask(whole, attribute, f"'{condition.text:.60}'")
 
 
-def _mask(holds: Callable[[Any], object], attribute: _Domain, text: str) -> int:
+def _mask(holds: Callable[[Any], object], attribute: "Attribute", text: str) -> int:
     """Return the mask of the values for which `holds` of the tuple of their components."""
     places = []
     for position, value in enumerate(attribute.domain):
@@ -135,3 +136,215 @@ def _mask(holds: Callable[[Any], object], attribute: _Domain, text: str) -> int:
         if answer:
             places.append(position)
     return mask_of(places)
+
+
+# --- over whole domains ---
+
+
+class NotVectorisedError(Exception):
+    """NumPy may not mean the same as Python here."""
+
+
+class ValueColumn(NamedTuple):
+    """Values of one kind: an array, one value for all, or (kind tuple) a column for each part.
+
+    `low` and `high` bound the values of kind int and bool.
+    """
+
+    values: Any
+    kind: type
+    low: int = 0
+    high: int = 1
+
+
+def column_of(domain: Sequence[Hashable]) -> ValueColumn | None:
+    """Return the values of a domain as a column, or None if they are not of one kind.
+
+    Examples
+    --------
+    >>> column_of((3, -1, 5))
+    ValueColumn(values=array([ 3, -1,  5]), kind=<class 'int'>, low=-1, high=5)
+    >>> column_of((3, "low")) is None
+    True
+    """
+    kinds = set(map(type, domain))
+    if len(kinds) != 1 or not kinds <= {bool, int, float, str}:
+        return None
+    kind = kinds.pop()
+    values: Sequence[Any] = domain
+    if kind is int:
+        low, high = min(values), max(values)
+        if low <= -MAX_INTEGER or high >= MAX_INTEGER:
+            return None
+        return ValueColumn(np.array(values, dtype=np.int64), int, low, high)
+    if kind is str and any("\0" in text for text in values):  # which NumPy drops at the end
+        return None
+    return ValueColumn(np.array(values), kind)
+
+
+def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whole: bool) -> int:
+    """Return the mask of the tuples of factors' values that meet a condition.
+
+    Parameters
+    ----------
+    expression : the condition; its names are numbered as the factors
+    factors : the columns of the factors, or the one of a plain attribute
+    whole : whether the name after those of the factors is the tuple of all
+    """
+    columns, n = list(factors), len(factors)
+    for i, (values, kind, low, high) in enumerate(factors if n > 1 else ()):
+        shape = [1] * n
+        shape[i] = -1
+        columns[i] = ValueColumn(values.reshape(shape), kind, low, high)
+    if whole:
+        columns.append(ValueColumn(tuple(columns), tuple))
+    answer = _compute(expression, columns)
+    if answer.kind is not bool:
+        raise NotVectorisedError
+    values = answer.values
+    sizes = tuple(column.values.size for column in factors)
+    if np.shape(values) != sizes:
+        values = np.broadcast_to(values, sizes)
+    return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
+
+
+def _compute(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
+    kind = expression.kind
+    if kind == "constant":
+        return _constant(expression.content)
+    if kind == "name":
+        return columns[int(expression.content)]
+    if kind == "compare":
+        return _comparison(expression, columns)
+    parts = [_compute(part, columns) for part in expression.parts]
+    if kind == "tuple":
+        return ValueColumn(tuple(parts), tuple)
+    if kind in ("and", "or", "not"):
+        return _logical(kind, parts)
+    if kind == "negative":
+        return _arithmetic("-", _constant(0), parts[0])
+    return _arithmetic(kind, *parts)
+
+
+def _constant(value: Hashable) -> ValueColumn:
+    if isinstance(value, tuple):
+        return ValueColumn(tuple(map(_constant, value)), tuple)
+    if type(value) is int and -MAX_INTEGER < value < MAX_INTEGER:
+        return ValueColumn(value, int, value, value)
+    if type(value) in (bool, float) or (type(value) is str and "\0" not in value):
+        return ValueColumn(value, type(value))
+    raise NotVectorisedError
+
+
+def _logical(kind: str, parts: Sequence[ValueColumn]) -> ValueColumn:
+    if any(part.kind is not bool for part in parts):
+        raise NotVectorisedError
+    if kind == "not":
+        return ValueColumn(np.logical_not(parts[0].values), bool)
+    columns = (part.values for part in parts)
+    return ValueColumn(reduce(and_ if kind == "and" else or_, columns), bool)
+
+
+def _arithmetic(sign: str, left: ValueColumn, right: ValueColumn) -> ValueColumn:
+    left, right = _as_number(left), _as_number(right)
+    if float in (left.kind, right.kind):
+        # -x is not 0 - x for a zero, but no comparison tells the zeros apart.
+        if sign in ("//", "%") or not (_exact(left) and _exact(right)):
+            raise NotVectorisedError
+        with np.errstate(all="ignore"):  # as Python does
+            return ValueColumn(ARITHMETIC[sign](left.values, right.values), float)
+    if sign in ("//", "%") and right.low <= 0 <= right.high:
+        raise NotVectorisedError
+    low, high = _bounds(sign, left, right)
+    if low <= -MAX_INTEGER or high >= MAX_INTEGER:
+        raise NotVectorisedError
+    return ValueColumn(ARITHMETIC[sign](left.values, right.values), int, low, high)
+
+
+def _as_number(column: ValueColumn) -> ValueColumn:
+    if column.kind is bool:
+        return ValueColumn(column.values * 1, int, 0, 1)
+    if column.kind not in (int, float):
+        raise NotVectorisedError
+    return column
+
+
+def _exact(column: ValueColumn) -> bool:
+    """Tell whether the numbers of a column are doubles."""
+    return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
+
+
+def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> tuple[int, int]:
+    if sign == "+":
+        return left.low + right.low, left.high + right.high
+    if sign == "-":
+        return left.low - right.high, left.high - right.low
+    if sign == "*":
+        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+        return min(corners), max(corners)
+    by = left if sign == "//" else right
+    size = max(abs(by.low), abs(by.high))
+    return -size, size
+
+
+def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
+    results: list[Any] = []
+    left: ValueColumn | None = _compute(expression.parts[0], columns)
+    for test, part in zip(expression.content, expression.parts[1:], strict=True):
+        if left is None:  # a test after in {...}
+            raise NotVectorisedError
+        if isinstance(test, Membership):
+            results.append(_inside(left, test))
+            left = None
+        else:
+            right = _compute(part, columns)
+            results.append(_compared(test, left, right))
+            left = right
+    return ValueColumn(reduce(and_, results), bool)
+
+
+def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
+    if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
+        same: Any = len(left.values) == len(right.values)
+        for one, two in zip(left.values, right.values, strict=False):
+            same = same & _compared("==", one, two)
+        return same if sign == "==" else np.logical_not(same)
+    if left.kind is right.kind is int:  # the common case
+        return COMPARISONS[sign](left.values, right.values)
+    numbers = [column.kind in (bool, int, float) for column in (left, right)]
+    if left.kind is right.kind is str or all(numbers):
+        if left.kind is not right.kind and not (_exact(left) and _exact(right)):
+            raise NotVectorisedError
+        return COMPARISONS[sign](left.values, right.values)
+    if sign not in ("==", "!="):
+        raise NotVectorisedError
+    return sign == "!="  # a number, a text and a tuple never equal each other
+
+
+def _inside(left: ValueColumn, test: Membership) -> Any:
+    if left.kind is bool:
+        left = _as_number(left)
+    if left.kind is tuple:
+        if len(test.inside) > MAX_TUPLES:
+            raise NotVectorisedError
+        result: Any = False
+        for value in test.inside:
+            result = result | _compared("==", left, _constant(value))
+    else:
+        kinds = (str,) if left.kind is str else (int, float)
+        alike = [value for value in test.inside if isinstance(value, kinds)]
+        result = _among(left, alike)
+    return np.logical_not(result) if test.negated else result
+
+
+def _among(left: ValueColumn, alike: list[Any]) -> Any:
+    if not isinstance(left.values, np.ndarray):
+        return left.values in alike
+    if left.kind is str:
+        return np.isin(left.values, np.array(alike, dtype=str))
+    if left.kind is float or not all(isinstance(value, int) for value in alike):
+        if not _exact(left) or not all(abs(value) <= MAX_EXACT for value in alike):
+            raise NotVectorisedError
+        return np.isin(left.values, np.array(alike, dtype=float))
+    within = [value for value in alike if left.low <= value <= left.high]
+    return np.isin(left.values, np.array(within, dtype=np.int64))

@@ -1,15 +1,23 @@
 """Reads expressions; variables are replaced by their values as they are read."""
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pinesy._common.validation import is_integer, suggestion
 from pinesy.rules.syntax.expressions import COMPARISONS, Expression, Membership
-from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, Token, tokenize
-from pinesy.rules.syntax.reader import CONSTANTS, Reader, spaced, standard_text
+from pinesy.rules.syntax.lexer import (
+    CONSTANTS,
+    KEYWORDS,
+    MAX_DEPTH,
+    Token,
+    spaced,
+    standard_text,
+)
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
+
+if TYPE_CHECKING:
+    from pinesy.rules.syntax.value_reader import ValueReader
 
 #: Operands of a condition; a bound like those of the lexer.
 MAX_OPERANDS = 200
@@ -23,10 +31,8 @@ class _Replaced(NamedTuple):
     pattern: str
 
 
-class ExpressionGrammar(ABC):
+class ExpressionGrammar:
     """Recursive descent: `either`, `both`, `negation`, `comparison`, `sum`, `product`, `operand`.
-
-    How sets and indices are read, `pinesy.rules.syntax.value_sets` says.
 
     Parameters
     ----------
@@ -35,7 +41,7 @@ class ExpressionGrammar(ABC):
         texts, as in sets and indices
     """
 
-    def __init__(self, reader: Reader, names: Mapping[str, int] | None) -> None:
+    def __init__(self, reader: "ValueReader", names: Mapping[str, int] | None) -> None:
         self.reader = reader
         self.names = names
         self.depth = 0
@@ -44,14 +50,6 @@ class ExpressionGrammar(ABC):
         self._replaced: dict[int, _Replaced] = {}
         #: Whether and, or, not stand outside brackets (a rule's ``and`` would take them apart).
         self.loose = False
-
-    @abstractmethod
-    def subset(self) -> Sequence[Hashable]:
-        """Read a set of values."""
-
-    @abstractmethod
-    def indexed(self, name: str) -> str:
-        """Return the name with the indices that may come next."""
 
     def texts(self) -> tuple[str, str]:
         """Return what was read, in standard form, and its pattern: numbers in place of names."""
@@ -100,7 +98,7 @@ class ExpressionGrammar(ABC):
         terms, tests = [self.sum()], list[str | Membership]()
         reader = self.reader
         while True:
-            if reader.token.kind == "sign" and reader.token.text in COMPARISONS:
+            if reader.is_sign(*COMPARISONS):
                 tests.append(reader.take().text)
                 terms.append(self.sum())
             elif reader.token.text in ("in", "not") and reader.token.kind == "word":
@@ -114,9 +112,9 @@ class ExpressionGrammar(ABC):
 
     def _members(self) -> Sequence[Hashable]:
         start, lookups = self.reader.position, self.reader.lookups
-        values = self.subset()
+        values = self.reader.subset()
         if self.reader.lookups > lookups:
-            self._replace(start, _standard(format_subset(values)))
+            self._replace(start, standard_text(format_subset(values)))
         return values
 
     def sum(self) -> Expression:
@@ -129,7 +127,7 @@ class ExpressionGrammar(ABC):
 
     def _arithmetic(self, signs: tuple[str, ...], part: Callable[[], Expression]) -> Expression:
         result = part()
-        while self.reader.token.kind == "sign" and self.reader.token.text in signs:
+        while self.reader.is_sign(*signs):
             result = Expression(self.reader.take().text, (result, part()))
         return result
 
@@ -151,7 +149,7 @@ class ExpressionGrammar(ABC):
             return _constant(CONSTANTS[token.text])
         if token.kind not in ("word", "name") or (self.names is None and token.text in KEYWORDS):
             what = "a number, a name or '('" if self.names is not None else "a value"
-            self.reader.fail(f"expected {what}, found {token.text!r:.60}", token)
+            self.reader.missing(what, token)
         return self._name(token)
 
     def _name(self, token: Token) -> Expression:
@@ -160,7 +158,7 @@ class ExpressionGrammar(ABC):
         known, value = self.reader.variable(token)
         name = token.text.strip("`") if not known else value
         if isinstance(name, str):
-            name = self.indexed(name)
+            name = self.reader.indexed(name)
         indexed = self.reader.position > start + 1
         if self.names is not None and isinstance(name, str) and name in self.names:
             number = self.names[name]
@@ -228,8 +226,4 @@ def _literal(value: Hashable) -> str:
     if isinstance(value, tuple):
         inside = ", ".join(map(_literal, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
-    return _standard(show_value(value))
-
-
-def _standard(text: str) -> str:
-    return standard_text(tokenize(text)[:-1])
+    return standard_text(show_value(value))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.lexer import tokenize
-from pinesy.rules.syntax.reader import standard_text
+from pinesy.rules.syntax.lexer import standard_text
 from pinesy.rules.syntax.writer import format_name, format_subset, format_value
 
 #: From the values of the named components to the value of the expression.
@@ -181,7 +180,7 @@ def _subset(values: Iterable[Hashable]) -> str:
     """Write a set: whole numbers in their order, then all others in that of their texts."""
     numbers = sorted(v for v in values if type(v) is int)
     others = sorted((v for v in values if type(v) is not int), key=repr)
-    return standard_text(tokenize(format_subset([*numbers, *others]))[:-1])
+    return standard_text(format_subset([*numbers, *others]))
 
 
 def value_text(value: Hashable) -> str:

@@ -1,6 +1,8 @@
 """Words, numbers and signs of the ``.rules`` text."""
 
 import re
+from collections.abc import Callable, Hashable, Iterator
+from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from pinesy._common.validation import printable
@@ -10,6 +12,8 @@ KEYWORDS = frozenset(
     ["and", "attribute", "false", "if", "iff", "in", "none"]
     + ["not", "or", "product", "then", "true", "where"]
 )
+#: The values that keywords stand for.
+CONSTANTS: dict[str, Hashable] = {"true": True, "false": False, "none": None}
 
 # Bounds that no honest file meets, so that no text can exhaust the machine.
 #: Levels of tuples, or of brackets in a condition.
@@ -38,6 +42,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SPACE = re.compile(r"(?:\s|#[^\n]*)*")
+_CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
 class Token(NamedTuple):
@@ -104,3 +109,104 @@ def _check_lines(source: str, file: str) -> None:
             problem = f"this line has {end - start:,} characters; the limit is {MAX_LINE:,}"
             fail(source, start, problem + ": break it (a rule may span several lines)", file)
         start = end + 1
+
+
+class TokenizedText:
+    """A text cut into tokens; `file` is its name if it was included by another."""
+
+    def __init__(self, text: str, file: str = "") -> None:
+        self.text = text
+        self.file = file
+        self.tokens = tokenize(text, file)
+
+    def fail(self, problem: str, token: Token) -> NoReturn:
+        """Raise `RulesTextError` at a token of this text."""
+        fail(self.text, token.start, problem, self.file)
+
+    def closing(self, position: int) -> int:
+        """Return the position of the bracket that closes the one at `position`."""
+        return self._pairs[position]
+
+    def is_sign(self, position: int, *signs: str) -> bool:
+        """Tell whether one of some signs stands at a place."""
+        token = self.tokens[position]
+        return token.kind == "sign" and token.text in signs
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether the word ``for`` occurs."""
+        return any(token.text == "for" for token in self.tokens)
+
+    def outside(self, start: int, end: int) -> Iterator[int]:
+        """Go through the positions of tokens that stand in no bracket between two places."""
+        position = start
+        while position < end:
+            yield position
+            opens = self.is_sign(position, *_CLOSING)
+            position = self.closing(position) + 1 if opens else position + 1
+
+    def find(self, start: int, end: int, word: str) -> int:
+        """Return where a word stands between two places, after an operand; 0 if it does not."""
+        for position in self.outside(start, end):
+            kind, text, _start = self.tokens[position]
+            is_word = text == word and kind == "word"
+            if is_word and position > start and self.ends_operand(position - 1):
+                return position
+        return 0
+
+    def find_sign(self, start: int, sign: str) -> int:
+        """Return where a sign stands next, in the bracket that a place is in; 0 if it does not."""
+        for position in self.outside(start, len(self.tokens) - 1):
+            if self.is_sign(position, sign):
+                return position
+            if self.is_sign(position, *_CLOSING.values()):
+                break
+        return 0
+
+    def commas(self, start: int, end: int) -> list[int]:
+        """Return where commas stand between two places."""
+        return [p for p in self.outside(start, end) if self.is_sign(p, ",")]
+
+    def ends_operand(self, position: int) -> bool:
+        """Tell whether a token can be the last one of a value, a name or a bracket."""
+        kind, text, _start = self.tokens[position]
+        if kind == "sign":
+            return text in _CLOSING.values()
+        return kind != "word" or text not in KEYWORDS or text in CONSTANTS
+
+    @cached_property
+    def _pairs(self) -> dict[int, int]:
+        pairs, opened = {}, []
+        for position, token in enumerate(self.tokens):
+            if token.kind != "sign":
+                continue
+            if token.text in _CLOSING:
+                opened.append(position)
+            elif token.text in _CLOSING.values():
+                if not opened or _CLOSING[self.tokens[opened[-1]].text] != token.text:
+                    self.fail(f"this {token.text!r} closes nothing", token)
+                pairs[opened.pop()] = position
+        if opened:
+            token = self.tokens[opened[-1]]
+            self.fail(f"this {token.text!r} is not closed", token)
+        return pairs
+
+
+def standard_text(source: str, renamed: Callable[[str], str | None] = lambda _name: None) -> str:
+    """Write a text with single spaces, none inside brackets or before commas.
+
+    Parameters
+    ----------
+    renamed : gives what stands in the place of some names
+    """
+    text = ""
+    for kind, word, _start in tokenize(source)[:-1]:
+        is_name = kind in ("word", "name")
+        text = spaced(text, (is_name and renamed(word.strip("`"))) or word, kind == "sign")
+    return text
+
+
+def spaced(text: str, word: str, is_sign: bool) -> str:
+    """Write a word or sign after a text, with a space between them if one belongs there."""
+    tight = not text or text[-1] in "([{" or (is_sign and word in ")]},")
+    return text + word if tight else f"{text} {word}"

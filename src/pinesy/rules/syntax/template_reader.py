@@ -13,17 +13,9 @@ from typing import Any
 from pinesy._common.files import read_text
 from pinesy._common.validation import suggestion
 from pinesy.exceptions import DataError
-from pinesy.rules.syntax.lexer import KEYWORDS, Token
-from pinesy.rules.syntax.reader import Reader, TokenizedText
-from pinesy.rules.syntax.value_sets import (
-    Grammar,
-    ValueSet,
-    bindings,
-    evaluated,
-    read_argument,
-    read_subset,
-    read_truth,
-)
+from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
+from pinesy.rules.syntax.lexer import KEYWORDS, Token, TokenizedText
+from pinesy.rules.syntax.value_reader import ValueReader, ValueSet
 
 #: The words that statements start with.
 STATEMENTS = frozenset(
@@ -71,14 +63,14 @@ class TemplateReader:
     Parameters
     ----------
     reader : the place where the text starts
-    statement : reads one statement that is no template
+    statements : reads statements that are no templates: one, or `several` up to a template
     file : that of the text, which the files that it includes are beside; None if it has none
     directory : the one that included files must be in
     older_head : what files of an older version begin with, which are not included; if any
     """
 
-    reader: Reader
-    statement: Callable[[], None]
+    reader: ValueReader
+    statements: Callable[[bool], None]
     directory: Path | None = None
     file: Path | None = None
     older_head: str = ""
@@ -109,7 +101,7 @@ class TemplateReader:
             elif kind == "word" and word not in _NO_MACROS and reader.ahead() == "(":
                 self._call()
             else:
-                self.statement()
+                self.statements(not self._frames)
 
     def _pass(self) -> None:
         """Begin the next pass of the innermost template, or go on after it."""
@@ -148,25 +140,23 @@ class TemplateReader:
     def _assigned(self) -> Any:
         reader = self.reader
         start, token = reader.position, reader.token
-        if not reader.source.is_sign(start, "{"):
-            value = evaluated(reader, Grammar(reader, None).either(), token)
+        if not reader.is_sign("{"):
+            value = reader.evaluated(ExpressionGrammar(reader, None).either(), token)
             if reader.token.text != "..":
                 return value
             reader.seek(start)
-        return ValueSet(read_subset(reader))
+        return ValueSet(reader.subset())
 
     def _for(self) -> None:
         """Read ``for i in 1..4, j in 1..4 where i < j:`` and a statement or a block."""
         start = self.reader.position
         head, body = self._body()
-        self._push(body, bindings(self.reader, start, head))
+        self._push(body, self.reader.bindings(start, head))
 
     def _when(self) -> None:
         """Read ``when i < k:`` and a statement or a block."""
         head, body = self._body()
-        holds = read_truth(self.reader)
-        if self.reader.position != head:
-            self.reader.fail(f"expected ':' or '{{', found {self.reader.token.text!r:.60}")
+        holds = self.reader.truth("':' or '{'", head)
         self._push(body, iter([self.reader.scope] if holds else []))
 
     def _body(self) -> tuple[int, _Body]:
@@ -210,7 +200,7 @@ class TemplateReader:
             hint = suggestion(token.text, self.macros)
             reader.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
         reader.expect("(")
-        arguments = reader.listing(")", lambda: read_argument(reader))
+        arguments = reader.listing(")", self._argument)
         if len(arguments) != len(macro.parameters):
             wanted = ", ".join(macro.parameters)
             given = f"{len(arguments)} arguments"
@@ -225,6 +215,11 @@ class TemplateReader:
         back = (reader.source, reader.position)
         self._push(macro.body, iter([scope]), back=back, macro=token.text)
 
+    def _argument(self) -> Any:
+        """Read an argument of a macro: a value, or the name of an attribute."""
+        is_name = self.reader.token.kind == "name"
+        return self.reader.name("a name") if is_name else self.reader.value()
+
     # --- files ---
 
     def _include(self) -> None:
@@ -232,7 +227,7 @@ class TemplateReader:
         reader = self.reader
         token = reader.take()
         if token.kind != "string":
-            reader.fail(f"expected a file's name in quotes, found {token.text!r:.60}", token)
+            reader.missing("a file's name in quotes", token)
         if any(frame.file is None for frame in self._frames):
             reader.fail("include stands outside loops, conditions and macros", token)
         name = reader.string(token)
