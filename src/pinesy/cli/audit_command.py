@@ -12,15 +12,12 @@ import pinesy
 from pinesy.cli import options
 from pinesy.cli.learn_command import plain
 from pinesy.cli.output import (
+    WRITERS,
     ResultRow,
     Screen,
     TableWriter,
-    Writer,
     open_output,
     shortened_note,
-    write_csv,
-    write_json_lines,
-    write_json_list,
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit
@@ -28,11 +25,6 @@ from pinesy.learning.set_audits import Judged
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch
 
-WRITERS: dict[str, Writer] = {
-    ".csv": write_csv,
-    ".json": write_json_list,
-    ".jsonl": write_json_lines,
-}
 COLUMNS = ("line", "suspicion", "nabla", "set", "label", "repaired", "contradiction")
 JudgedBy = Annotated[
     Judged,
@@ -104,23 +96,22 @@ def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["
     for row in result.rows(limit):
         place = row["sample"]
         ids = {title: entries[place] for title, entries in samples.ids.items()}
-        yield AuditRow(samples.lines[place], ids | row)
+        yield AuditRow({"line": samples.lines[place]} | ids | row)
 
 
 @dataclass(frozen=True)
 class AuditRow(ResultRow):
     """What is against a sample, which stands in a line of the file."""
 
-    line: int
     content: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that the audit has on the sample."""
-        return {"line": self.line, **self.content}
+        return self.content
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield one line."""
         row = self.content
         repaired = row["repaired"] or "ambiguous"
         numbers = (f"{row[key]:.4g}" for key in ("suspicion", "nabla"))
-        yield str(self.line), *numbers, row["set"], row["label"], repaired, row["reason"]
+        yield str(row["line"]), *numbers, row["set"], row["label"], repaired, row["reason"]

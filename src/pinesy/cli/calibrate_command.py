@@ -9,12 +9,10 @@ import typer
 import pinesy
 from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
-from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles, data_of
 from pinesy.exceptions import DataError
-from pinesy.explanations.json_form import json_text
 from pinesy.learning import LearnedRules
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
@@ -192,13 +190,3 @@ def calibrated_rules(
             raise DataError(f"{path}: was calibrated with --transform {wanted}; give the same")
         return replace(found, probabilities=None)
     return found
-
-
-def level_text(
-    found: LevelExplanation, rival: LevelWhyNot | None, form: str, limit: int | None
-) -> str:
-    """Return the explanation of one sample by levels, in a format."""
-    if form == "json":
-        content = found.to_dict(limit=limit) | {"why_not": rival and rival.to_dict()}
-        return json_text(content, indent=1) + "\n"
-    return "\n\n".join([found.text(limit=limit), *([str(rival)] if rival else [])]) + "\n"

@@ -11,7 +11,7 @@ from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageRepor
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
-from pinesy.cli.output import open_output, say
+from pinesy.cli.output import say, write_text
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
@@ -83,14 +83,12 @@ def evaluate(
       pinesy evaluate sum.rules softmax.csv --semantics all
     """
     options.check_output(output, [".html", ".json"], [rules, data])
-    if group is not None and not level:
-        raise typer.BadParameter("groups are told apart by --level", param_hint="--group")
+    printed = "a table of semantics is printed; leave --level and --output out"
+    options.refuse(
+        (group is not None and not level, "--group", "groups are told apart by --level"),
+        (semantics and (level or output is not None), "--semantics", printed),
+    )
     if semantics:
-        if level or output is not None:
-            raise typer.BadParameter(
-                "a table of semantics is printed; leave --level and --output out",
-                param_hint="--semantics",
-            )
         how = options.probable(how)
     calibrated = calibrated_rules(rules, how.transform, level) if level else None
     if group:
@@ -130,6 +128,5 @@ def _write(
     else:
         more = {} if covered is None else {"coverage": covered.to_dict()}
         text = json.dumps({**report.to_dict(), **more}, indent=1) + "\n"
-    with open_output(output) as stream:
-        stream.write(text)
+    write_text(output, text)
     say(f"\nwritten to {output}")

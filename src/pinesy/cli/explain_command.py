@@ -1,21 +1,22 @@
 """The command ``pinesy explain``: what it says of a sample, as text, as data or as a picture."""
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pinesy import explanations
 from pinesy._common.validation import printable
+from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
-from pinesy.cli.calibrate_command import Level, calibrated_rules, level_text
-from pinesy.cli.output import open_output
+from pinesy.cli.calibrate_command import Level, calibrated_rules
+from pinesy.cli.output import write_text
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
 from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
+from pinesy.explanations.json_form import json_text
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 
@@ -119,18 +120,17 @@ def explain(
       pinesy explain risk.rules patients.csv --why-not low --keep age --keep sex
     """
     chosen = options.format_of(form, output, SUFFIXES, "text")
-    if why_not is not None and chosen == "svg":
-        raise typer.BadParameter(
-            "a picture does not show it; use --format text or json", param_hint="--why-not"
-        )
-    of_change = {"--mode": mode, "--change": change, "--keep": keep}
-    if why_not is None and any(of_change.values()):
-        hint = next(name for name, content in of_change.items() if content)
-        raise typer.BadParameter("it is of a change; ask for one: --why-not V", param_hint=hint)
-    if level is not None and chosen == "svg":
-        raise typer.BadParameter("a picture does not show levels", param_hint="--level")
-    if everything and limit is not None:
-        raise typer.BadParameter("--all shows all; leave one of them out", param_hint="--limit")
+    asked, pictured = why_not is not None, chosen == "svg"
+    unseen = "a picture does not show it; use --format text or json"
+    unasked = "it is of a change; ask for one: --why-not V"
+    options.refuse(
+        (asked and pictured, "--why-not", unseen),
+        (mode and not asked, "--mode", unasked),
+        (change and not asked, "--change", unasked),
+        (keep and not asked, "--keep", unasked),
+        (level is not None and pictured, "--level", "a picture does not show levels"),
+        (everything and limit, "--limit", "--all shows all; leave one of them out"),
+    )
     options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
     wanted = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
@@ -142,24 +142,31 @@ def explain(
     batch, place = _find_sample(batches, sample, data)
     evidence = evidence_of(batch, place, inputs)
     shown = None if everything else limit or LIMITS[chosen]
-    if sure is not None and level is not None:
-        found = sure.explain(evidence, proposition, level=level, eta=eta, depth=depth)
-        rivals = partial(sure.why_not, mode=mode, change=change, keep=keep, level=level)
-        other = None if why_not is None else rivals(evidence, rival, wanted)
-        with open_output(output) as stream:
-            stream.write(printable(level_text(found, other, chosen, shown)))
-        return
-    rival_asked = partial(explanations.why_not, mode=mode, change=change, keep=keep)
-    report = ExplanationReport(
-        cascade,
-        batch.lines[place],
-        evidence,
-        explanations.explain(cascade, evidence, proposition, eta=eta, depth=depth),
-        None if why_not is None else rival_asked(cascade, evidence, rival, wanted),
-        shown,
-    )
-    with open_output(output) as stream:
-        stream.write(printable(f"{report.write(chosen)}\n"))
+    how_far: dict[str, Any] = {"eta": eta, "depth": depth}
+    of_change: dict[str, Any] = {"mode": mode, "change": change, "keep": keep}
+    other: Any = None
+    if sure is None or level is None:
+        found = explanations.explain(cascade, evidence, proposition, **how_far)
+        if asked:
+            other = explanations.why_not(cascade, evidence, rival, wanted, **of_change)
+        line = batch.lines[place]
+        text = ExplanationReport(cascade, line, evidence, found, other, shown).write(chosen)
+    else:
+        by_level = sure.explain(evidence, proposition, level=level, **how_far)
+        if asked:
+            other = sure.why_not(evidence, rival, wanted, level=level, **of_change)
+        text = _level_text(by_level, other, chosen, shown)
+    write_text(output, printable(f"{text}\n"))
+
+
+def _level_text(
+    found: LevelExplanation, rival: LevelWhyNot | None, form: str, limit: int | None
+) -> str:
+    """Return the explanation of one sample by levels, in a format."""
+    if form == "json":
+        content = found.to_dict(limit=limit) | {"why_not": rival and rival.to_dict()}
+        return json_text(content, indent=1)
+    return "\n\n".join([found.text(limit=limit), *([str(rival)] if rival else [])])
 
 
 def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:

@@ -12,7 +12,7 @@ import pinesy
 from pinesy._common.files import reading, writing_bytes
 from pinesy._common.markup import counted
 from pinesy.cli import options
-from pinesy.cli.output import open_output, say
+from pinesy.cli.output import open_output, say, write_text
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import samples_data, titles_of
@@ -110,8 +110,7 @@ def page(
         --images digits.npz -o digits.html
     """
     options.check_output(output, [".html"], [rules, data, images])
-    if images is not None and data is None:
-        raise typer.BadParameter("images are of samples: give --data", param_hint="--images")
+    options.refuse((images and not data, "--images", "images are of samples: give --data"))
     cascade = load_rules(rules)
     found: list[dict[str, Any]] = []
     if data is not None:
@@ -119,8 +118,7 @@ def page(
         seen = {} if images is None else _read_images(images)
         found = samples_data(cascade, first, titles_of(first), seen)
     text = rules_page(cascade, found, title or rules.stem, network=rules.suffix == ".zip")
-    with open_output(output) as stream:
-        stream.write(text)
+    write_text(output, text)
     told = f", {counted(len(found), 'sample')}" if found else ""
     say(f"{output}: {len(text.encode()):,} bytes{told}")
 
@@ -156,8 +154,7 @@ def onnx(
       pinesy export onnx model.zip -o model.onnx
     """
     options.check_output(output, [".onnx"], [model])
-    read = pinesy.load if model.suffix == ".zip" else load_rules
-    content: Any = read(model)
+    content: Any = pinesy.load(model) if model.suffix == ".zip" else load_rules(model)
     given = None if transform == "none" else transform
     graph = pinesy.to_onnx(content, outputs, transform=given)
     with writing_bytes(output) as stream:
@@ -179,9 +176,7 @@ def problog(
       pinesy export problog sum.rules --query total -o sum.pl
     """
     options.check_output(output, None, [rules])
-    text = pinesy.to_problog(load_rules(rules), query=query)
-    with open_output(output) as stream:
-        stream.write(text)
+    write_text(output, pinesy.to_problog(load_rules(rules), query=query))
 
 
 @export.command()
@@ -211,8 +206,7 @@ def table(rules: options.RulesFile, output: TableFile) -> None:
       pinesy export table sum.rules -o sum.xlsx
     """
     options.check_output(output, SUFFIXES, [rules])
-    cascade = load_rules(rules)
-    pinesy.write_decision_table(cascade, output)
+    pinesy.write_decision_table(load_rules(rules), output)
 
 
 @imports.callback()

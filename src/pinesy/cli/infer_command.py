@@ -13,15 +13,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
-from pinesy.cli.output import (
-    ResultRow,
-    TableWriter,
-    Writer,
-    degree_text,
-    write_csv,
-    write_json_lines,
-    write_rows,
-)
+from pinesy.cli.output import WRITERS, ResultRow, TableWriter, degree_text, write_rows
 from pinesy.model.storage import load_rules
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -109,8 +101,7 @@ def infer(
     options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
     if (named := semantics_name(semantics)) != "possibilistic":
-        if level is not None:
-            raise typer.BadParameter("levels are of possibilities", param_hint="--level")
+        options.refuse((level is not None, "--level", "levels are of possibilities"))
         how = options.probable(how)
     sure = None if level is None else calibrated_rules(rules, how.transform, [level])
     wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
@@ -123,11 +114,6 @@ def infer(
         page=PAGE,
         sections=len(program.outputs) > 1,
     )
-    writers: dict[InferFormat, Writer] = {
-        "table": table,
-        "jsonl": write_json_lines,
-        "csv": write_csv,
-    }
     numbers = count(1)
 
     def rows(samples: Batch) -> Iterator[ResultRow]:
@@ -147,7 +133,8 @@ def infer(
 
     options.check_ids(how.ids or (), program.outputs)
     batches = how.batches(data, cascade, inputs, batch)
-    write_rows(batches, rows, writers[chosen], data, output)
+    write = table if chosen == "table" else WRITERS[f".{chosen}"]
+    write_rows(batches, rows, write, data, output)
 
 
 def _columns(semantics: str, has_sets: bool) -> tuple[str, ...]:

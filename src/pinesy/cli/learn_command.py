@@ -194,7 +194,7 @@ def _check_together(
     keeps = "with --more a model keeps the tolerances it has"
     whole = f"--method {method} keeps every sample"
     alone = "it tells of the search that --validation asks for, and that is not given"
-    for wrong, option, why in (
+    options.refuse(
         (more and method != "exact", "--method", "with --more a model keeps its method"),
         (more and fixed, "--fixed", "with --more a model keeps the parameters that are fixed"),
         (method != "exact" and tolerance, "--tolerance", whole),
@@ -205,9 +205,7 @@ def _check_together(
         (group and not validation, "--group", alone),
         (search and not validation, "--search", alone),
         (earlier and not more, "--earlier", "only --more reads files again, and is not given"),
-    ):
-        if wrong:
-            raise typer.BadParameter(why, param_hint=option)
+    )
 
 
 def read_tolerances(texts: Sequence[str]) -> Any:

@@ -93,6 +93,13 @@ def format_of(
     return suffixes[output.suffix.lower()]
 
 
+def refuse(*cases: tuple[object, str, str]) -> None:
+    """Refuse options that do not go together, or would change nothing: whether, which, and why."""
+    for wrong, option, why in cases:
+        if wrong:
+            raise typer.BadParameter(why, param_hint=option)
+
+
 def check_output(
     output: Path | None, suffixes: Sequence[str] | None, sources: Sequence[Path | None]
 ) -> None:
@@ -107,11 +114,8 @@ def check_output(
     except OSError as error:  # such as a name that is too long
         name = error.filename or output
         raise DataError(f"{name}: cannot be used: {error.strerror or error}") from None
-    if is_read:
-        raise typer.BadParameter(
-            f"{output} is read from too, and would be lost; write to another file",
-            param_hint="--output",
-        )
+    why = f"{output} is read from too, and would be lost; write to another file"
+    refuse((is_read, "--output", why))
     if not output.parent.is_dir():
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
 
@@ -173,11 +177,8 @@ def probable(how: Data) -> Data:
     What a file says becomes possibilities by a method that can be inverted: a value is certain
     then, and where nothing is said all are equally probable.
     """
-    if how.transform == "minimum-specificity":
-        raise typer.BadParameter(
-            "--semantics takes probabilities as they are; leave --transform out",
-            param_hint="--transform",
-        )
+    why = "--semantics takes probabilities as they are; leave --transform out"
+    refuse((how.transform == "minimum-specificity", "--transform", why))
     return replace(how, transform="antipignistic")
 
 
@@ -215,10 +216,8 @@ def ids_by_sample(samples: Batch) -> Iterator[dict[str, Any]]:
 def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
     """Refuse a column that would stand in the results under the name of an output."""
     for attribute in outputs:
-        if attribute.name in ids:
-            raise typer.BadParameter(
-                f"{attribute.name} is inferred, so it cannot tell samples apart", param_hint="--id"
-            )
+        why = f"{attribute.name} is inferred, so it cannot tell samples apart"
+        refuse((attribute.name in ids, "--id", why))
 
 
 def find_value(attribute: Attribute, text: str) -> Hashable:

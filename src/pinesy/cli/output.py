@@ -54,6 +54,12 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
             yield stream
 
 
+def write_text(path: Path | None, text: str) -> None:
+    """Write a text to a file or, without a path, to standard output."""
+    with open_output(path) as stream:
+        stream.write(text)
+
+
 def degree_text(degree: float) -> str:
     """Return a degree for reading, with six digits."""
     return f"{degree:.6g}"
@@ -135,6 +141,14 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow]) -> None:
 
 def _shown(cell: Any) -> Any:
     return printable(cell) if isinstance(cell, str) else cell
+
+
+#: The writers of files, by what the names of these end in.
+WRITERS: dict[str, Writer] = {
+    ".csv": write_csv,
+    ".json": write_json_list,
+    ".jsonl": write_json_lines,
+}
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,7 @@ def shortcuts(
       pinesy shortcuts sum.rules --where 'left + right < 5' --format json
       pinesy shortcuts formula.rules seen.csv --share d0,d1
     """
-    if data is not None and where is not None:
-        raise typer.BadParameter("give DATA or a condition, not both", param_hint="--where")
+    options.refuse((data and where is not None, "--where", "give DATA or a condition, not both"))
     cascade = load_rules(rules)
     observed = where if data is None else _observed(cascade, data, how)
     found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
