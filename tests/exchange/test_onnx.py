@@ -26,8 +26,8 @@ from pinesy import (
 )
 from pinesy.engine.kinds import circuit_of
 from pinesy.engine.templates import rule_template
+from pinesy.exchange.onnx_export import add_transform
 from pinesy.exchange.onnx_graph import OnnxGraph
-from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.problems import addition, sudoku
 from pinesy.transforms import KINDS
 from strategies import BatchCase, batches, cascades, random_batch

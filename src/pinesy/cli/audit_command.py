@@ -95,8 +95,7 @@ def _print(result: Audit, samples: Batch, limit: int) -> None:
 def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["AuditRow"]:
     for row in result.rows(limit):
         place = row["sample"]
-        ids = {title: entries[place] for title, entries in samples.ids.items()}
-        yield AuditRow({"line": samples.lines[place]} | ids | row)
+        yield AuditRow({"line": samples.lines[place]} | samples.ids_of(place) | row)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import typer
 
-from pinesy._common.names import column_slices
 from pinesy._common.validation import suggestion
 from pinesy.cli import options
 from pinesy.cli.output import (
@@ -106,14 +105,12 @@ def backprop(
     known = {s.output.name: s.output for s in cascade.order}
     chosen = _chosen(known, target or ())
     in_file = [a for a in known.values() if not chosen or chosen.get(a.name, a) is None]
-    inputs = column_slices(cascade.inputs)
 
     def rows(samples: Batch) -> Iterator[BackpropRow]:
-        evidence = {name: samples.evidence[:, part] for name, part in inputs.items()}
-        targets = _targets(samples, chosen, cascade, data)
+        given = cascade, samples.evidence, _targets(samples, chosen, cascade, data)
         if conditioned:
-            return _posterior_rows(posterior(cascade, evidence, targets), samples.lines, everything)
-        return _rows(backpropagate(cascade, evidence, targets), samples.lines, everything)
+            return _posterior_rows(posterior(*given), samples.lines, everything)
+        return _rows(backpropagate(*given), samples.lines, everything)
 
     write: Writer = write_json_lines
     if form == "table":

@@ -128,7 +128,7 @@ def infer(
         else:
             inferred = program.infer(evidence)
             parts = [_possible(inferred[a.name]) for a in outputs]
-        ids = options.ids_by_sample(samples)
+        ids = map(samples.ids_of, range(len(samples)))
         return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
 
     options.check_ids(how.ids or (), program.outputs)

@@ -207,12 +207,6 @@ def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def ids_by_sample(samples: Batch) -> Iterator[dict[str, Any]]:
-    """Yield, for each sample, the entries that tell it apart, by the titles of their columns."""
-    for row in range(len(samples)):
-        yield {title: entries[row] for title, entries in samples.ids.items()}
-
-
 def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
     """Refuse a column that would stand in the results under the name of an output."""
     for attribute in outputs:

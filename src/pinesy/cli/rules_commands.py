@@ -14,6 +14,7 @@ from pinesy.cli.options import All, DataOptions, RulesFile
 from pinesy.cli.output import Screen, degree_text, say, shortened, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
@@ -225,13 +226,3 @@ class RuleBasePrinter:
             return self._text(text)
         left = len(values) - VALUES
         return f"{format_subset(values[:VALUES])[:-1]}, ... {left:,} more (--all)}}"
-
-
-def roles_of(cascade: Cascade) -> dict[str, str]:
-    """Return what each attribute is in the cascade."""
-    roles = dict.fromkeys(cascade.attributes, "unused")
-    used = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
-    roles |= {f.name: "factor" for a in used for f in a.factors}
-    roles |= {s.output.name: "intermediate" for s in cascade.rule_sets}
-    roles |= {a.name: "input" for a in cascade.inputs}
-    return roles | {a.name: "output" for a in cascade.outputs}

@@ -9,6 +9,7 @@ for operands that are repeated to make rows equally long.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -42,34 +43,23 @@ class OperationTable:
 Level = list[OperationTable]
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramLevels:
-    """A program as levels, the first of which is level 1, and the level and row of each output."""
-
-    levels: list[Level]
-    outputs: Numbers
-
-    @classmethod
-    def of(cls, code: Code) -> "ProgramLevels":
-        """Return the levels of a program."""
-        n_fixed = len(code.constants) + code.n_inputs
-        _, values = operand_values(code)
-        depth = _depths(code, values, n_fixed)
-        level, row = np.zeros(len(depth), np.int64), np.arange(len(depth))
-        made = np.flatnonzero(code.ops < STORE)
-        levels = []
-        for number in range(1, int(depth.max(initial=0)) + 1):
-            here = made[depth[n_fixed + made] == number]
-            groups = list(_groups(code, here))
-            order = np.concatenate([group for _, group in groups])
-            operands = [_operands(code, values, group, width) for width, group in groups]
-            ops = [int(code.ops[group[0]]) for _, group in groups]
-            levels.append([_table(o, op, level, row) for o, op in zip(operands, ops, strict=True)])
-            level[n_fixed + order], row[n_fixed + order] = number, np.arange(len(order))
-        stores = np.flatnonzero(code.ops == STORE)
-        stored = np.zeros(code.n_outputs, np.int64)
-        stored[code.targets[stores]] = values[code.starts[stores]]
-        return cls(levels, np.stack([level[stored], row[stored]], axis=1))
+def program_levels(code: Code) -> tuple[list[Level], Numbers]:
+    """Return a program as levels, level 1 first, and the level and row of each output."""
+    n_fixed = len(code.constants) + code.n_inputs
+    _, values = operand_values(code)
+    depth = _depths(code, values, n_fixed)
+    level, row = np.zeros(len(depth), np.int64), np.arange(len(depth))
+    made = np.flatnonzero(code.ops < STORE)
+    levels = []
+    for number in range(1, int(depth.max(initial=0)) + 1):
+        groups = list(_groups(code, made[depth[n_fixed + made] == number]))
+        levels.append([_table(code, values, *group, level, row) for group in groups])
+        order = np.concatenate([instructions for _, instructions in groups])
+        level[n_fixed + order], row[n_fixed + order] = number, np.arange(len(order))
+    stores = np.flatnonzero(code.ops == STORE)
+    stored = np.zeros(code.n_outputs, np.int64)
+    stored[code.targets[stores]] = values[code.starts[stores]]
+    return levels, np.stack([level[stored], row[stored]], axis=1)
 
 
 def _depths(code: Code, values: npt.NDArray[Any], n_fixed: int) -> Numbers:
@@ -98,28 +88,26 @@ def _width(count: int) -> int:
     return power * 3 // 4 if power >= 4 and count <= power * 3 // 4 else power
 
 
-def _table(operands: npt.NDArray[Any], op: int, level: Numbers, row: Numbers) -> OperationTable:
-    """Return operations whose operands have their level and row."""
-    if op < MAXMIN:
-        return OperationTable(op, ((level[operands], row[operands]),))
-    order = np.argsort(level[operands], axis=-1, kind="stable")
-    one, two = np.moveaxis(np.take_along_axis(operands, order, axis=-1), -1, 0)
-    return OperationTable(op, ((level[one], row[one]), (level[two], row[two])))
+def _table(
+    code: Code,
+    values: npt.NDArray[Any],
+    width: int,
+    instructions: Numbers,
+    level: Numbers,
+    row: Numbers,
+) -> OperationTable:
+    """Return instructions of one operation, whose operands have their level and row.
 
-
-def _operands(
-    code: Code, values: npt.NDArray[Any], instructions: Numbers, width: int
-) -> npt.NDArray[Any]:
-    """Return the operands of instructions (n, width), of pairs (n, width, 2).
-
-    Shorter ones repeat their last: ``max(x, x) = x``.
+    Those with fewer than `width` operands repeat their last: ``max(x, x) = x``.
     """
-    size = 1 if code.ops[instructions[0]] < MAXMIN else 2
+    op = int(code.ops[instructions[0]])
+    size = 1 if op < MAXMIN else 2
     first, stop = (code.starts[instructions + k].astype(np.int64) for k in (0, 1))
-    places = first[:, None] + size * np.arange(width)
-    places = np.minimum(places, stop[:, None] - size)
-    found: npt.NDArray[Any] = values[places[..., None] + np.arange(size)]
-    return found if size > 1 else found[..., 0]
+    places = np.minimum(first[:, None] + size * np.arange(width), stop[:, None] - size)
+    operands = values[places[..., None] + np.arange(size)]
+    order = np.argsort(level[operands], axis=-1, kind="stable")
+    sides = np.moveaxis(np.take_along_axis(operands, order, axis=-1), -1, 0)
+    return OperationTable(op, tuple((level[side], row[side]) for side in sides))
 
 
 def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
@@ -134,10 +122,10 @@ def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
     """
     given = graph.node("Abs", columns)  # -0.0 becomes 0.0; what is below is refused
     rows = [_fixed_rows(graph, code, given)]
-    program = ProgramLevels.of(code)
-    for level in program.levels:
+    levels, outputs = program_levels(code)
+    for level in levels:
         rows.append(graph.concat([_operation(graph, table, rows) for table in level], axis=0))
-    stored = _taken(graph, rows, *program.outputs.T)
+    stored = _taken(graph, rows, *outputs.T)
     return graph.node("Where", _accepted(graph, code, columns), stored, graph.constant(np.nan))
 
 
@@ -188,10 +176,6 @@ def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
     zero, one, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
     least = graph.node("ReduceMin", columns, first, keepdims=0)
     total = graph.node("ReduceSum", columns, first, keepdims=0)  # NaN if any is
-    tests = [
-        graph.node("GreaterOrEqual", least, zero),
-        graph.node("GreaterOrEqual", total, zero),
-    ]
     heights = graph.node(
         "ReduceMax",
         graph.node("Gather", columns, graph.indices(_places_of_inputs(code)), axis=0),
@@ -200,11 +184,13 @@ def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
     )
     lowest = graph.node("ReduceMin", heights, first, keepdims=0)
     highest = graph.node("ReduceMax", heights, first, keepdims=0)
-    tests += [graph.node("Equal", lowest, one), graph.node("Equal", highest, one)]
-    accepted = tests[0]
-    for test in tests[1:]:
-        accepted = graph.node("And", accepted, test)
-    return accepted
+    tests = [
+        graph.node("GreaterOrEqual", least, zero),
+        graph.node("GreaterOrEqual", total, zero),
+        graph.node("Equal", lowest, one),
+        graph.node("Equal", highest, one),
+    ]
+    return reduce(partial(graph.node, "And"), tests)
 
 
 def _places_of_inputs(code: Code) -> Numbers:

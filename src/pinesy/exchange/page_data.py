@@ -210,10 +210,9 @@ def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
 
 def titles_of(batch: Batch) -> list[str]:
     """Return the lines of samples of a file, with what tells them apart."""
-    ids = zip(*batch.ids.values(), strict=True) if batch.ids else [()] * len(batch)
-    told = (", ".join(map(str, own)) for own in ids)
+    texts = (", ".join(map(str, batch.ids_of(row).values())) for row in range(len(batch)))
     return [
-        f"{line}: {own}" if own else str(line) for line, own in zip(batch.lines, told, strict=True)
+        f"{line}: {own}" if own else f"{line}" for line, own in zip(batch.lines, texts, strict=True)
     ]
 
 

@@ -84,6 +84,16 @@ def _levels(cascade: "Cascade") -> dict[str, int]:
     return levels
 
 
+def roles_of(cascade: "Cascade") -> dict[str, str]:
+    """Return what each attribute is in the cascade."""
+    roles = dict.fromkeys(cascade.attributes, "unused")
+    used = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
+    roles |= {f.name: "factor" for a in used for f in a.factors}
+    roles |= {s.output.name: "intermediate" for s in cascade.rule_sets}
+    roles |= {a.name: "input" for a in cascade.inputs}
+    return roles | {a.name: "output" for a in cascade.outputs}
+
+
 def cascade_svg(self: "Cascade", *, nodes: int = NODES) -> str:
     """Return the graph as SVG: a box for each attribute, from the inputs to the results.
 

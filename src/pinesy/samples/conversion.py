@@ -53,6 +53,10 @@ class Batch:
         """Return the number of samples."""
         return len(self.lines)
 
+    def ids_of(self, row: int) -> dict[str, Any]:
+        """Return the entries that tell a sample apart, by the titles of their columns."""
+        return {title: entries[row] for title, entries in self.ids.items()}
+
     @classmethod
     def joined(cls, parts: "Sequence[Batch]") -> "Batch":
         """Return batches that follow each other as one."""

@@ -111,7 +111,7 @@ def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, An
         **{key: row[key] for key in ("suspicion", "nabla", "support", "label", "reason")},
         "row": i,
         "line": int(batch.lines[i]),
-        "ids": {title: str(entries[i]) for title, entries in batch.ids.items()},
+        "ids": {title: str(entry) for title, entry in batch.ids_of(i).items()},
         "attribute": name,
         "place": None if target.is_graded else int(target.labels[i]),
         "repaired": row["repaired"],

@@ -8,7 +8,7 @@ from typing import Any
 from pinesy._common.files import writing
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_picture import GraphNode, graph_of
+from pinesy.rulebase.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.rulebase.rules_text import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
 from pinesy.studio.session import Asked, Session, endpoints
@@ -103,7 +103,7 @@ def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]
             links[keys[used], keys[node]] += times
     rows = {n: list(dict.fromkeys(keys[node] for node in layer)) for n, layer in layers.items()}
     ranks = _ranks(rows, links)
-    roles = {a.name: role for role in ("input", "output") for a in getattr(rules, f"{role}s")}
+    roles = roles_of(rules)
     names = {
         key: [a.name for node in nodes for a in node.attributes] for key, nodes in boxes.items()
     }
@@ -115,7 +115,7 @@ def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]
                 "rank": ranks[key],
                 "count": len(names[key]),
                 "members": names[key][:TOLD],
-                "role": roles.get(names[key][0], "inner"),
+                "role": roles[names[key][0]],
                 "rules": boxes[key][0].rules,
             }
             for layer, row in rows.items()

@@ -16,6 +16,7 @@ from pinesy.explanations.labels import number_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
 from pinesy.studio.question import Image, image_of, sample_evidence
@@ -35,18 +36,18 @@ PAPER = 32
 def form(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return the attributes, with what their controls and bars need.
 
-    `roles` are input, inner and output; `pictured` names the inputs that a network reads.
+    Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
     """
     rules = session.work.rules
     domains = NumberedTexts()
     every = [*rules.inputs, *(s.output for s in rules.order)]
-    found = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in every]
-    inputs, outputs = ({a.name for a in part} for part in (rules.inputs, rules.outputs))
-    for one in found:
-        name = one["name"]
-        one["role"] = "input" if name in inputs else "output" if name in outputs else "inner"
+    roles = roles_of(rules)
+    attributes = [
+        attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
+        for a in every
+    ]
     pictured = _pictured(session.work.model, rules)
-    return {"attributes": found, "domains": list(domains), "pictured": pictured}
+    return {"attributes": attributes, "domains": list(domains), "pictured": pictured}
 
 
 def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
