@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 from pinesy._common.box_layout import Box, Font, text_width
 from pinesy.explanations import Explanation
-from pinesy.explanations.outline import Outline
 from pinesy.explanations.picture import BoxMaker
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,7 +20,7 @@ def boxes(root: Box) -> list[Box]:
 
 def shown(explanation: Explanation, **limits: Any) -> list[Box]:
     bounds = {"depth": explanation.depth, "limit": 3, "nodes": 60} | limits
-    return boxes(BoxMaker(Outline(explanation, **bounds), {}).root())
+    return boxes(BoxMaker(explanation, **bounds, images={}).root())
 
 
 def texts(svg: str) -> list[str]:

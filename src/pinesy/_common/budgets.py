@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
@@ -26,34 +27,13 @@ CURE = (
 )
 
 
+@dataclass
 class Budget:
-    """Counts down the values that a text may still ask for.
+    """How many values a text may ask for in all, how many of them are left, and those listed."""
 
-    Parameters
-    ----------
-    most : how many in all
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most = self.left = most
-        self.listed = 0
-
-    def take(self, values: int, what: str) -> None:
-        """Take some values, or raise `DomainError` if there are not so many left."""
-        if values > self.left:
-            raise DomainError(
-                f"{what} would have {values:,} values, and the rules {self.most:,} at most in all "
-                f"({self.left:,} are left){CURE}"
-            )
-        self.left -= values
-
-    def list(self, values: int) -> None:
-        """Count values of a set, or raise `DomainError` if the sets of the text list too many."""
-        self.listed += values
-        if self.listed > LISTED * self.most:
-            raise DomainError(
-                f"the sets of this text list more than {LISTED * self.most:,} values{CURE}"
-            )
+    most: int
+    left: int
+    listed: int = 0
 
 
 _open: ContextVar[Budget | None] = ContextVar("open budget", default=None)
@@ -93,7 +73,7 @@ def check_output(name: str, size: int) -> None:
 @contextmanager
 def budget(most: int) -> Iterator[None]:
     """Let the attributes that are made in the block have so many values in all."""
-    token = _open.set(Budget(most))
+    token = _open.set(Budget(most, most))
     try:
         yield
     finally:
@@ -101,14 +81,25 @@ def budget(most: int) -> Iterator[None]:
 
 
 def take_values(values: int, what: str) -> None:
-    """Take values from the budget that is open, if one is."""
+    """Take values from the budget that is open, if one is, or raise where not so many are left."""
     current = _open.get()
-    if current is not None:
-        current.take(values, what)
+    if current is None:
+        return
+    if values > current.left:
+        raise DomainError(
+            f"{what} would have {values:,} values, and the rules {current.most:,} at most in all "
+            f"({current.left:,} are left){CURE}"
+        )
+    current.left -= values
 
 
 def list_values(values: int) -> None:
-    """Count the values of a set in the budget that is open, if one is."""
+    """Count the values of a set in the budget that is open, if one is, or raise for too many."""
     current = _open.get()
-    if current is not None:
-        current.list(values)
+    if current is None:
+        return
+    current.listed += values
+    if current.listed > LISTED * current.most:
+        raise DomainError(
+            f"the sets of this text list more than {LISTED * current.most:,} values{CURE}"
+        )

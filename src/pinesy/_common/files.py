@@ -7,7 +7,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from glob import escape
 from importlib import import_module
 from io import TextIOWrapper
@@ -102,7 +102,9 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
     """
     stream: BinaryIO | None = None
     try:
-        with _file(path.resolve()) as stream:
+        place = path.resolve()
+        is_device = place.exists() and not place.is_file()  # a pipe or device must stay one
+        with place.open("wb") if is_device else _replacing(place) as stream:
             yield stream
     except BrokenPipeError:
         raise
@@ -112,12 +114,6 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
         raise DataError(f"{str(path)!r} cannot be written: {error}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _file(path: Path) -> AbstractContextManager[BinaryIO]:
-    if path.exists() and not path.is_file():  # a pipe or device must stay one
-        return path.open("wb")
-    return _replacing(path)
 
 
 def _sweep_abandoned(place: Path, pattern: str) -> None:

@@ -79,12 +79,16 @@ def _svg(draw: Drawing) -> str:
     return text[text.index("<svg") :]
 
 
-def new_axes() -> Any:
-    """Return axes to draw on, or say what to install.
+def axes_for(axes: Any) -> Any:
+    """Return the axes that a user gives, or new ones if there are none, or say what to install.
 
-    In a notebook, and where ``pyplot`` was imported, they are a figure of its, which is shown at
-    the end of the cell or by ``pyplot.show()``; else the figure belongs to no window.
+    In a notebook, and where ``pyplot`` was imported, new ones are a figure of its, which is shown
+    at the end of the cell or by ``pyplot.show()``; else the figure belongs to no window.
     """
+    if axes is not None:
+        if not hasattr(axes, "get_figure"):
+            raise DataError(f"axes is {axes!r:.60}; give axes of Matplotlib, or leave them out")
+        return axes
     with needing("plot", "a plot needs"):
         from matplotlib.figure import Figure
     if in_notebook() or "matplotlib.pyplot" in sys.modules:
@@ -92,15 +96,6 @@ def new_axes() -> Any:
 
         return pyplot.figure(**SIZE).subplots()
     return Figure(**SIZE).subplots()
-
-
-def axes_for(axes: Any) -> Any:
-    """Return the axes that a user gives, or new ones if there are none."""
-    if axes is None:
-        return new_axes()
-    if not hasattr(axes, "get_figure"):
-        raise DataError(f"axes is {axes!r:.60}; give axes of Matplotlib, or leave them out")
-    return axes
 
 
 def plot_text(text: str, most: int = 30) -> str:

@@ -15,7 +15,7 @@ from pinesy._common.validation import BoolArray, check_degree, check_limit
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.decision import only_output
-from pinesy.explanations.json_form import explanation_dict, json_text
+from pinesy.explanations.json_form import DataWriter, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
@@ -228,7 +228,7 @@ class Explanation:
             decide first; what is left out is counted. None for all.
         """
         depth = check_limit(self.depth if depth is None else depth, "depth")
-        writer = TextWriter(Outline(self, depth or TEXT_DEPTH, limit))
+        writer = TextWriter(self, depth or TEXT_DEPTH, limit)
         asked = self.asked.values[0] if self.asked is not None else None
         lines = list(points_lines(self.graph.sample, self.given, asked, writer.limit))
         if lines and self.normalised:
@@ -246,7 +246,7 @@ class Explanation:
         depth : rule sets to go down, by default the explanation's own
         limit, nodes : as in `walk`; what is left out is counted. None for all.
         """
-        return explanation_dict(Outline(self, depth, limit, nodes))
+        return DataWriter(self, depth, limit, nodes).to_dict()
 
     def to_json(self, *, indent: int | None = None, **limits: Any) -> str:
         """Return `to_dict` as JSON."""

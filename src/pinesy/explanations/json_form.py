@@ -7,7 +7,6 @@ module.
 import json
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from pinesy._common.validation import is_integer, printable_json
 from pinesy.exceptions import DomainError
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
-from pinesy.explanations.outline import Omission, Outline
+from pinesy.explanations.outline import Outline, omission
 from pinesy.explanations.restraints import Clash
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
@@ -33,33 +32,6 @@ def schema() -> dict[str, Any]:
     text = files("pinesy.explanations").joinpath("explanation.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
-
-
-def explanation_dict(outline: Outline) -> dict[str, Any]:
-    """Return an explanation as plain data."""
-    explanation, walked = outline.explanation, list(outline.walk())
-    writer = _NodeRecorder(outline, {node: number for number, (node, _) in enumerate(walked)})
-    return {
-        "format": "pinesy explanation",
-        "version": 1,
-        "attribute": explanation.attribute.name,
-        "label": explanation.wording.name(explanation.attribute),
-        "proposition": writer.proposition(explanation.proposition),
-        "asked": explanation.asked is not None,
-        "possibility": explanation.possibility,
-        "certainty": explanation.certainty if explanation.normalised else None,
-        "ambiguous": explanation.ambiguous,
-        "normalised": explanation.normalised,
-        "contradiction": explanation.contradiction,
-        "clashes": [writer.clash(clash) for clash in explanation.clashes],
-        "eta": explanation.eta,
-        "depth": outline.depth,
-        "limit": outline.limit,
-        "distribution": _distribution(explanation.distribution),
-        "values": writer.numbered(explanation.values),
-        "rivals": writer.numbered(explanation.rivals),
-        "nodes": [writer.node(node, level) for node, level in walked],
-    }
 
 
 def json_text(content: dict[str, Any], indent: int | None) -> str:
@@ -91,18 +63,36 @@ def _distribution(pi: Possibility) -> list[dict[str, Any]]:
     ]
 
 
-def _omitted(omission: Omission | None) -> dict[str, Any] | None:
-    return asdict(omission) if omission else None
+class DataWriter(Outline):
+    """Writes an explanation as plain data: nodes by the numbers that they have in their list."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation."""
+        explanation, walked = self.explanation, list(self.walk())
+        self.numbers = {node: number for number, (node, _) in enumerate(walked)}
+        return {
+            "format": "pinesy explanation",
+            "version": 1,
+            "attribute": explanation.attribute.name,
+            "label": self.wording.name(explanation.attribute),
+            "proposition": self._proposition(explanation.proposition),
+            "asked": explanation.asked is not None,
+            "possibility": explanation.possibility,
+            "certainty": explanation.certainty if explanation.normalised else None,
+            "ambiguous": explanation.ambiguous,
+            "normalised": explanation.normalised,
+            "contradiction": explanation.contradiction,
+            "clashes": [self._clash(clash) for clash in explanation.clashes],
+            "eta": explanation.eta,
+            "depth": self.depth,
+            "limit": self.limit,
+            "distribution": _distribution(explanation.distribution),
+            "values": self._numbered(explanation.values),
+            "rivals": self._numbered(explanation.rivals),
+            "nodes": [self._node(node, level) for node, level in walked],
+        }
 
-class _NodeRecorder:
-    """Writes nodes, by the numbers that they have in the list of nodes."""
-
-    def __init__(self, outline: Outline, numbers: dict[ExplanationNode, int]) -> None:
-        self.outline, self.numbers = outline, numbers
-        self.wording, self.limit = outline.wording, outline.limit
-
-    def proposition(self, proposition: Proposition) -> dict[str, Any]:
+    def _proposition(self, proposition: Proposition) -> dict[str, Any]:
         return {
             "attribute": proposition.attribute.name,
             "values": [plain_value(v) for v in proposition.values],
@@ -110,10 +100,10 @@ class _NodeRecorder:
             "text": self.wording.says(proposition, self.limit),
         }
 
-    def clash(self, clash: Clash) -> dict[str, Any]:
+    def _clash(self, clash: Clash) -> dict[str, Any]:
         """Return which rules clash, and the values that each of them holds down."""
-        groups, more_groups = self.outline.split(clash.groups)
-        bounds, more_bounds = self.outline.split(clash.bounds)
+        groups, more_groups = self.split(clash.groups)
+        bounds, more_bounds = self.split(clash.bounds)
         shown = {n for group in (*groups, *(b.rules[: self.limit] for b in bounds)) for n in group}
         return {
             "attribute": clash.attribute.name,
@@ -135,13 +125,13 @@ class _NodeRecorder:
             ],
         }
 
-    def numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
+    def _numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
         """Return the numbers of nodes; those that are not in the list are counted."""
         left = [n.possibility for n in nodes if n not in self.numbers]
         shown = [self.numbers[n] for n in nodes if n in self.numbers]
-        return {"nodes": shown, "omitted": _omitted(Omission.of(left))}
+        return {"nodes": shown, "omitted": omission(left)}
 
-    def node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
+    def _node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
         content = {
             "id": self.numbers[node],
             "attribute": node.attribute.name,
@@ -157,15 +147,15 @@ class _NodeRecorder:
                 "kind": "perceived",
                 "distribution": _distribution(node.distribution),
             }
-        cut = self.outline.is_cut(level)
+        cut = self.is_cut(level)
         content |= {"kind": "inferred", "cut": cut}
         return content if cut else content | self._justification(node, node.justification)
 
     def _justification(self, node: ExplanationNode, found: Justification) -> dict[str, Any]:
-        shown, left = self.outline.split(found.triplets)
+        shown, left = self.split(found.triplets)
         return {
             "triplets": [self._triplet(node, t) for t in shown],
-            "triplets_omitted": _omitted(Omission.of([t.degree for t in left])),
+            "triplets_omitted": omission([t.degree for t in left]),
             "parameters": [
                 {
                     "rule": p.number,
@@ -193,12 +183,12 @@ class _NodeRecorder:
         parts = [
             {
                 "number": part.number,
-                "proposition": self.proposition(part.proposition),
-                "reduced": self.proposition(part.reduced),
+                "proposition": self._proposition(part.proposition),
+                "reduced": self._proposition(part.reduced),
                 "degree": part.degree,
                 "decides": part.decides,
-                "because": self.numbered(node.behind(part)),
+                "because": self._numbered(node.behind(part)),
             }
             for part in shown
         ]
-        return {key: parts, f"{key}_omitted": _omitted(Omission.of(degrees[len(shown) :]))}
+        return {key: parts, f"{key}_omitted": omission(degrees[len(shown) :])}

@@ -4,9 +4,8 @@ Texts, JSON and pictures are renderings of an outline: they differ in words and 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinesy._common.validation import check_limit
 from pinesy.explanations.justification import (
@@ -26,22 +25,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Omission:
-    """How many are left out of a list, and the range of their degrees."""
+#: How many are left out of a list, and the range of their degrees.
+Omission = dict[str, Any]
 
-    count: int
-    least: float
-    greatest: float
 
-    @classmethod
-    def of(cls, degrees: Sequence[float]) -> "Omission | None":
-        """Return the omission of those that have these degrees; None if there are none."""
-        return cls(len(degrees), min(degrees), max(degrees)) if degrees else None
+def omission(degrees: Sequence[float]) -> Omission | None:
+    """Return the omission of those that have these degrees; None if there are none."""
+    if not degrees:
+        return None
+    return {"count": len(degrees), "least": min(degrees), "greatest": max(degrees)}
 
 
 class Outline:
-    """What is shown of an explanation.
+    """What is shown of an explanation; those that write it are outlines themselves.
 
     Parameters
     ----------
@@ -101,12 +97,11 @@ def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
     return list(groups.values())
 
 
-class TextWriter:
-    """Writes nodes, each once, down to a depth."""
+class TextWriter(Outline):
+    """Writes nodes in plain English, each once."""
 
-    def __init__(self, outline: Outline) -> None:
-        self.outline, self.explanation = outline, outline.explanation
-        self.wording, self.limit = outline.wording, outline.limit
+    def __init__(self, explanation: "Explanation", depth: int, limit: int | None) -> None:
+        super().__init__(explanation, depth, limit)
         self.written: set[ExplanationNode] = set()
 
     def text(self) -> str:
@@ -148,11 +143,11 @@ class TextWriter:
     def _clash(self, clash: Clash) -> Iterator[str]:
         """Yield which rules clash, and which values each of them holds down."""
         name = self.wording.name(clash.attribute)
-        groups, more = self.outline.split(clash.groups)
+        groups, more = self.split(clash.groups)
         texts = [numbered_rules([number - 1 for number in group]) for group in groups]
         texts += [f"{len(more)} more such groups"] * (len(more) > 0)
         yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
-        bounds, left = self.outline.split(clash.bounds)
+        bounds, left = self.split(clash.bounds)
         for bound in bounds:
             says = self.wording.has(clash.attribute, bound.values, self.limit)
             rules = [
@@ -173,7 +168,7 @@ class TextWriter:
         if not found.rivals:
             return f"It is certain that {says}: there are no others."
         if rest == 1.0:
-            others = self.outline.statement(found.rivals, self.limit)
+            others = self.statement(found.rivals, self.limit)
             return f"It is not certain at all that {says}: it is possible that {others}."
         why = f"any other value is possible at {number_text(rest)} at most"
         if rest == 0.0:
@@ -185,11 +180,11 @@ class TextWriter:
         new = [n for n in nodes if n not in self.written and not n.is_perceived]
         self.written.update(new)
         indent = "  " * level + "- " * (level > 0)
-        shown, left = self.outline.split(new)
+        shown, left = self.split(new)
         for group in alike(shown):
             yield f"{indent}{self._sentence(group)}"
             yield from self._below(group, level + 1)
-        omitted = Omission.of([n.possibility for n in left])
+        omitted = omission([n.possibility for n in left])
         if omitted:
             yield f"{indent}And {_more(omitted, 'values')}."
 
@@ -199,19 +194,19 @@ class TextWriter:
         every = dict.fromkeys(child for children, _ in followed for child in children)
         children = [child for child in every if not child.is_perceived]
         indent, degree = "  " * level + "- ", nodes[0].possibility
-        if not self.outline.is_cut(level):
+        if not self.is_cut(level):
             yield from self._lines(children, level)
-            hidden = sum(n for _, n in followed)
-            if hidden:
-                yield f"{indent}And {_more(Omission(hidden, degree, degree), 'values')}."
+            omitted = omission([degree] * sum(n for _, n in followed))
+            if omitted:
+                yield f"{indent}And {_more(omitted, 'values')}."
         elif children:
             names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
-            depth = self.outline.depth
+            depth = self.depth
             yield f"{indent}What is behind {listed(list(names))} is not shown (depth {depth})."
 
     def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
         """Return why some values are as possible as they are."""
-        says = self.outline.statement(nodes, self.limit)
+        says = self.statement(nodes, self.limit)
         text = f"It is {degree_text('P', nodes[0].possibility)} that {says}"
         justification = nodes[0].justification
         if justification is None:
@@ -225,7 +220,7 @@ class TextWriter:
         return f"{text}."
 
     def _reasons(self, triplets: Sequence[Triplet]) -> list[str]:
-        shown, left = self.outline.split(triplets)
+        shown, left = self.split(triplets)
         also = [_premises(len(left), "says the same", "say the same")] if left else []
         return [*map(self._triplet, shown), *also]
 
@@ -241,7 +236,7 @@ class TextWriter:
         self, parts: Sequence[TripletProposition], degrees: list[float], semantics: str
     ) -> str:
         """Return propositions joined by "and"; of those left out their number and range."""
-        omitted = Omission.of(degrees[len(parts) :])
+        omitted = omission(degrees[len(parts) :])
         what = f"of the {len(degrees)} propositions"
         more = _more(omitted, what, semantics) if omitted else ""
         return self.wording.says_all([part.reduced for part in parts], self.limit, more)
@@ -261,9 +256,9 @@ class TextWriter:
         plain = [t for t in triplets if not t.n_unexpected and t.degree == 0.0]
         if plain:
             yield f"it is {degree_text('C', 0.0)} that {self._nor(plain)}"
-        shown, left = self.outline.split([t for t in triplets if t not in plain])
+        shown, left = self.split([t for t in triplets if t not in plain])
         yield from map(self._triplet, shown)
-        omitted = Omission.of([t.degree for t in left])
+        omitted = omission([t.degree for t in left])
         if omitted:
             yield f"nor the premises of {_more(omitted, 'rules', 'C')}"
 
@@ -274,7 +269,7 @@ class TextWriter:
             first, *others = triplet.premise.propositions
             is_one_value = not others and first.mask.bit_count() == 1
             groups.setdefault(first.attribute if is_one_value else triplet, []).append(triplet)
-        shown, left = self.outline.split(list(groups.values()))
+        shown, left = self.split(list(groups.values()))
         texts = [self._any_of(group) for group in shown]
         more = sum(map(len, left))
         texts += [_premises(more, "holds", "hold")] * (more > 0)
@@ -295,7 +290,7 @@ class TextWriter:
 
     def _parameters(self, parameters: Sequence[JustifyingParameter]) -> str:
         """Return which parameters set a degree, where no premise does."""
-        shown, left = self.outline.split(parameters)
+        shown, left = self.split(parameters)
         texts = [*map(_parameter, shown)]
         if left:
             more = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
@@ -314,13 +309,14 @@ def _parameter(parameter: JustifyingParameter) -> str:
 
 def _more(left: Omission, what: str, semantics: str = "P") -> str:
     """Return how many are left out, and the range of their degrees."""
-    least = degree_text(semantics, left.least)
-    if left.count == 1:
-        return f"1 more {what.removesuffix('s')}, {least}"
-    if left.least == left.greatest:
-        return f"{left.count} more {what}, all {least}"
-    degrees = f"{number_text(left.least)} to {number_text(left.greatest)}"
-    return f"{left.count} more {what}, {WORDS[semantics][0]} at {degrees}"
+    count, least, greatest = left.values()
+    degree = degree_text(semantics, least)
+    if count == 1:
+        return f"1 more {what.removesuffix('s')}, {degree}"
+    if least == greatest:
+        return f"{count} more {what}, all {degree}"
+    degrees = f"{number_text(least)} to {number_text(greatest)}"
+    return f"{count} more {what}, {WORDS[semantics][0]} at {degrees}"
 
 
 def _premises(count: int, one: str, several: str) -> str:

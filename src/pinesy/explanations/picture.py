@@ -68,10 +68,9 @@ def picture(
     >>> svg[:4], "rule 1 · C 0.8" in svg
     ('<svg', True)
     """
-    outline = Outline(explanation, depth, limit, nodes)
-    title, text = f"Why {explanation.proposition}", explanation.text(limit=outline.limit)
-    uris = _image_uris(explanation, images)
-    return drawing(BoxMaker(outline, uris).root(), title, text, LEGEND)
+    boxes = BoxMaker(explanation, depth, limit, nodes, _image_uris(explanation, images))
+    title, text = f"Why {explanation.proposition}", explanation.text(limit=boxes.limit)
+    return drawing(boxes.root(), title, text, LEGEND)
 
 
 def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
@@ -87,14 +86,21 @@ def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) ->
     return uris
 
 
-class BoxMaker:
+class BoxMaker(Outline):
     """Makes boxes, those of the same values once, nearest to the result first.
 
     `images` are the addresses of the images of inputs, by name.
     """
 
-    def __init__(self, outline: Outline, images: Mapping[str, str]) -> None:
-        self.outline, self.wording, self.limit = outline, outline.wording, outline.limit
+    def __init__(
+        self,
+        explanation: "Explanation",
+        depth: int | None,
+        limit: int | None,
+        nodes: int | None,
+        images: Mapping[str, str],
+    ) -> None:
+        super().__init__(explanation, depth, limit, nodes)
         self.images = images
         self.boxes: dict[tuple[ExplanationNode, ...], Box] = {}
         #: The box of each input, one of its values, and the places of those that count.
@@ -103,7 +109,7 @@ class BoxMaker:
 
     def root(self) -> Box:
         """Return the box of the result, which leads to all others."""
-        found = self.outline.explanation
+        found = self.explanation
         says = self.wording.says(found.proposition, self.limit)
         texts = [degree_text("P", found.possibility)]
         if found.normalised:
@@ -120,7 +126,7 @@ class BoxMaker:
         return root
 
     def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
-        shown, rest = self.outline.split(alike(nodes))
+        shown, rest = self.split(alike(nodes))
         root.children += [self._value(group, kind, 0) for group in shown]
         left = sum(map(len, rest))
         if left:
@@ -132,8 +138,8 @@ class BoxMaker:
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
-            short = self.outline.statement(nodes, self.limit)
-            whole = short if len(nodes) == 1 else self.outline.statement(nodes, TOOLTIP)
+            short = self.statement(nodes, self.limit)
+            whole = short if len(nodes) == 1 else self.statement(nodes, TOOLTIP)
             degree = degree_text("P", nodes[0].possibility)
             self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
@@ -170,10 +176,10 @@ class BoxMaker:
         found = node.justification
         if found is None:
             return
-        if self.outline.is_cut(level):
-            box.children.append(Box("more", f"not followed (depth {self.outline.depth})"))
+        if self.is_cut(level):
+            box.children.append(Box("more", f"not followed (depth {self.depth})"))
             return
-        shown, left = self.outline.split(found.reasons or found.silent)
+        shown, left = self.split(found.reasons or found.silent)
         box.children += self._parameters(found)
         box.children += [self._rule(node, triplet, level) for triplet in shown]
         if left:
@@ -182,7 +188,7 @@ class BoxMaker:
             box.children.append(_silent(found.silent))
 
     def _parameters(self, justification: Justification) -> Iterator[Box]:
-        shown, left = self.outline.split(justification.parameters)
+        shown, left = self.split(justification.parameters)
         for p in shown:
             case = "fails" if p.name == "s" else "holds"
             heading = f"rule {p.number}: {p.name} = {number_text(p.degree)}"
@@ -218,7 +224,7 @@ class BoxMaker:
                 return 1
             _lead(box, self._input(nodes))
             return 0
-        shown, left = self.outline.split(nodes)
+        shown, left = self.split(nodes)
         hidden = len(left)
         for group in alike(shown):
             if tuple(group) not in self.boxes and self._is_full:
@@ -229,7 +235,7 @@ class BoxMaker:
 
     @property
     def _is_full(self) -> bool:
-        most = self.outline.nodes
+        most = self.nodes
         return most is not None and len(self.boxes) + len(self.inputs) >= most
 
 
