@@ -1,6 +1,6 @@
 /** What is told of one value: why it has its degrees, why it did not win, and the margin. */
 
-import { degreeText, fill, listed, make, shortList } from "./elements.js";
+import { button, degreeText, fill, listed, make, shortList } from "./elements.js";
 import { winnersOf } from "./engine.js";
 import { explanationTree, restraintLine } from "./tree.js";
 import { inputMargins, inputsBehind, margin, singleChanges, whyNot } from "./why.js";
@@ -55,10 +55,7 @@ function whyNotLines(state, attribute, place, plain, onTry) {
   const { restraints, bottlenecks, cut } = whyNot(state, attribute, place);
   const own = restraints.filter((one) => one.attribute === attribute);
   const found = make("div", { "aria-live": "polite" });
-  const search = make("button", { type: "button", class: "search" }, "Which one input would change it?");
-  search.addEventListener("click", () =>
-    fill(found, changeLines(state, attribute, place, plain, onTry)),
-  );
+  const search = () => fill(found, changeLines(state, attribute, place, plain, onTry));
   return [
     make("h3", {}, `Why not ${valueText(attribute, place)}?`),
     own.length ? shortList(own, restraintLine) : make("p", {}, "No rule holds it down: others are as possible."),
@@ -70,7 +67,7 @@ function whyNotLines(state, attribute, place, plain, onTry) {
         )
       : null,
     cut ? make("p", {}, "There may be more: the search was cut after 1000 rules.") : null,
-    search,
+    button("Which one input would change it?", search, { class: "search" }),
     found,
   ];
 }
@@ -84,7 +81,7 @@ function changeLines(state, attribute, place, plain, onTry) {
   }
   return shortList(changes, (change) => [
     `If ${nameOf(change.input)} were ${plain ? "" : "read as "}${change.input.values[change.place]}, ${wins} would win. `,
-    make("button", { type: "button", onclick: () => onTry(change) }, "try it"),
+    button("try it", () => onTry(change)),
   ]);
 }
 

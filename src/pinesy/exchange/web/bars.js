@@ -1,6 +1,6 @@
 /** Bars of possibility and necessity, one row a value; each row is a button that asks why. */
 
-import { degreeText, fill, make } from "./elements.js";
+import { button, degreeText, fill, make } from "./elements.js";
 import { necessitiesOf, winnersOf } from "./engine.js";
 import { nameOf, valueText, verdictText } from "./words.js";
 
@@ -20,20 +20,17 @@ function row(attribute, place, degree, necessity, onPick) {
   const told =
     `${valueText(attribute, place)}: possible at ${degreeText(degree)}, ` +
     `certain at ${degreeText(necessity)}. Why?`;
-  return make(
-    "button",
-    {
-      type: "button",
-      class: "row",
-      "aria-label": told,
-      "data-attribute": attribute.name,
-      "data-place": place,
-      onclick: () => onPick(attribute, place),
-    },
+  const parts = [
     make("span", { class: "value" }, attribute.values[place]),
     bar(degree, necessity),
     make("span", { class: "degrees" }, numbers),
-  );
+  ];
+  return button(parts, () => onPick(attribute, place), {
+    class: "row",
+    "aria-label": told,
+    "data-attribute": attribute.name,
+    "data-place": place,
+  });
 }
 
 /** Return the places of the values to show, in the order of the domain, and how many are left. */
@@ -88,6 +85,6 @@ export class DistributionBars {
       this.show(degrees, height);
       this.rows.firstChild.focus();
     };
-    return make("button", { type: "button", class: "link", onclick }, `${left} more values`);
+    return button(`${left} more values`, onclick, { class: "link" });
   }
 }

@@ -3,16 +3,30 @@
  * can become part of a page.
  */
 
-/** Return an element: make("button", { type: "button", class: "x", onclick: f }, "text", child). */
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Return an element: make("a", { href: "#x", class: "y", onclick: f }, "text", child). */
 export function make(name, attributes = {}, ...content) {
-  const element = document.createElement(name);
+  return filled(document.createElement(name), attributes, content);
+}
+
+/** Return an element of a picture (SVG), made in the same way. */
+export function draw(name, attributes = {}, ...content) {
+  return filled(document.createElementNS(SVG, name), attributes, content);
+}
+
+/** Return a button with a text; `onclick` is called when it is pressed. */
+export function button(text, onclick, attributes = {}) {
+  return make("button", { type: "button", onclick, ...attributes }, text);
+}
+
+function filled(element, attributes, content) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (value === true) element.setAttribute(key, "");
     else if (value !== false && value != null) element.setAttribute(key, value);
   }
-  element.append(...content.flat(Infinity).filter((part) => part != null));
-  return element;
+  return fill(element, content);
 }
 
 /** Put other content into an element. */
@@ -29,6 +43,9 @@ export function degreeText(degree) {
   return String(near < 1 ? near : degree);
 }
 
+/** Return a count as text: 12,345. */
+export const counted = (number) => number.toLocaleString("en");
+
 /** Return "a", "a and b" or "a, b and c"; of more than `most` texts the number of the others. */
 export function listed(texts, joint = "and", most = 5) {
   const shown = texts.length > most ? [...texts.slice(0, most), `${texts.length - most} more`] : texts;
@@ -41,14 +58,13 @@ export function shortList(entries, render, most = 5) {
   const list = make("ul", {}, entries.slice(0, most).map((entry) => make("li", {}, render(entry))));
   const left = entries.slice(most);
   if (left.length) {
-    const more = make("button", { type: "button", class: "link" }, `${left.length} more`);
-    const line = make("li", {}, more);
-    more.addEventListener("click", () => {
+    const open = () => {
       const added = left.map((entry) => make("li", {}, render(entry)));
       line.replaceWith(...added);
       added[0].tabIndex = -1;
       added[0].focus();
-    });
+    };
+    const line = make("li", {}, button(`${left.length} more`, open, { class: "link" }));
     list.append(line);
   }
   return list;

@@ -1,5 +1,5 @@
 // A curve of shares, for reports.
-import { draw } from "./drawing.js";
+import { draw } from "/shared/elements.js";
 
 /** Return a curve of shares against shares, from 0 to 1. */
 export function curve(points, text) {

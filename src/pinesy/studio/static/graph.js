@@ -1,6 +1,5 @@
 // The cascade as a picture: boxes in layers, zoomed and panned; the path that decides can be lit.
-import { fill, make } from "/shared/elements.js";
-import { draw } from "./drawing.js";
+import { button, draw, fill, make } from "/shared/elements.js";
 
 const STEP_X = 210;
 const STEP_Y = 44;
@@ -28,11 +27,12 @@ export class RuleGraph {
     this.boxes = new Map();
     this.links = [];
     this.home = {};
-    this.svg = draw("svg", { class: "graph", role: "group", tabindex: 0 });
-    this.svg.setAttribute("aria-label", "the rules as a graph; arrows pan, plus and minus zoom");
-    const button = (text, label, onclick) =>
-      make("button", { type: "button", "aria-label": label, onclick }, text);
-    this.refold = button("Fold", "fold like attributes again", () => this.open(null));
+    this.svg = draw("svg", {
+      class: "graph", role: "group", tabindex: 0,
+      "aria-label": "the rules as a graph; arrows pan, plus and minus zoom",
+    });
+    const tool = (text, label, onclick) => button(text, onclick, { "aria-label": label });
+    this.refold = tool("Fold", "fold like attributes again", () => this.open(null));
     this.element = make(
       "div",
       { class: "graph-frame" },
@@ -41,9 +41,9 @@ export class RuleGraph {
         "div",
         { class: "graph-tools" },
         this.refold,
-        button("+", "zoom in", () => this.zoom(1 / ZOOM)),
-        button("−", "zoom out", () => this.zoom(ZOOM)),
-        button("Fit", "show the whole graph", () => this.fit()),
+        tool("+", "zoom in", () => this.zoom(1 / ZOOM)),
+        tool("−", "zoom out", () => this.zoom(ZOOM)),
+        tool("Fit", "show the whole graph", () => this.fit()),
       ),
     );
     this.listen();
@@ -87,22 +87,23 @@ export class RuleGraph {
 
   box(box, { x, y }) {
     const [name, told] = words(box);
-    const element = draw(
+    const open = () => this.open(box.key);
+    const pressed = {
+      role: "button", tabindex: 0, "aria-label": told, onclick: open,
+      onkeydown: (event) => event.key === "Enter" && open(),
+    };
+    return draw(
       "g",
-      { class: `box ${box.role}${box.count > 1 ? " folded" : ""}`, transform: `translate(${x} ${y})` },
-      draw("title", {}, document.createTextNode(told)),
+      {
+        class: `box ${box.role}${box.count > 1 ? " folded" : ""}`,
+        transform: `translate(${x} ${y})`,
+        "data-key": box.key,
+        ...(box.count > 1 ? pressed : {}),
+      },
+      draw("title", {}, told),
       draw("rect", { ...BOX, rx: 6 }),
-      draw("text", { x: BOX.width / 2, y: BOX.height / 2 }, document.createTextNode(short(name))),
+      draw("text", { x: BOX.width / 2, y: BOX.height / 2 }, short(name)),
     );
-    element.dataset.key = box.key;
-    if (box.count > 1) {
-      element.setAttribute("role", "button");
-      element.setAttribute("tabindex", 0);
-      element.setAttribute("aria-label", told);
-      element.addEventListener("click", () => this.open(box.key));
-      element.addEventListener("keydown", (event) => event.key === "Enter" && this.open(box.key));
-    }
-    return element;
   }
 
   link(from, to, count) {

@@ -1,5 +1,5 @@
 // Work that takes longer than a page waits: how far it is, and a button that stops it.
-import { fill, make } from "/shared/elements.js";
+import { button, counted, fill, make } from "/shared/elements.js";
 
 const isOver = ({ state }) => state !== "waiting" && state !== "running";
 
@@ -19,7 +19,7 @@ export async function follow(studio, status, seen) {
 /** Return how far a job is, in words. */
 export function progressText({ state, kind, label, done, total, seconds, limit }) {
   if (state === "waiting") return `${kind}: waits for other work`;
-  const far = total ? `${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : "";
+  const far = total ? `${counted(done)} of ${counted(total)}` : "";
   const time = `${seconds.toFixed(1)} s${limit === null ? "" : ` of ${limit} s at most`}`;
   return [label || kind, far, time].filter(Boolean).join(" · ");
 }
@@ -31,8 +31,8 @@ export class JobLine {
     this.job = null;
     this.bar = make("progress", { "aria-label": "progress" });
     this.text = make("span", {});
-    this.stop = make("button", { type: "button", onclick: () => this.end() }, "Stop");
-    this.element = make("p", { class: "job", hidden: true }, this.bar, this.text, this.stop);
+    const stop = button("Stop", () => this.end());
+    this.element = make("p", { class: "job", hidden: true }, this.bar, this.text, stop);
   }
 
   /** Show a job to its end; return its last status, or undefined if another took its place. */

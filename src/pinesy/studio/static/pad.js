@@ -1,5 +1,5 @@
 // A pad to draw a digit on, by mouse, pen or finger; or to drop or choose a picture of one.
-import { make } from "/shared/elements.js";
+import { button, make } from "/shared/elements.js";
 import { latest } from "./timing.js";
 
 /** Pixels of the canvas along a side, and of the drawing that is sent. */
@@ -11,14 +11,15 @@ export class DigitPad {
   /** `onDigit(image)` is given what the network sees, and null when the pad is wiped. */
   constructor(studio, name, onDigit) {
     Object.assign(this, { studio, name, onDigit });
-    this.canvas = make("canvas", { width: SIDE, height: SIDE, class: "pad", role: "img" });
-    this.canvas.setAttribute("aria-label", `draw ${name} here`);
+    this.canvas = make("canvas", {
+      width: SIDE, height: SIDE, class: "pad", role: "img", "aria-label": `draw ${name} here`,
+    });
     this.context = this.canvas.getContext("2d", { willReadFrequently: true });
-    const clear = make("button", { type: "button", onclick: () => this.clear() }, "Clear");
-    clear.setAttribute("aria-label", `clear ${name}`);
-    const file = make("input", { type: "file", accept: "image/*", class: "unseen" });
-    file.setAttribute("aria-label", `a picture of ${name}`);
-    file.addEventListener("change", () => this.take(file.files[0]));
+    const clear = button("Clear", () => this.clear(), { "aria-label": `clear ${name}` });
+    const file = make("input", {
+      type: "file", accept: "image/*", class: "unseen", "aria-label": `a picture of ${name}`,
+      onchange: () => this.take(file.files[0]),
+    });
     const picture = make("label", { class: "button" }, "Picture …", file);
     this.element = make("div", { class: "pad-frame" }, this.canvas, make("div", {}, clear, picture));
     this.send = latest(() => studio.attempt(() => this.read()));

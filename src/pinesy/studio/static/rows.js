@@ -1,5 +1,5 @@
 // The rows of the data, a page at a time: any number of them.
-import { fill, make } from "/shared/elements.js";
+import { button, counted, fill, make } from "/shared/elements.js";
 
 const PAGE = 8;
 
@@ -8,10 +8,10 @@ export class RowPicker {
   constructor(studio, onPick) {
     Object.assign(this, { studio, onPick, start: 0, row: null, total: 0 });
     this.table = make("div", { class: "scroll" });
-    const button = (text, label, move) =>
-      make("button", { type: "button", "aria-label": label, onclick: () => this.turn(move()) }, text);
-    this.number = make("input", { type: "number", min: 1, "aria-label": "row" });
-    this.number.addEventListener("change", () => this.jump(Number(this.number.value)));
+    const turn = (text, label, move) =>
+      button(text, () => this.turn(move()), { "aria-label": label });
+    const jump = () => this.jump(Number(this.number.value));
+    this.number = make("input", { type: "number", min: 1, "aria-label": "row", onchange: jump });
     this.of = make("span", { class: "quiet" });
     this.element = make(
       "details",
@@ -19,11 +19,11 @@ export class RowPicker {
       make("summary", {}, "Rows of the data"),
       this.table,
       make("div", { class: "pager" },
-        button("«", "first page", () => 0),
-        button("‹", "page before", () => this.start - PAGE),
+        turn("«", "first page", () => 0),
+        turn("‹", "page before", () => this.start - PAGE),
         this.number, this.of,
-        button("›", "next page", () => this.start + PAGE),
-        button("»", "last page", () => this.total - PAGE)),
+        turn("›", "next page", () => this.start + PAGE),
+        turn("»", "last page", () => this.total - PAGE)),
     );
   }
 
@@ -50,7 +50,7 @@ export class RowPicker {
     this.total = page.total;
     this.element.hidden = !page.total && page.finished;
     const sofar = page.finished ? "" : " so far";
-    fill(this.of, ` of ${page.total.toLocaleString("en")}${sofar}`);
+    fill(this.of, ` of ${counted(page.total)}${sofar}`);
     const targets = [...new Set(page.rows.flatMap((row) => Object.keys(row.targets)))];
     const heads = ["line", ...page.columns, ...(page.left ? [`+${page.left}`] : []), ...targets.map((t) => `${t} (given)`)];
     fill(
@@ -63,19 +63,17 @@ export class RowPicker {
   }
 
   line(row, page, targets) {
-    const pick = make("button", { type: "button", class: "link", onclick: () => this.onPick(row.row) }, String(row.line));
-    pick.setAttribute("aria-label", `take line ${row.line}`);
+    const told = { class: "link", "aria-label": `take line ${row.line}` };
+    const pick = button(String(row.line), () => this.onPick(row.row), told);
     const cell = (text, name) => {
       const image = row.images[name];
       return make("td", {}, image ? make("img", { src: image, alt: text, class: "tiny" }) : text);
     };
-    const line = make("tr", {},
+    return make("tr", { "data-row": row.row },
       make("th", { scope: "row" }, pick),
       row.cells.map((text, i) => cell(text, page.columns[i])),
       page.left ? make("td", {}, "…") : null,
       targets.map((name) => make("td", {}, row.targets[name] ?? "")));
-    line.dataset.row = row.row;
-    return line;
   }
 
   /** Mark the row that is looked at. */

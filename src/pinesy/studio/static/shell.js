@@ -1,5 +1,5 @@
 // The page around the rooms: tabs, the header, notices of files that changed.
-import { fill, make } from "/shared/elements.js";
+import { button, counted, fill, make } from "/shared/elements.js";
 import { Studio } from "./studio.js";
 
 /** Milliseconds between looks at the state of the work. */
@@ -16,12 +16,9 @@ let changed = null;
 history.replaceState(null, "", `/${location.hash}`);
 
 function tab(room) {
-  return make(
-    "button",
-    { type: "button", role: "tab", id: `tab-${room.name}`, "aria-controls": `panel-${room.name}`,
-      onclick: () => choose(room.name) },
-    room.title,
-  );
+  const { name, title } = room;
+  const told = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
+  return button(title, () => choose(name), told);
 }
 
 async function choose(name) {
@@ -62,7 +59,7 @@ tabs.addEventListener("keydown", (event) => {
 
 function show() {
   const { source, data, rows, reading, problem, canUndo } = studio.state;
-  const read = (rows || reading) && `${data}: ${rows.toLocaleString("en")} rows${reading ? " so far" : ""}`;
+  const read = (rows || reading) && `${data}: ${counted(rows)} rows${reading ? " so far" : ""}`;
   fill(document.getElementById("source"), [source, read].filter(Boolean).join(" · "));
   undo.hidden = !canUndo;
   if (problem && problem !== show.problem) studio.tell(problem, "error");
@@ -90,9 +87,7 @@ function act(name) {
 /** Save the rules and the sample as one file that answers without a studio. */
 async function send() {
   const { name, page } = await studio.ask("shell/page", { sample: studio.sample });
-  const href = URL.createObjectURL(new Blob([page], { type: "text/html" }));
-  make("a", { href, download: name }).click();
-  URL.revokeObjectURL(href);
+  studio.download(name, page, "text/html");
 }
 
 async function pulse() {

@@ -1,4 +1,5 @@
 // What rooms are given: how to ask the server, the sample that all rooms look at, and events.
+import { button, make } from "/shared/elements.js";
 
 /** An answer of the server that says what went wrong: message, and line and column if it has them. */
 export class Refusal extends Error {
@@ -52,21 +53,23 @@ export class Studio extends EventTarget {
 
   /** Show a line above the rooms, with buttons {text: action}; return it, to be removed. */
   tell(text, kind = "note", actions = {}) {
-    const line = document.createElement("p");
-    line.className = `notice ${kind}`;
-    line.append(text);
+    const line = make("p", { class: `notice ${kind}` }, text);
     for (const [name, action] of Object.entries({ ...actions, Close: () => {} })) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(name);
-      button.addEventListener("click", () => {
+      const press = () => {
         line.remove();
         action();
-      });
-      line.append(" ", button);
+      };
+      line.append(" ", button(name, press));
     }
     this.notices.append(line);
     return line;
+  }
+
+  /** Save a text to a file of the one who looks at the page. */
+  download(name, text, type) {
+    const href = URL.createObjectURL(new Blob([text], { type }));
+    make("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
   }
 
   /** Run something that may be refused, and show why it was. */

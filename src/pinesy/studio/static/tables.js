@@ -1,5 +1,5 @@
 // Tables with heads that sort, and pages of long ones.
-import { fill, make } from "/shared/elements.js";
+import { button, counted, fill, make } from "/shared/elements.js";
 
 /** Return a table: `heads` are texts or elements, `rows` lists of texts or elements. */
 export function table(caption, heads, rows, attributes = {}) {
@@ -22,41 +22,30 @@ const line = (cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cel
 /** Return the head of a column that can be sorted by; `state` is { sort, reversed }. */
 export function sortHead(text, sort, state, onSort) {
   const chosen = state.sort === sort;
-  const button = make(
-    "button",
-    { type: "button", class: "link", onclick: () => onSort(sort, chosen && !state.reversed) },
-    `${text}${chosen ? (state.reversed ? " ▲" : " ▼") : ""}`,
-  );
+  const arrow = chosen ? (state.reversed ? " ▲" : " ▼") : "";
+  const press = () => onSort(sort, chosen && !state.reversed);
   const order = state.reversed ? "ascending" : "descending";
-  return make("th", { scope: "col", "aria-sort": chosen ? order : "none" }, button);
+  return make("th", { scope: "col", "aria-sort": chosen ? order : "none" }, button(text + arrow, press, { class: "link" }));
 }
 
 /** Buttons that turn the pages of something long: `turn(start)` is called with the first row. */
 export class Pager {
   constructor(count, turn) {
     Object.assign(this, { count, start: 0 });
-    const button = (text, by) =>
-      make("button", { type: "button", onclick: () => turn(this.start + by * count) }, text);
-    this.before = button("Previous", -1);
-    this.after = button("Next", 1);
+    this.before = button("Previous", () => turn(Math.max(0, this.start - count)));
+    this.after = button("Next", () => turn(this.start + count));
     this.text = make("span", { "aria-live": "polite" });
     this.element = make("p", { class: "pager" }, this.before, this.text, this.after);
   }
 
   show(start, shown, total) {
     this.start = start;
-    const number = (n) => n.toLocaleString("en");
-    const what = shown ? `${number(start + 1)} to ${number(start + shown)}` : "none";
-    fill(this.text, ` ${what} of ${number(total)} `);
+    const what = shown ? `${counted(start + 1)} to ${counted(start + shown)}` : "none";
+    fill(this.text, ` ${what} of ${counted(total)} `);
     this.before.disabled = start === 0;
     this.after.disabled = start + shown >= total;
     this.element.hidden = total <= this.count;
   }
-}
-
-/** Return a number with four digits. */
-export function short(x) {
-  return String(Number(x.toPrecision(4)));
 }
 
 /** Return a share as text: 0.9667 is "96.7 %". */
@@ -71,6 +60,18 @@ export function choice(options, chosen, attributes = {}) {
     attributes,
     ...options.map(([value, text]) => make("option", { value, selected: value === chosen }, text)),
   );
+}
+
+/** Return a box for each name, all of them checked. */
+export function checks(names) {
+  const box = (name) => make("input", { type: "checkbox", value: name, checked: true });
+  return names.map((name) => make("label", {}, box(name), ` ${name} `));
+}
+
+/** Return the names of the boxes in an element that are checked, or that are not. */
+export function namesChecked(element, wanted = true) {
+  const boxes = [...element.querySelectorAll("input")];
+  return boxes.filter((box) => box.checked === wanted).map((box) => box.value);
 }
 
 /** Return a labelled field. */

@@ -1,8 +1,8 @@
-import { fill, make } from "/shared/elements.js";
+import { button, counted, degreeText, fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
-import { RoomOfData } from "../data_room.js";
+import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, percent, short, sortHead, table } from "../tables.js";
+import { Pager, choice, field, percent, sortHead, table } from "../tables.js";
 
 const ROWS = 20;
 const METHODS = [
@@ -13,7 +13,7 @@ const METHODS = [
 ];
 
 /** How right the rules are on the data, and which rows are suspicious. */
-class DataRoom extends RoomOfData {
+class DataRoom extends FreshRoom {
   constructor(place, studio) {
     super(place, studio, "data");
     this.before = null;
@@ -32,7 +32,7 @@ class DataRoom extends RoomOfData {
     this.edits = make("div", { class: "edits" });
     this.rows = make("div", {});
     this.verdict = make("p", { "aria-live": "polite" });
-    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(Math.max(0, start))));
+    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(start)));
     this.content = make(
       "div",
       { hidden: true },
@@ -72,7 +72,7 @@ class DataRoom extends RoomOfData {
   /** Return why there is nothing to be seen; nothing if there is. */
   noteText({ reading, rows, problem }) {
     if (problem) return problem;
-    if (reading) return `The data is being read: ${rows.toLocaleString("en")} rows so far.`;
+    if (reading) return `The data is being read: ${counted(rows)} rows so far.`;
     return rows ? "" : "There is no data. Start the studio with some: pinesy studio RULES DATA";
   }
 
@@ -119,8 +119,8 @@ class DataRoom extends RoomOfData {
         "Predictions",
         ["samples", "right", "undecided", "contradictory", "mean risk"],
         [[
-          found.samples.toLocaleString("en"), cell("accuracy"), cell("undecided"), cell("contradictory"),
-          short(found.area_under_risk_coverage),
+          counted(found.samples), cell("accuracy"), cell("undecided"), cell("contradictory"),
+          degreeText(found.area_under_risk_coverage),
         ]],
         { class: "figures" },
       ),
@@ -148,7 +148,7 @@ class DataRoom extends RoomOfData {
     const rows = coverage.rows.filter(({ scope }) => scope === "all");
     const line = (row) => [
       percent(row.level), percent(row.observed), `${percent(row.low)} to ${percent(row.high)}`,
-      short(row.mean_size), percent(row.single),
+      degreeText(row.mean_size), percent(row.single),
     ];
     const heads = ["level", "observed", "95 % band", "mean size", "single answers"];
     const verdict = make("p", { class: "quiet" }, coverage.verdict);
@@ -171,12 +171,11 @@ class DataRoom extends RoomOfData {
   async audit() {
     const found = await this.run(this.auditJob, "data/audit", { method: this.methods.value });
     if (!found) return;
-    const count = (n) => n.toLocaleString("en");
     fill(
       this.verdict,
-      `Of ${count(found.samples)} rows ${count(found.contradicting)} contradict the rules, ` +
-        `${count(found.suspicious)} have a label that is less possible than another value, ` +
-        `${count(found.impossible)} an impossible one.`,
+      `Of ${counted(found.samples)} rows ${counted(found.contradicting)} contradict the rules, ` +
+        `${counted(found.suspicious)} have a label that is less possible than another value, ` +
+        `${counted(found.impossible)} an impossible one.`,
     );
     await this.page(0);
   }
@@ -210,17 +209,13 @@ class DataRoom extends RoomOfData {
 
   cells(row) {
     const told = [`line ${row.line}`, ...Object.values(row.ids)].join(", ");
-    const open = make(
-      "button",
-      { type: "button", onclick: () => this.open(row.row), "aria-label": `Open row ${row.row + 1}` },
-      "Open",
-    );
+    const open = button("Open", () => this.open(row.row), { "aria-label": `Open row ${row.row + 1}` });
     const images = Object.entries(row.images).map(([name, src]) => make("img", { src, alt: name }));
     return [
       make("span", { class: "thumbs" }, open, ...images),
       make("span", { title: told }, String(row.row + 1)),
-      short(row.suspicion),
-      short(row.nabla),
+      degreeText(row.suspicion),
+      degreeText(row.nabla),
       this.labelChoice(row),
       row.repaired ?? (row.reason ? "ambiguous" : ""),
       row.reason ?? "",
@@ -269,16 +264,15 @@ class DataRoom extends RoomOfData {
       this.receive(await this.studio.ask("data/undo_label"));
       await this.follow();
     };
-    const button = (text, action) =>
-      make("button", { type: "button", onclick: () => this.studio.attempt(action) }, text);
+    const attempt = (text, action) => button(text, () => this.studio.attempt(action));
     this.consequences = make("div", { "aria-live": "polite" });
     return fill(
       this.edits,
       make("h2", {}, "Changed labels"),
       make("p", { class: "quiet" }, "They count for figures, audit and learning here. The file stays as it is."),
       make("ul", {}, ...edits.slice(-20).map(line)),
-      button("Undo the last change", undo),
-      button("What would learning change?", () => this.consider()),
+      attempt("Undo the last change", undo),
+      attempt("What would learning change?", () => this.consider()),
       this.consequences,
     );
   }
@@ -288,7 +282,7 @@ class DataRoom extends RoomOfData {
     const place = this.consequences;
     const found = await this.run(this.learnJob, "data/consequences", { method });
     if (!found) return fill(place, "Learning was stopped.");
-    const pair = ([s, r]) => `s ${short(s)}, r ${short(r)}`;
+    const pair = ([s, r]) => `s ${degreeText(s)}, r ${degreeText(r)}`;
     const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
     const told = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
     return fill(

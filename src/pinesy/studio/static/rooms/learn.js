@@ -1,7 +1,7 @@
-import { fill, make } from "/shared/elements.js";
-import { RoomOfData } from "../data_room.js";
+import { button, degreeText, fill, make } from "/shared/elements.js";
+import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, percent, short, table } from "../tables.js";
+import { Pager, checks, choice, field, namesChecked, percent, table } from "../tables.js";
 
 const ROWS = 50;
 const ACCEPTED = "Accepted. Undo, above, goes back.";
@@ -18,7 +18,7 @@ const FIXED = [
 ];
 
 /** Parameters or rules from the data; nothing changes before it is accepted. */
-class LearnRoom extends RoomOfData {
+class LearnRoom extends FreshRoom {
   constructor(place, studio) {
     super(place, studio, "learn");
     this.all = false;
@@ -40,9 +40,9 @@ class LearnRoom extends RoomOfData {
     this.note = make("p", { class: "quiet" });
     this.found = make("div", { "aria-live": "polite" });
     this.parameters = make("div", {});
-    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(Math.max(0, start))));
+    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(start)));
     const begin = (text, path, content) =>
-      make("button", { type: "button", class: "main", onclick: () => this.begin(path, content()) }, text);
+      button(text, () => this.begin(path, content()), { class: "main" });
     this.forms = make(
       "div",
       { hidden: true },
@@ -86,14 +86,12 @@ class LearnRoom extends RoomOfData {
   }
 
   options() {
-    const boxes = [...this.targets.querySelectorAll("input")];
-    const wanted = boxes.filter((box) => box.checked).map((box) => box.value);
     return {
       method: this.method.value,
       tolerance: this.tolerance.value === "" ? null : Number(this.tolerance.value),
       smoothing: Number(this.smoothing.value),
       fixed: this.fixed.value || null,
-      targets: wanted,
+      targets: namesChecked(this.targets),
     };
   }
 
@@ -125,9 +123,7 @@ class LearnRoom extends RoomOfData {
     if (missing.length) text += ` Inducing rules needs ${missing.join(" and ")}.`;
     fill(this.note, text);
     this.forms.hidden = !hasData || reading;
-    const box = (name) =>
-      make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${name} `);
-    fill(this.targets, ...targets.map(box));
+    fill(this.targets, checks(targets));
     fill(this.target, ...columns.map((name) => make("option", { value: name }, name)));
   }
 
@@ -150,8 +146,8 @@ class LearnRoom extends RoomOfData {
   async show({ result, seconds }) {
     const before = result.accuracyBefore === null ? "" : `${percent(result.accuracyBefore)} → `;
     const right = result.accuracyAfter === null ? "" : `Right on the same data: ${before}${percent(result.accuracyAfter)}. `;
-    const button = (text, action, kind = "") =>
-      make("button", { type: "button", class: kind, onclick: () => this.studio.attempt(action) }, text);
+    const attempt = (text, action, attributes = {}) =>
+      button(text, () => this.studio.attempt(action), attributes);
     this.name = make("input", { type: "text", value: "learned.json", "aria-label": "Name of the new file" });
     fill(
       this.found,
@@ -161,10 +157,10 @@ class LearnRoom extends RoomOfData {
       make(
         "p",
         { class: "fields" },
-        button("Accept", () => this.accept(), "main"),
-        button("Discard", () => this.discard()),
+        attempt("Accept", () => this.accept(), { class: "main" }),
+        attempt("Discard", () => this.discard()),
         this.name,
-        button("Save to a new file", () => this.save()),
+        attempt("Save to a new file", () => this.save()),
       ),
     );
     if (!result.induced) await this.page(0);
@@ -172,7 +168,7 @@ class LearnRoom extends RoomOfData {
 
   async page(start) {
     const found = await this.studio.ask("learn/parameters", { start, count: ROWS, all: this.all });
-    const pair = (one, i) => [short(one.before[i]), short(one.after[i])];
+    const pair = (one, i) => [degreeText(one.before[i]), degreeText(one.after[i])];
     const cell = ([before, after]) => make("span", { class: before === after ? "quiet" : "lit" }, after);
     const rows = found.rows.map((row) => {
       const [s, r] = [pair(row, 0), pair(row, 1)];
@@ -186,7 +182,7 @@ class LearnRoom extends RoomOfData {
     fill(
       this.parameters,
       make("p", {}, `${found.changed} of ${found.rules} rules have other parameters. `,
-        make("button", { type: "button", onclick: toggle }, shown)),
+        button(shown, toggle)),
       rows.length
         ? table("Parameters before and after, the largest change first",
           ["set", "rule", "text", "s before", "s after", "r before", "r after"], rows)

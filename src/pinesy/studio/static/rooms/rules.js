@@ -1,5 +1,5 @@
 // The room Rules: write rules, see what is wrong or odd at once, and how they hang together.
-import { fill, make, shortList } from "/shared/elements.js";
+import { button, fill, make, shortList } from "/shared/elements.js";
 import { Editor } from "../editor.js";
 import { RuleGraph } from "../graph.js";
 import { later, latest } from "../timing.js";
@@ -13,16 +13,15 @@ class RulesRoom {
     this.graph = new RuleGraph(studio);
     this.look = latest(() => this.looked());
     this.lookLater = later(250, () => this.look());
-    const button = (name, title, onclick) => make("button", { type: "button", title, onclick }, name);
-    this.useButton = button("Use these rules", "Ctrl+Enter", () => this.use());
-    this.useButton.classList.add("main");
-    const save = file ? button(`Save ${file}`, "Ctrl+S", () => this.save()) : null;
+    this.useButton = button("Use these rules", () => this.use(), { title: "Ctrl+Enter", class: "main" });
+    const save = file ? button(`Save ${file}`, () => this.save(), { title: "Ctrl+S" }) : null;
+    const download = () => studio.download("rules.rules", this.editor.text, "text/plain");
     fill(
       place,
       make("div", { class: "columns" },
         make("section", { "aria-label": "text" },
           this.editor.element,
-          make("div", { class: "tools" }, this.useButton, save, button("Download", "as a .rules file", () => this.download())),
+          make("div", { class: "tools" }, this.useButton, save, button("Download", download, { title: "as a .rules file" })),
           this.problem, this.findings),
         make("section", { "aria-label": "graph" }, this.graph.element)),
     );
@@ -67,8 +66,7 @@ class RulesRoom {
     const { line, column } = error;
     this.editor.mark(line ? { line, column } : null);
     const there = line
-      ? make("button", { type: "button", class: "link", onclick: () => this.editor.go(line, column) },
-          `Go to line ${line}, column ${column}`)
+      ? button(`Go to line ${line}, column ${column}`, () => this.editor.go(line, column), { class: "link" })
       : null;
     fill(this.problem, error.message, " ", there);
     fill(this.findings);
@@ -76,8 +74,7 @@ class RulesRoom {
 
   showFindings(findings) {
     if (findings === null) {
-      const onclick = () => this.looked(true);
-      fill(this.findings, make("button", { type: "button", onclick }, "Check these many rules"));
+      fill(this.findings, button("Check these many rules", () => this.looked(true)));
       return;
     }
     const line = (finding) => make("span", { class: finding.level }, finding.text);
@@ -101,13 +98,6 @@ class RulesRoom {
       const { file } = await this.studio.ask("rules/save");
       this.studio.tell(`${file} is saved.`);
     });
-  }
-
-  download() {
-    const link = make("a", { download: "rules.rules" });
-    link.href = URL.createObjectURL(new Blob([this.editor.text], { type: "text/plain" }));
-    link.click();
-    URL.revokeObjectURL(link.href);
   }
 
   /** The rules changed in another room, by undo or on disk. */

@@ -1,6 +1,6 @@
 // The room Sample: set the inputs, see what the rules make of them, at once.
 import { DistributionBars } from "/shared/bars.js";
-import { fill, make } from "/shared/elements.js";
+import { button, fill, make } from "/shared/elements.js";
 import { InputControl } from "/shared/inputs.js";
 import { RuleGraph } from "../graph.js";
 import { address, DigitPad } from "../pad.js";
@@ -25,7 +25,7 @@ class SampleRoom {
     this.rows = new RowPicker(studio, (row) => this.pick(row));
     this.infer = latest(() => this.inferred());
     this.lightLater = later(120, () => this.light());
-    const reset = make("button", { type: "button", onclick: () => this.forget() }, "Nothing is known");
+    const reset = button("Nothing is known", () => this.forget());
     fill(
       place,
       make("div", { class: "columns" },

@@ -1,9 +1,9 @@
 import { DistributionBars } from "/shared/bars.js";
-import { fill, listed, make } from "/shared/elements.js";
+import { button, fill, listed, make } from "/shared/elements.js";
 import { explanationTree } from "../explanation_tree.js";
+import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { choice, field } from "../tables.js";
-import { latest } from "../timing.js";
+import { checks, choice, field, namesChecked } from "../tables.js";
 
 /** Seconds that the search for a change may take, to choose from. */
 const LIMITS = [3, 10, 60, 600];
@@ -11,18 +11,21 @@ const LIMITS = [3, 10, 60, 600];
 const MOST_INPUTS = 100;
 
 /** Why a value is as possible and as certain as it is, and why another is not. */
-class WhyRoom {
+class WhyRoom extends FreshRoom {
   constructor(place, studio) {
-    Object.assign(this, { place, studio, version: null, shown: null, rival: null, stale: true });
-    Object.assign(this, { asked: null, running: null });
+    super(place, studio, "why");
+    Object.assign(this, { version: null, shown: null, rival: null, asked: null, running: null });
     this.job = new JobLine(studio);
-    this.update = latest(() => studio.attempt(() => this.load()));
     this.write();
     studio.addEventListener("sample", () => this.renew());
-    studio.addEventListener("state", () => studio.state.version !== this.version && this.renew());
-    studio.addEventListener("room", ({ detail }) => {
-      if (detail === "why" && (this.take() || this.stale)) this.update();
-    });
+  }
+
+  get key() {
+    return this.studio.state.version;
+  }
+
+  due() {
+    return this.take() || this.stale;
   }
 
   /** Take the question that another room asks; tell whether there was one. */
@@ -35,11 +38,9 @@ class WhyRoom {
     return true;
   }
 
-  /** Look again, now or when the room is next seen. */
   renew() {
-    this.stale = true;
     this.asked = null;
-    if (!this.place.hidden) this.update();
+    super.renew();
   }
 
   write() {
@@ -77,10 +78,8 @@ class WhyRoom {
       make(
         "p",
         { class: "fields" },
-        ...copies.map(([form, text]) =>
-          make("button", { type: "button", onclick: () => this.copy(form) }, text),
-        ),
-        make("button", { type: "button", onclick: () => this.save() }, "Save the picture"),
+        ...copies.map(([form, text]) => button(text, () => this.copy(form))),
+        button("Save the picture", () => this.save()),
       ),
     );
   }
@@ -105,13 +104,7 @@ class WhyRoom {
   /** Offer to keep inputs as they are; not where they are too many to look through. */
   showInputs(inputs) {
     this.freeField.hidden = inputs.length < 2 || inputs.length > MOST_INPUTS;
-    const box = (name) =>
-      make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${name} `);
-    fill(this.free, this.freeField.hidden ? [] : inputs.map(box));
-  }
-
-  get kept() {
-    return [...this.free.querySelectorAll("input:not(:checked)")].map(({ value }) => value);
+    fill(this.free, this.freeField.hidden ? [] : checks(inputs));
   }
 
   choose() {
@@ -130,6 +123,7 @@ class WhyRoom {
 
   async load() {
     await this.conclusions();
+    this.seen = this.version;
     this.stale = false;
     const found = await this.studio.ask("why/explain", this.question);
     this.shown = found;
@@ -202,7 +196,7 @@ class WhyRoom {
 
   async askWhyNot() {
     fill(this.not, make("h2", {}, `Why not ${this.shown.values[this.asked]}?`), make("p", {}, "…"));
-    const asked = { ...this.question, seconds: Number(this.seconds.value), keep: this.kept, instead: this.running };
+    const asked = { ...this.question, seconds: Number(this.seconds.value), keep: namesChecked(this.free, false), instead: this.running };
     const status = await this.studio.ask("why/ask_why_not", asked);
     this.running = status.job;
     this.job.run(status).then((last) => last && this.showWhyNot(last)).catch(() => {});
@@ -215,11 +209,7 @@ class WhyRoom {
       return;
     }
     const [first, ...lines] = result.answer.split("\n");
-    const change = result.set && make(
-      "button",
-      { type: "button", onclick: () => this.attempt(result.set) },
-      "Try this change",
-    );
+    const change = result.set && button("Try this change", () => this.attempt(result.set));
     fill(
       this.not,
       make("h2", {}, `Why not ${result.title}?`),
@@ -249,10 +239,8 @@ class WhyRoom {
 
   save() {
     return this.studio.attempt(async () => {
-      const blob = new Blob([await this.content("svg")], { type: "image/svg+xml" });
-      const address = URL.createObjectURL(blob);
-      make("a", { href: address, download: `${this.attributes.value}.svg` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+      const drawn = await this.content("svg");
+      this.studio.download(`${this.attributes.value}.svg`, drawn, "image/svg+xml");
     });
   }
 }
