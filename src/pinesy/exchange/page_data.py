@@ -16,7 +16,6 @@ from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, check_distributions, check_known
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, placed
-from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
@@ -25,6 +24,7 @@ from pinesy.rules.cut_texts import limit_number
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.samples import Batch, evidence_of, value_texts
+from pinesy.semantics.factors import leaves_a_value
 
 #: Memberships that a page may hold: of values in propositions, and of cells in conclusions.
 MAX_MEMBERSHIPS = 1 << 25
@@ -51,11 +51,8 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     _check_size(cascade, attributes)
     place = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
-    coherent = factor_graph(cascade).coherent
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
-    sets = [
-        _set(s, place, shapes.number(_shape(s)), s.output.name in coherent) for s in cascade.order
-    ]
+    sets = [_set(s, place, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order]
     return {
         "domains": list(domains),
         "attributes": described,

@@ -15,12 +15,12 @@ from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
 from pinesy.explanations.sample import SamplePlan, inferred, one_row, plain_values_of, plan_for
-from pinesy.inverse.factor_graph import factor_graph
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
+from pinesy.semantics.factors import leaves_a_value
 
 #: Of more values or rules than this, a text says how many more there are.
 SHOWN = 5
@@ -76,7 +76,7 @@ def _is_coherent(plan: SamplePlan) -> bool:
     all crisp ones, and of these one is enough for each combination of cells that the rules tell
     apart. If each rule set leaves a value for all crisp inputs of its own, so do all together.
     """
-    if factor_graph(plan.cascade).coherent.issuperset(plan.rule_sets):
+    if all(leaves_a_value(s.unit) for s in plan.rule_sets.values()):
         return True
     program = plan.cascade.compile([plan.attribute])
     firsts = [np.unique(plan.cells[a.name].cell_of, return_index=True)[1] for a in plan.inputs]

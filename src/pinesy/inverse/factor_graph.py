@@ -6,9 +6,8 @@ joint; after a sweep towards the roots and one back it is the projection itself,
 loop (docs/changes.md).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import check_stop
@@ -17,9 +16,6 @@ from pinesy.engine.code import Code, ColumnCircuit, circuit_code
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.factors import Factor, Values, factors_of
-
-#: The most sets of values that the check for coherence holds at a time.
-MAX_SETS = 1 << 12
 
 #: For each attribute the degrees of its values, as expressions.
 Degrees = dict[str, Values]
@@ -60,33 +56,6 @@ class FactorGraph:
         """The attributes that no factor is left by: one for each tree of a forest."""
         below = {step.factor.names[i] for step in self.steps for i in step.children}
         return [name for name in self.attributes if name not in below]
-
-    @cached_property
-    def coherent(self) -> frozenset[str]:
-        """The outputs of rule sets that are known to leave some value at 1 for all crisp inputs.
-
-        Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
-        """
-        factors: dict[str, list[Factor]] = {}
-        for step in self.steps:
-            factors.setdefault(step.factor.names[0], []).append(step.factor)
-        return frozenset(name for name, parts in factors.items() if _leave_a_value(parts))
-
-
-def _leave_a_value(factors: Iterable[Factor]) -> bool:
-    """Tell whether some output value is at degree 1 in all factors, whatever the crisp inputs.
-
-    Factors of one set share no input (or are taken as if they did not, which asks for more), so
-    every combination of what they leave occurs.
-    """
-    check_stop()
-    left = {-1}
-    for factor in factors:
-        conclusions = factor.conclusions
-        left = {one & other for one in left for other in conclusions}
-        if 0 in left or len(left) > MAX_SETS:
-            return False
-    return True
 
 
 @cached_on_owner

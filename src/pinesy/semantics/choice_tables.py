@@ -21,6 +21,7 @@ from pinesy.semantics.factors import (
     TableFactor,
     ValueClasses,
     factors_of,
+    joint_conclusions,
     joint_table,
 )
 
@@ -78,12 +79,9 @@ def values_left(factors: Iterable[Factor]) -> int | None:
 
     None if it depends on the inputs, or would take too long to find out.
     """
-    left = {-1}
-    for factor in factors:
-        conclusions = factor.conclusions
-        left = {one & other for one in left for other in conclusions}
-        if len(left) > MAX_LEFT:
-            return None
+    left = joint_conclusions(factors, MAX_LEFT)
+    if left is None:
+        return None
     numbers = {one.bit_count() for one in left} - {0}
     return numbers.pop() if len(numbers) == 1 else 1 if not numbers else None
 

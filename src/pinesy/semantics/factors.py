@@ -18,6 +18,7 @@ from math import prod
 
 import numpy as np
 
+from pinesy._common.console import check_stop
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import ColumnCircuit
@@ -28,6 +29,9 @@ from pinesy.rules.rule import Rule
 #: The most entries of a table over the classes of a factor's attributes. Rules that would need a
 #: larger one become a factor each, which makes what is computed from them an upper bound.
 MAX_TABLE = 1 << 14
+
+#: The most sets of values that the check for coherence holds at a time.
+MAX_SETS = 1 << 12
 
 #: ColumnCircuit of the degrees of values or classes.
 Values = list[int]
@@ -221,6 +225,32 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
                 for rule, masks in zip(rules, premises, strict=True)
             ]
     return factors
+
+
+def joint_conclusions(factors: Iterable[Factor], most: int) -> set[int] | None:
+    """Return the sets of output values at degree 1 in all factors of a set, as masks, each once.
+
+    There is one for each crisp input: factors share no input (or are taken as if they did not,
+    which asks for more), so every combination of what they leave occurs. None if there are more
+    than `most`.
+    """
+    left = {-1}
+    for factor in factors:
+        conclusions = factor.conclusions
+        left = {one & other for one in left for other in conclusions}
+        if len(left) > most:
+            return None
+    return left
+
+
+def leaves_a_value(unit: RuleUnit) -> bool:
+    """Tell whether a rule set is known to leave some value at 1 for all crisp inputs.
+
+    Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
+    """
+    check_stop()
+    left = joint_conclusions(factors_of(unit), MAX_SETS)
+    return left is not None and 0 not in left
 
 
 def _conjunction(
