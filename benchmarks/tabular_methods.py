@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.induction import TrainingTable, induce_points
-from pinesy.induction.binary_features import conditions
+from pinesy.induction.candidate_rules import conditions
 from pinesy.transforms import antipignistic_inverse
 
 Floats = npt.NDArray[np.float64]

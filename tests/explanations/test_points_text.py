@@ -15,7 +15,7 @@ from pinesy.explanations import explain
 from pinesy.explanations.points_text import points_given
 from pinesy.explanations.sample import Sample, plan_for
 from pinesy.induction import induce_points, read_training_table
-from pinesy.induction.binary_features import steps_of
+from pinesy.induction.candidate_rules import steps_of
 
 RNG = np.random.default_rng(3)
 TABLE = pandas.DataFrame(

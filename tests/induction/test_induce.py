@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from pinesy import Attribute, Cascade, If, induce, parse
 from pinesy.induction import induce_points, read_training_table
-from pinesy.induction.rule_selection import RuleSelector
+from pinesy.induction.point_model import RuleSelector
 
 
 def patients(n: int = 120, seed: int = 1, missing: float = 0.1) -> pandas.DataFrame:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
-from pinesy.induction.binary_features import Feature, cuts_of, held, short_between, steps_of
+from pinesy.induction.candidate_rules import Feature, cuts_of, held, short_between, steps_of
 from pinesy.induction.training_table import TableColumn
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}

@@ -1,30 +1,40 @@
-"""Candidates for rules: the paths of small random forests, and rules of the user's own."""
+"""Candidates for rules: columns in steps, and ranges of steps from small random forests.
 
-from collections.abc import Iterator, Mapping, Sequence
+Each number becomes the count of cuts that it reaches. All candidates share these cuts, at most
+`MAX_CUTS` a column, so that rules speak of few and short numbers.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.validation import BoolArray, FloatArray, as_list
-from pinesy.exceptions import RuleSetError, needing
-from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Steps, conditions, held
-from pinesy.induction.training_table import IntArray, TableColumn, TrainingTable
-from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
-from pinesy.rules.propositions import Premise, Proposition
-from pinesy.rules.rule import Rule
+from pinesy._common.validation import BoolArray, FloatArray, check_integer
+from pinesy.exceptions import needing
+from pinesy.induction.training_table import IntArray, TableColumn
 
+#: The most cuts of a column.
+MAX_CUTS = 31
+#: The bounds of a range of steps that has none.
+LOWEST, HIGHEST = -1, 1_000_000
 #: Cells, candidates times rows, that are kept in memory; more candidates are passed over.
 MAX_CELLS = 30_000_000
 #: Trees after which an interruption can end a forest; they are the same as those grown at once.
 TREES_AT_ONCE = 10
+#: What scikit-learn takes.
+MAX_SEED = 2**32 - 1
+
+#: A conjunction of ranges of steps: ``(feature, low, high)`` for ``low < step <= high``.
+Box = tuple[tuple[int, int, int], ...]
+Steps = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class ForestSettings:
-    """How candidates are grown.
+class InductionSettings:
+    """How candidates are grown, and rules chosen among them.
 
     Attributes
     ----------
@@ -32,6 +42,9 @@ class ForestSettings:
     trees : of each forest
     least_rows : where a rule must hold, and where it must not
     max_conditions : of a rule
+    max_rules : the most rules
+    cost : of a condition, in log-likelihood
+    ridge : pulls weights to 0
     seed : of the forests
     """
 
@@ -39,26 +52,146 @@ class ForestSettings:
     trees: int
     least_rows: int
     max_conditions: int
+    max_rules: int
+    cost: float
+    ridge: float
     seed: int
+
+    @classmethod
+    def of(
+        cls, n_rows: int, n_classes: int, max_rules: int | None, max_conditions: int, seed: int
+    ) -> "InductionSettings":
+        """Return the settings for a table: few short rules for two classes."""
+        most = check_integer(max_conditions, "max_conditions", 1)
+        check_integer(seed, "seed", 0, most=MAX_SEED)
+        two = n_classes == 2
+        least = max(1, min(5, n_rows // 10))
+        depths = tuple(dict.fromkeys(min(depth, most) for depth in (3, 4 if two else 6)))
+        wanted = 15 * n_classes + n_rows // 50 if max_rules is None else max_rules
+        check_integer(wanted, "max_rules", 1)
+        costs = (0.5, 4.0) if two else (0.1, 1.0)
+        return cls(depths, 40 if two else 75, least, most, wanted, *costs, seed)
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Boxes of steps, the number of their conditions, and the rows where they certainly hold."""
+class Feature:
+    """What one row of steps says of a column.
 
-    boxes: list[Box]
-    sizes: IntArray
-    holds: BoolArray
+    Attributes
+    ----------
+    column : the position of the column
+    cuts : of numbers; step ``k`` is that of the numbers from ``cuts[k - 1]`` on
+    value : the position of the category that has step 1; None for numbers and ordinal columns
+    """
+
+    column: int
+    cuts: tuple[float, ...] = ()
+    value: int | None = None
+
+
+def features_of(columns: tuple[TableColumn, ...], least: int) -> tuple[Feature, ...]:
+    """Return the features of columns; constant ones have none, nor categories that are rare.
+
+    Parameters
+    ----------
+    least : rows that a category needs, and leaves to the others
+    """
+    found: list[Feature] = []
+    for i, column in enumerate(columns):
+        known = column.values[~np.isnan(column.values)]
+        if column.domain and not column.ordered:
+            counts = np.bincount(known.astype(np.int64), minlength=len(column.domain))
+            usable = (counts >= least) & (len(known) - counts >= least)
+            found += [Feature(i, value=int(v)) for v in np.flatnonzero(usable)]
+        elif column.domain:
+            found += [Feature(i, tuple(np.arange(1.0, len(column.domain))))]
+        elif cuts := cuts_of(known):
+            found += [Feature(i, cuts)]
+    return tuple(found)
+
+
+def cuts_of(values: FloatArray, most: int = MAX_CUTS) -> tuple[float, ...]:
+    """Return cuts at quantiles, or between all values if they are few; short numbers.
+
+    Examples
+    --------
+    >>> cuts_of(np.array([1.0, 2.0, 2.0, 40.0]))
+    (2.0, 20.0)
+    """
+    distinct = np.unique(values)
+    after = np.arange(1, len(distinct))
+    if len(distinct) > most + 1:
+        quantiles = np.quantile(values, np.arange(1, most + 1) / (most + 1), method="inverted_cdf")
+        after = np.unique(np.searchsorted(distinct, quantiles, side="right"))
+        after = after[after < len(distinct)]
+    return tuple(short_between(float(distinct[i - 1]), float(distinct[i])) for i in after)
+
+
+def short_between(low: float, high: float) -> float:
+    """Return a number with few digits that is above `low`, at most `high`, and near their middle.
+
+    Examples
+    --------
+    >>> short_between(1.0, 2.0), short_between(0.123456, 0.23), short_between(117.0, 140.5)
+    (2.0, 0.2, 130.0)
+    """
+    middle = low + (high - low) / 2
+    digits = -floor(log10(high - low)) if high - low > 0 else 17
+    for places in range(digits, digits + 18):
+        number = round(middle, places)
+        if low < number <= high:
+            return float(number)
+    return high
+
+
+def steps_of(columns: tuple[TableColumn, ...], features: tuple[Feature, ...]) -> Steps:
+    """Return the steps of each row, shape ``(n_rows, n_features)``; NaN where unknown."""
+    n = len(columns[0].values)
+    steps = np.empty((n, len(features)), dtype=np.float32)
+    for j, feature in enumerate(features):
+        values = columns[feature.column].values
+        if feature.value is None:
+            found = np.searchsorted(np.array(feature.cuts), values, side="right")
+        else:
+            found = values == feature.value
+        steps[:, j] = np.where(np.isnan(values), np.nan, found)
+    return steps
+
+
+def held(steps: Steps, boxes: list[Box]) -> tuple[BoolArray, BoolArray]:
+    """Return which boxes certainly, and which possibly, hold in which rows.
+
+    Unknown steps may be any, so that a range of them is possible, and certain in no row.
+    Both of shape ``(n_boxes, n_rows)``; costs one comparison a bound and row.
+    """
+    certain = np.ones((len(boxes), len(steps)), dtype=np.bool_)
+    possible = certain.copy()
+    unknown = np.isnan(steps)
+    some = unknown.any()
+    for i, box in enumerate(boxes):
+        for feature, low, high in box:
+            column = steps[:, feature]
+            inside = (column > low) & (column <= high)
+            certain[i] &= inside
+            possible[i] &= (inside | unknown[:, feature]) if some else inside
+    return certain, possible
+
+
+def conditions(box: Box) -> int:
+    """Return the number of bounds of a box."""
+    return sum((low > LOWEST) + (high < HIGHEST) for _, low, high in box)
 
 
 def grow_candidates(
     steps: Steps,
     labels: IntArray,
     sizes: FloatArray,
-    settings: ForestSettings,
+    settings: InductionSettings,
     signs: Mapping[int, int],
-) -> Candidates:
+) -> tuple[list[Box], BoolArray]:
     """Return the inner nodes and leaves of random forests as boxes, each set of rows once.
+
+    With them comes in which rows they certainly hold, of shape ``(n_boxes, n_rows)``.
 
     Parameters
     ----------
@@ -72,13 +205,12 @@ def grow_candidates(
     boxes.sort(key=conditions)  # of boxes with the same rows the shortest stays
     boxes = boxes[: max(1, MAX_CELLS // max(1, len(labels)))]
     holds, _ = held(steps, boxes)
-    kept = _distinct(holds, settings.least_rows)
-    chosen = [boxes[i] for i in kept]
-    return Candidates(chosen, np.array([*map(conditions, chosen)], dtype=np.int64), holds[kept])
+    distinct = _distinct(holds, settings.least_rows)
+    return [boxes[i] for i in distinct], holds[distinct]
 
 
 def _trees(
-    steps: Steps, labels: IntArray, sizes: FloatArray, settings: ForestSettings
+    steps: Steps, labels: IntArray, sizes: FloatArray, settings: InductionSettings
 ) -> list[Any]:
     """Return the trees of all forests; of those that Ctrl-C does not let grow, the ones so far."""
     with needing("sklearn", "induce needs"):
@@ -161,107 +293,3 @@ def allowed(boxes: list[Box], signs: Mapping[int, int], n_classes: int) -> BoolA
                 found[i, -1] &= rising if signs[feature] > 0 else falling
                 found[i, 0] &= falling if signs[feature] > 0 else rising
     return found
-
-
-class KeptRules:
-    """Rules that conclude on the target from conditions on columns.
-
-    Parameters
-    ----------
-    keep : a rule, rules, a rule set or a cascade of one
-    table : whose columns they are on
-    """
-
-    def __init__(self, keep: Any, table: TrainingTable) -> None:
-        self._rules = _rules(keep)
-        self._columns = {c.name: c for c in table.columns}
-        for rule in self._rules:
-            self._check(rule, table)
-
-    def _check(self, rule: Rule, table: TrainingTable) -> None:
-        output = rule.conclusion.attribute
-        if output.name != table.target or set(output.domain) != set(table.classes):
-            raise RuleSetError(
-                f"the kept rule '{rule}' concludes on {output!r}; rules that are kept conclude on "
-                f"{table.target!r}, with the values {list(table.classes)}"
-            )
-        for attribute in (p.attribute for p in rule.premise.propositions):
-            column = self._columns.get(attribute.name)
-            if column is None or (attribute.scale is None) != bool(column.domain):
-                raise RuleSetError(
-                    f"the kept rule '{rule}' is on {attribute.name!r}; rules that are kept are "
-                    "conjunctions of conditions on the table's columns: on numbers by comparison"
-                )
-            if attribute.scale is not None and attribute.scale.blur:
-                raise RuleSetError(
-                    f"the kept rule '{rule}' is on {attribute.name!r} with a blur; induced rules "
-                    "have sharp cuts: leave the blur out"
-                )
-
-    def cuts(self, column: str) -> tuple[float, ...]:
-        """Return the cuts of a column that the rules use."""
-        scales = (
-            p.attribute.scale
-            for r in self._rules
-            for p in r.premise.propositions
-            if p.attribute.name == column
-        )
-        return tuple(cut for scale in scales if scale is not None for cut in scale.cuts)
-
-    def rules_on(self, inputs: Sequence[Attribute], output: Attribute) -> list[Rule]:
-        """Return the rules on attributes that may have more cuts, or another order of values."""
-        known = {a.name: a for a in (*inputs, output)}
-        found = []
-        for rule in self._rules:
-            parts = [_moved(p, known[p.attribute.name]) for p in rule.premise.propositions]
-            conclusion = _moved(rule.conclusion, output)
-            found.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
-        return found
-
-    def undecided(self, columns: Sequence[TableColumn]) -> BoolArray:
-        """Return the rows in which no premise holds, so that there is something to induce."""
-        rows = np.ones(len(columns[0].values), dtype=np.bool_)
-        for rule in self._rules:
-            holds = np.ones_like(rows)
-            for proposition in rule.premise.propositions:
-                holds &= _holds(proposition, self._columns[proposition.attribute.name])
-            rows &= ~holds
-        return rows
-
-
-def _rules(keep: Any) -> list[Rule]:
-    if keep is None:
-        return []
-    if isinstance(keep, Rule):
-        return [keep]
-    if isinstance(keep, Cascade):
-        return [rule for rule_set in keep.stated for rule in rule_set.rules]
-    found = as_list(keep.rules if isinstance(keep, RuleSet) else keep, "keep", RuleSetError)
-    for rule in found:
-        if not isinstance(rule, Rule):
-            raise RuleSetError(f"keep has {rule!r:.60}; give rules, or a set of them")
-    return found
-
-
-def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:
-    """Return the same proposition on an attribute of the same name."""
-    old = proposition.attribute
-    if old.scale is None or attribute.scale is None:
-        return attribute.isin({v for i, v in enumerate(old.domain) if proposition.mask >> i & 1})
-    lowest = (-np.inf, *attribute.scale.cuts)
-    places = np.searchsorted(old.scale.cuts, lowest, side="right")
-    return Proposition(
-        attribute, sum(1 << i for i, k in enumerate(places) if proposition.mask >> int(k) & 1)
-    )
-
-
-def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
-    """Return the rows in which a proposition certainly holds."""
-    attribute, known = proposition.attribute, ~np.isnan(column.values)
-    if attribute.scale is not None:
-        places = np.searchsorted(attribute.scale.cuts, column.values, side="right")
-        inside = np.array([proposition.mask >> i & 1 for i in range(len(attribute.domain))], bool)
-        return np.asarray(known & inside[places])
-    allowed = {v for i, v in enumerate(attribute.domain) if proposition.mask >> i & 1}
-    of_value = np.array([*(v in allowed for v in column.domain), False])
-    return np.asarray(known & of_value[np.where(known, column.values, -1).astype(np.int64)])

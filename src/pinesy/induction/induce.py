@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import progress
-from pinesy._common.validation import FloatArray, check_integer, check_known
-from pinesy.exceptions import DataError
-from pinesy.induction.binary_features import Feature, Steps, features_of, steps_of
-from pinesy.induction.candidate_rules import ForestSettings, KeptRules, allowed, grow_candidates
-from pinesy.induction.point_model import PointModel, rounded
-from pinesy.induction.points_cascade import ScoreCard, write_cascade
-from pinesy.induction.rule_selection import RuleSelector, SelectionSettings
+from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
+from pinesy.exceptions import DataError, RuleSetError
+from pinesy.induction.candidate_rules import (
+    Feature,
+    InductionSettings,
+    allowed,
+    features_of,
+    grow_candidates,
+    steps_of,
+)
+from pinesy.induction.point_model import PointModel, RuleSelector, rounded
+from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -21,11 +26,13 @@ from pinesy.induction.training_table import (
     read_training_table,
 )
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.propositions import Premise, Proposition
+from pinesy.rules.rule import Rule
 
 #: Rows that rules are induced from, if a table has more.
 SAMPLE = 20_000
-#: What scikit-learn takes.
-MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -131,8 +138,10 @@ def induce_card(
         sizes=kept.undecided(read.columns) * _sizes(weights, read),
         seed=seed,
     )
-    goal = (read.target, read.classes)
-    return write_cascade(found.model, read.columns, found.features, goal, kept)
+    inputs = input_attributes(read.columns, found.features, found.model.boxes, kept.cuts)
+    output = Attribute(read.target, read.classes)
+    own = kept.rules_on(inputs, output)
+    return write_cascade(found.model, found.features, inputs, output, own)
 
 
 def _sizes(weights: Any, table: TrainingTable) -> FloatArray:
@@ -166,46 +175,17 @@ def induce_points(
     and rows with that of rows and classes.
     """
     labels, n_classes = table.labels, len(table.classes)
-    forest, choice = settings_for(len(labels), n_classes, max_rules, max_conditions, seed)
-    features = features_of(table.columns, forest.least_rows)
+    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed)
+    features = features_of(table.columns, settings.least_rows)
     steps = steps_of(table.columns, features)
     signs = _signs({} if monotone is None else monotone, table.columns, features)
     weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
-    with progress("inducing rules", choice.max_rules) as bar:
-        selector = _selector(table, steps, weights, signs, forest, choice)
-        selection = selector.run(bar.advance)
-    model = rounded(selection, selector.boxes, steps, labels, weights)
+    with progress("inducing rules", settings.max_rules) as bar:
+        boxes, holds = grow_candidates(steps, labels, weights, settings, signs)
+        may = allowed(boxes, signs, n_classes)
+        selection = RuleSelector(boxes, holds, labels, weights, may, settings).run(bar.advance)
+    model = rounded(selection, boxes, steps, labels, weights)
     return InducedRules(model, features, table)
-
-
-def settings_for(
-    n_rows: int, n_classes: int, max_rules: int | None, max_conditions: int, seed: int
-) -> tuple[ForestSettings, SelectionSettings]:
-    """Return how candidates are grown and chosen: few short rules for two classes."""
-    most = check_integer(max_conditions, "max_conditions", 1)
-    check_integer(seed, "seed", 0, most=MAX_SEED)
-    two = n_classes == 2
-    least = max(1, min(5, n_rows // 10))
-    depths = tuple(dict.fromkeys(min(depth, most) for depth in (3, 4 if two else 6)))
-    forest = ForestSettings(depths, 40 if two else 75, least, most, seed)
-    if max_rules is None:
-        max_rules = 15 * n_classes + n_rows // 50
-    check_integer(max_rules, "max_rules", 1)
-    return forest, SelectionSettings(max_rules, 0.5 if two else 0.1, 4.0 if two else 1.0)
-
-
-def _selector(
-    table: TrainingTable,
-    steps: Steps,
-    sizes: FloatArray,
-    signs: Mapping[int, int],
-    forest: ForestSettings,
-    choice: SelectionSettings,
-) -> RuleSelector:
-    """Return what chooses among the candidates of a table."""
-    candidates = grow_candidates(steps, table.labels, sizes, forest, signs)
-    may = allowed(candidates.boxes, signs, len(table.classes))
-    return RuleSelector(candidates, table.labels, sizes, may, choice)
 
 
 def _signs(
@@ -225,3 +205,107 @@ def _signs(
             )
     found = ((i, monotone.get(names[f.column])) for i, f in enumerate(features))
     return {i: sign for i, sign in found if sign is not None}
+
+
+class KeptRules:
+    """Rules that conclude on the target from conditions on columns.
+
+    Parameters
+    ----------
+    keep : a rule, rules, a rule set or a cascade of one
+    table : whose columns they are on
+    """
+
+    def __init__(self, keep: Any, table: TrainingTable) -> None:
+        self._rules = _rules(keep)
+        self._columns = {c.name: c for c in table.columns}
+        for rule in self._rules:
+            self._check(rule, table)
+
+    def _check(self, rule: Rule, table: TrainingTable) -> None:
+        output = rule.conclusion.attribute
+        if output.name != table.target or set(output.domain) != set(table.classes):
+            raise RuleSetError(
+                f"the kept rule '{rule}' concludes on {output!r}; rules that are kept conclude on "
+                f"{table.target!r}, with the values {list(table.classes)}"
+            )
+        for attribute in (p.attribute for p in rule.premise.propositions):
+            column = self._columns.get(attribute.name)
+            if column is None or (attribute.scale is None) != bool(column.domain):
+                raise RuleSetError(
+                    f"the kept rule '{rule}' is on {attribute.name!r}; rules that are kept are "
+                    "conjunctions of conditions on the table's columns: on numbers by comparison"
+                )
+            if attribute.scale is not None and attribute.scale.blur:
+                raise RuleSetError(
+                    f"the kept rule '{rule}' is on {attribute.name!r} with a blur; induced rules "
+                    "have sharp cuts: leave the blur out"
+                )
+
+    def cuts(self, column: str) -> tuple[float, ...]:
+        """Return the cuts of a column that the rules use."""
+        scales = (
+            p.attribute.scale
+            for r in self._rules
+            for p in r.premise.propositions
+            if p.attribute.name == column
+        )
+        return tuple(cut for scale in scales if scale is not None for cut in scale.cuts)
+
+    def rules_on(self, inputs: Sequence[Attribute], output: Attribute) -> list[Rule]:
+        """Return the rules on attributes that may have more cuts, or another order of values."""
+        known = {a.name: a for a in (*inputs, output)}
+        found = []
+        for rule in self._rules:
+            parts = [_moved(p, known[p.attribute.name]) for p in rule.premise.propositions]
+            conclusion = _moved(rule.conclusion, output)
+            found.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
+        return found
+
+    def undecided(self, columns: Sequence[TableColumn]) -> BoolArray:
+        """Return the rows in which no premise holds, so that there is something to induce."""
+        rows = np.ones(len(columns[0].values), dtype=np.bool_)
+        for rule in self._rules:
+            holds = np.ones_like(rows)
+            for proposition in rule.premise.propositions:
+                holds &= _holds(proposition, self._columns[proposition.attribute.name])
+            rows &= ~holds
+        return rows
+
+
+def _rules(keep: Any) -> list[Rule]:
+    if keep is None:
+        return []
+    if isinstance(keep, Rule):
+        return [keep]
+    if isinstance(keep, Cascade):
+        return [rule for rule_set in keep.stated for rule in rule_set.rules]
+    found = as_list(keep.rules if isinstance(keep, RuleSet) else keep, "keep", RuleSetError)
+    for rule in found:
+        if not isinstance(rule, Rule):
+            raise RuleSetError(f"keep has {rule!r:.60}; give rules, or a set of them")
+    return found
+
+
+def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:
+    """Return the same proposition on an attribute of the same name."""
+    old = proposition.attribute
+    if old.scale is None or attribute.scale is None:
+        return attribute.isin({v for i, v in enumerate(old.domain) if proposition.mask >> i & 1})
+    lowest = (-np.inf, *attribute.scale.cuts)
+    places = np.searchsorted(old.scale.cuts, lowest, side="right")
+    return Proposition(
+        attribute, sum(1 << i for i, k in enumerate(places) if proposition.mask >> int(k) & 1)
+    )
+
+
+def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
+    """Return the rows in which a proposition certainly holds."""
+    attribute, known = proposition.attribute, ~np.isnan(column.values)
+    if attribute.scale is not None:
+        places = np.searchsorted(attribute.scale.cuts, column.values, side="right")
+        inside = np.array([proposition.mask >> i & 1 for i in range(len(attribute.domain))], bool)
+        return np.asarray(known & inside[places])
+    allowed = {v for i, v in enumerate(attribute.domain) if proposition.mask >> i & 1}
+    of_value = np.array([*(v in allowed for v in column.domain), False])
+    return np.asarray(known & of_value[np.where(known, column.values, -1).astype(np.int64)])

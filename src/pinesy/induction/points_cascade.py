@@ -10,15 +10,14 @@ With certain inputs every inner attribute has one value, so that the cascade com
 `PointModel.possibility`; with unknown ones the possible sums are those between both totals.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 from typing import NamedTuple
 
 from pinesy._common.console import text_table
-from pinesy.induction.binary_features import HIGHEST, LOWEST, Box, Feature
-from pinesy.induction.candidate_rules import KeptRules
+from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
@@ -84,10 +83,13 @@ def input_attributes(
     columns: Sequence[TableColumn],
     features: Sequence[Feature],
     boxes: Iterable[Box],
-    kept: KeptRules,
+    given: Callable[[str], Iterable[float]],
 ) -> list[Attribute]:
-    """Return the attributes of columns: numeric ones with the cuts that rules use."""
-    cuts: dict[int, set[float]] = {i: set(kept.cuts(c.name)) for i, c in enumerate(columns)}
+    """Return the attributes of columns: numeric ones with the cuts that rules use.
+
+    Those of the user's own rules are `given` by the name of a column.
+    """
+    cuts: dict[int, set[float]] = {i: set(given(c.name)) for i, c in enumerate(columns)}
     for f, low, high in (bound for box in boxes for bound in box):
         at = (low if low > LOWEST else None, high if high < HIGHEST else None)
         cuts[features[f].column] |= {
@@ -137,21 +139,21 @@ class CascadeWriter:
         self._lines: list[CardLine] = []
 
     def cascade(
-        self, model: PointModel, premises: Sequence[Sequence[Proposition]], kept: KeptRules
+        self, model: PointModel, premises: Sequence[Sequence[Proposition]], own: Sequence[Rule]
     ) -> Cascade:
         """Return the cascade of a model, and of rules of the user's own that win against it."""
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
         for premise, label, points in zip(premises, model.classes, model.points, strict=True):
             parts[label].append(self._points(premise, int(points), label))
         strong = int(model.points.sum() + model.prior.max()) + 1
-        for rule in kept.rules_on(self._inputs, self._output):
+        for rule in own:
             for label in range(len(parts)):
                 if rule.conclusion.mask >> label & 1 and rule.r < 1.0:
-                    own = rule.premise.propositions
-                    parts[label].append(self._points(own, strong, label))
+                    premise = rule.premise.propositions
+                    parts[label].append(self._points(premise, strong, label))
         starts = model.prior.tolist()
-        totals = [self._total(label, own, starts[label]) for label, own in enumerate(parts)]
-        rules = [*kept.rules_on(self._inputs, self._output), *self._leads(totals, model)]
+        totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
+        rules = [*own, *self._leads(totals, model)]
         return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
 
     def _silent(self) -> Rule:
@@ -278,16 +280,15 @@ def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:
 
 def write_cascade(
     model: PointModel,
-    columns: Sequence[TableColumn],
     features: Sequence[Feature],
-    target: tuple[str, tuple[Hashable, ...]],
-    kept: KeptRules,
+    inputs: Sequence[Attribute],
+    output: Attribute,
+    own: Sequence[Rule],
 ) -> tuple[Cascade, ScoreCard]:
-    """Return a point model on columns as a cascade that concludes on the target, and its card.
+    """Return a point model as a cascade, with the user's own rules, and its score card.
 
     Costs the products of some rules at a time, and of the sums of every two classes.
     """
-    attributes = input_attributes(columns, features, model.boxes, kept)
-    premises = [box_premise(box, features, attributes) for box in model.boxes]
-    writer = CascadeWriter(attributes, Attribute(*target))
-    return writer.cascade(model, premises, kept), writer.card(model)
+    premises = [box_premise(box, features, inputs) for box in model.boxes]
+    writer = CascadeWriter(inputs, output)
+    return writer.cascade(model, premises, own), writer.card(model)
