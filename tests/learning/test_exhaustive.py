@@ -18,8 +18,7 @@ from pinesy import (
     RuleSet,
     learn,
 )
-from pinesy.learning.evaluations import Evaluation, ToleranceSearch
-from pinesy.learning.tolerance_search import search_tolerances
+from pinesy.learning import Evaluation, ToleranceSearch, search_tolerances
 from strategies import FloatArray, random_batch
 
 A, B, C, D, E = (Attribute(name, range(4)) for name in "abcde")

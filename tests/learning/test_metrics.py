@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, Iff, Possibility, RuleSet
-from pinesy.learning.evaluations import accuracy
+from pinesy.learning import accuracy
 from strategies import BatchCase, batches
 
 X, Y = Attribute("x", [0, 1]), Attribute("y", [0, 1])

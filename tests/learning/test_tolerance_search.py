@@ -21,11 +21,7 @@ from pinesy import (
     UnknownAttributeError,
     learn,
 )
-from pinesy.learning.evaluations import ToleranceSearch
-from pinesy.learning.tolerance_search import (
-    candidate_tolerances,
-    search_tolerances,
-)
+from pinesy.learning import ToleranceSearch, candidate_tolerances, search_tolerances
 
 # --- candidates --------------------------------------------------------------------------------
 

@@ -41,6 +41,22 @@ def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: i
             queue.stopped = True
 
 
+def in_chunks(
+    work: Callable[[int, int], None], n: int, step: int, threads: int | None = None
+) -> None:
+    """Call `work` with the bounds of all of `n` rows, `step` of them at a time.
+
+    By default on all threads, if there are as many chunks.
+    """
+    starts = range(0, n, step)
+
+    def each(queue: Iterator[int]) -> None:
+        for start in queue:
+            work(start, min(start + step, n))
+
+    share(each, starts, min(n_threads(), len(starts)) if threads is None else threads)
+
+
 def _start(
     pool: ThreadPoolExecutor, work: Callable[[Iterator[Any]], Any], queue: "_Queue", n: int
 ) -> "Iterator[Future[Any]]":

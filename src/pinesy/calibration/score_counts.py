@@ -1,7 +1,7 @@
 """Scores, how badly values fit; conformal p-values, how many calibration samples fit no better."""
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import in_chunks
 from pinesy._common.validation import FloatArray, check_number, suggestion
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 from pinesy.transforms import antipignistic, minimum_specificity
@@ -59,8 +59,8 @@ def leads(scores: FloatArray) -> FloatArray:
     rows = np.ascontiguousarray(scores, dtype=np.float64).reshape(-1, scores.shape[-1])
     out, kernels = np.empty(len(rows)), load_kernels(KERNELS)
 
-    def work(own: slice) -> None:
-        kernels.lead_rows(rows[own], out[own])
+    def work(begin: int, end: int) -> None:
+        kernels.lead_rows(rows[begin:end], out[begin:end])
 
     in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
     return out.reshape(scores.shape[:-1])
@@ -69,17 +69,6 @@ def leads(scores: FloatArray) -> FloatArray:
 def is_little(numbers: npt.NDArray[Any]) -> bool:
     """Tell whether NumPy is done with numbers before compiled loops would be loaded."""
     return numbers.size <= FEW and KERNELS not in sys.modules
-
-
-def in_chunks(work: Callable[[slice], None], n: int, step: int) -> None:
-    """Do work on all of `n` rows, some at a time, on several threads if there are many."""
-    starts = range(0, n, step)
-
-    def each(queue: Iterator[int]) -> None:
-        for start in queue:
-            work(slice(start, start + step))
-
-    share(each, starts, min(n_threads(), len(starts)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,8 +165,8 @@ class ScoreCounts:
         flat = np.ascontiguousarray(t, dtype=np.float64).ravel()
         out, kernels, starts = np.empty(flat.shape), load_kernels(KERNELS), self._starts
 
-        def work(rows: slice) -> None:
-            kernels.look_up(flat[rows], self.scores, starts, table, out[rows])
+        def work(begin: int, end: int) -> None:
+            kernels.look_up(flat[begin:end], self.scores, starts, table, out[begin:end])
 
         in_chunks(work, len(flat), CHUNK)
         return out.reshape(t.shape)
@@ -193,8 +182,9 @@ class ScoreCounts:
         kernels, good = load_kernels(KERNELS), []
         given = (self.scores, self._starts, self._p_values, raised)
 
-        def work(own: slice) -> None:
-            good.append(kernels.conform(rows[own], *given, out[own], tops[own]))
+        def work(begin: int, end: int) -> None:
+            found = (out[begin:end], tops[begin:end])
+            good.append(kernels.conform(rows[begin:end], *given, *found))
 
         in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
         return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)

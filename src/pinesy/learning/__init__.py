@@ -1,7 +1,12 @@
 """Learning rule parameters from data: exact solutions, tolerances and the reliability audit."""
 
 from pinesy.learning.batches import learn_batches, learn_more
-from pinesy.learning.comparison import DecisionScores, MethodComparison, compare_methods
+from pinesy.learning.comparison import (
+    DecisionScores,
+    MethodComparison,
+    accuracy,
+    compare_methods,
+)
 from pinesy.learning.decision_report import DecisionReport, evaluate
 from pinesy.learning.distributed_work import (
     audit_distributed,
@@ -10,13 +15,13 @@ from pinesy.learning.distributed_work import (
     learn_distributed,
 )
 from pinesy.learning.estimates import ParameterEstimate, RuleCounts, SetEstimate
-from pinesy.learning.evaluations import Evaluation, ToleranceSearch, accuracy
+from pinesy.learning.evaluations import Evaluation, ToleranceSearch, candidate_tolerances
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.reliability import Audit, audit
 from pinesy.learning.set_audits import Blame, SetAudit
-from pinesy.learning.tolerance_search import candidate_tolerances, search_tolerances
+from pinesy.learning.tolerance_search import search_tolerances
 
 __all__ = [
     "Audit",

@@ -1,7 +1,7 @@
-"""Which method to take: each of them on samples that it was not learned from.
+"""How good predictions are, and which method to take.
 
-So that nobody keeps a model that is worse than no model, the rules as they were given and the most
-frequent value stand beside.
+Methods are compared on samples that they were not learned from. So that nobody keeps a model that
+is worse than no model, the rules as they were given and the most frequent value stand beside.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.learn import Method, learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of, with_initial
 from pinesy.learning.refinement import log_loss
-from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic
@@ -136,6 +136,60 @@ HEADS = (
     *(f"ahead by {level:g}" for level in LEVELS),
     "log loss",
 )
+
+
+def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
+    """Return the fraction of samples whose final outputs are all predicted rightly.
+
+    A prediction is right if the most possible value is the target and no other value is as
+    possible: an ambiguous result draws no conclusion, and counts as an error, as does a
+    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are
+    those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+
+    Parameters
+    ----------
+    rules : a cascade or a rule set
+    evidence, targets : as `learn` takes them; targets that are distributions stand for their most
+        possible value, and must have only one
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rains = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 1.0]]}  # nobody knows in the third sample
+    >>> accuracy(rules, rains, ["wet", "wet", "wet"]) * 3
+    1.0
+    """
+    cascade = as_cascade(rules)
+    batch, wanted = answers(cascade, evidence, targets)
+    found = cascade.infer(batch.known, list(wanted))
+    right = np.ones(batch.n, dtype=np.bool_)
+    for name, positions in wanted.items():
+        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
+    return float(right.mean())
+
+
+def answers(
+    cascade: Cascade, evidence: Evidence, targets: Any
+) -> tuple[TrainingBatch, dict[str, Rows]]:
+    """Check samples; return them and the right value of each final output, by its position."""
+    batch = batch_of(cascade, evidence, targets)
+    final = [a.name for a in cascade.outputs if a.name in batch.targets]
+    return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
+
+
+def _positions(target: Target) -> Rows:
+    if not target.is_graded:
+        return target.labels.astype(np.intp)
+    ties = (target.degrees == 1.0).sum(axis=1) > 1
+    if ties.any():
+        raise DataError(
+            f"the target of {target.attribute.name!r}, row {int(np.argmax(ties))}, has several "
+            "most possible values, so that no prediction is the right one; give values as "
+            "targets, or a metric of your own"
+        )
+    return np.asarray(target.degrees.argmax(axis=1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

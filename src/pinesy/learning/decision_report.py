@@ -181,7 +181,7 @@ def evaluate(
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     name = judged_output(cascade, list(batch.targets), output)
-    return report_on(cascade[name], [DecisionPart.of(cascade, name, batch)])
+    return report_on(cascade[name], [DecisionPart.of(batch, cascade, name)])
 
 
 def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
@@ -202,7 +202,7 @@ class DecisionPart(NamedTuple):
     decides_right: Counts
 
     @classmethod
-    def of(cls, cascade: Cascade, name: str, batch: TrainingBatch) -> "DecisionPart":
+    def of(cls, batch: TrainingBatch, cascade: Cascade, name: str) -> "DecisionPart":
         """Infer an attribute, and compare it with its targets."""
         rule_set, target = cascade[name], batch.targets[name]
         if target.is_graded:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence, Transform
-from pinesy.engine.program import Inference, Program
+from pinesy.engine.evidence import Transform
+from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import InParts, learn_parts, merged
@@ -155,7 +155,7 @@ class OnCluster(InParts):
 
     def only(self, kept: BoolArray) -> "OnCluster":
         """Return some of the samples, at their workers."""
-        futures = self.each(_rows_of, of_samples=kept)
+        futures = self.each(TrainingBatch.only, of_samples=kept)
         batches = [
             PlacedBatch(one.where, future, int(kept[span].sum()))
             for one, span, future in zip(self._batches, self.spans, futures, strict=True)
@@ -175,11 +175,6 @@ class OnCluster(InParts):
 
 def _size(batch: TrainingBatch) -> tuple[int, list[str]]:
     return batch.n, list(batch.targets)
-
-
-def _rows_of(batch: TrainingBatch, kept: BoolArray) -> TrainingBatch:
-    rows = np.flatnonzero(kept)
-    return TrainingBatch(len(rows), *batch.part(rows))
 
 
 def _on_part(where: str, function: Callable[..., T], *arguments: Any) -> T:
@@ -220,27 +215,16 @@ def infer_distributed(
     """
     program = as_cascade(rules).compile(outputs, dtype=dtype)
     tasks = ClusterTasks(client)
-    shared, function = tasks.share(program), _columns if gather else _inferred
+    shared = tasks.share(program)
     futures = [
-        tasks.submit(function, where, shared, part, transform, where=where)
+        tasks.submit(_on_part, where, Program.columns, shared, part, transform, where=where)
         for where, part in tasks.given(checked_parts(parts))
     ]
     if not gather:
-        return futures
+        return [tasks.submit(Program.result, shared, columns) for columns in futures]
     out = np.concatenate(tasks.results(futures), axis=1)
     out.setflags(write=False)
     return program.result(out)
-
-
-def _columns(
-    where: str, program: Program, evidence: Evidence, transform: Transform
-) -> npt.NDArray[Any]:
-    with placed(where):
-        return program.columns(evidence, transform)
-
-
-def _inferred(where: str, program: Program, evidence: Evidence, transform: Transform) -> Inference:
-    return program.result(_columns(where, program, evidence, transform))
 
 
 def evaluate_distributed(
@@ -258,12 +242,8 @@ def evaluate_distributed(
     cascade = as_cascade(rules)
     samples = OnCluster.of(cascade, parts, client)
     name = judged_output(cascade, samples.targeted, output)
-    futures = samples.each(_decided, samples.tasks.share(cascade), name)
+    futures = samples.each(DecisionPart.of, samples.tasks.share(cascade), name)
     return report_on(cascade[name], samples.tasks.results(futures))
-
-
-def _decided(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
-    return DecisionPart.of(cascade, name, batch)
 
 
 def audit_distributed(

@@ -1,8 +1,8 @@
-"""Trials of tolerances: what is tried, by which metric it is judged, what a search returns."""
+"""Trials of tolerances: candidates, the metric that judges them, what a search returns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, nan
+from math import isclose, isfinite, nan
 from time import perf_counter
 from typing import Any
 
@@ -12,29 +12,25 @@ import numpy.typing as npt
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, first_lines, tag
 from pinesy._common.pages import axes_for, plot_text
-from pinesy._common.validation import FloatArray
-from pinesy.engine.evidence import Evidence
+from pinesy._common.validation import FloatArray, check_integer, check_number
 from pinesy.exceptions import DataError, LearningError, placed
+from pinesy.learning.comparison import accuracy, answers
 from pinesy.learning.learn import InMemory, Past
 from pinesy.learning.learning_arguments import (
-    Rules,
     SetGroup,
     SetParameters,
     Tolerances,
     TrainingBatch,
-    batch_of,
     resolve,
     show_group,
     show_tolerances,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
 from pinesy.learning.stages import learn_from
-from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.targets import Target
+from pinesy.rulebase.cascade import Cascade
 
 #: A function of a cascade, evidence and targets; the larger its value the better.
 Metric = Callable[[Cascade, Any, Any], float]
-Positions = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False)
@@ -277,55 +273,63 @@ def _as_float(value: Any) -> float:
         return nan
 
 
-def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
-    """Return the fraction of samples whose final outputs are all predicted rightly.
+def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.001) -> FloatArray:
+    """Return candidates for a tolerance: ``t_i = (i / l)^h (1 + epsilon)``, ``i = 1 .. l``.
 
-    A prediction is right if the most possible value is the target and no other value is as
-    possible: an ambiguous result draws no conclusion, and counts as an error, as does a
-    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are
-    those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+    [eq:setTvalidationstep]. The last is above 1 and keeps every sample. The defaults are those of
+    the paper's experiments; it takes ``h = 2`` where training data are few.
 
     Parameters
     ----------
-    rules : a cascade or a rule set
-    evidence, targets : as `learn` takes them; targets that are distributions stand for their most
-        possible value, and must have only one
+    count : their number `l`
+    power : ``h >= 1``; the higher, the more of them are close to 0
+    epsilon : ``epsilon > 0``
 
     Examples
     --------
-    >>> from pinesy import Attribute, Iff, RuleSet
-    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> rains = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 1.0]]}  # nobody knows in the third sample
-    >>> accuracy(rules, rains, ["wet", "wet", "wet"]) * 3
-    1.0
+    >>> candidate_tolerances(4, 2)
+    array([0.0625625, 0.25025  , 0.5630625, 1.001    ])
     """
-    cascade = as_cascade(rules)
-    batch, wanted = answers(cascade, evidence, targets)
-    found = cascade.infer(batch.known, list(wanted))
-    right = np.ones(batch.n, dtype=np.bool_)
-    for name, positions in wanted.items():
-        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
-    return float(right.mean())
-
-
-def answers(
-    cascade: Cascade, evidence: Evidence, targets: Any
-) -> tuple[TrainingBatch, dict[str, Positions]]:
-    """Check samples; return them and the right value of each final output, by its position."""
-    batch = batch_of(cascade, evidence, targets)
-    final = [a.name for a in cascade.outputs if a.name in batch.targets]
-    return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
-
-
-def _positions(target: Target) -> Positions:
-    if not target.is_graded:
-        return target.labels.astype(np.intp)
-    ties = (target.degrees == 1.0).sum(axis=1) > 1
-    if ties.any():
+    check_integer(count, "count", 1, DataError)
+    check_number(power, "power", 1.0, error=DataError)
+    if not 1.0 + check_number(epsilon, "epsilon", error=DataError) > 1.0:
         raise DataError(
-            f"the target of {target.attribute.name!r}, row {int(np.argmax(ties))}, has several "
-            "most possible values, so that no prediction is the right one; give values as "
-            "targets, or a metric of your own"
+            f"epsilon is {epsilon!r:.60}; it must be a number > 0, and large enough that "
+            "1 + epsilon is not 1, so that the last candidate keeps every sample"
         )
-    return np.asarray(target.degrees.argmax(axis=1))
+    found = (np.arange(1, count + 1) / count) ** power * (1.0 + epsilon)
+    if not found[0] > 0.0 or (np.diff(found) <= 0.0).any():
+        raise DataError(
+            f"power is {power!r}: the lowest of {count} candidates are the same number, too close "
+            "to 0; give a lower power"
+        )
+    return found
+
+
+def checked_candidates(given: npt.ArrayLike | None) -> FloatArray:
+    """Return the tolerances to choose from, or raise an error."""
+    if given is None:
+        return candidate_tolerances()
+    array = np.asarray(given)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu":
+        raise DataError(
+            f"the candidates are {given!r:.60}; give a sequence of numbers, such as "
+            "candidate_tolerances(30)"
+        )
+    rising = array.astype(np.float64)
+    if not (np.isfinite(rising).all() and rising[0] > 0.0 and (np.diff(rising) > 0.0).all()):
+        raise DataError(
+            f"the candidates are {given!r:.60}; they must be finite, above 0 and rising"
+        )
+    return rising
+
+
+def improves(metric: float, best: float, least: float) -> bool:
+    """Tell whether a metric is better than the best so far by at least `least`.
+
+    Examples
+    --------
+    >>> 0.57 - 0.56 >= 0.01, improves(0.57, 0.56, 0.01)  # a little less, in binary
+    (False, True)
+    """
+    return metric - best > least or isclose(metric - best, least, rel_tol=1e-9)

@@ -66,6 +66,11 @@ class TrainingBatch:
         """Return one of the samples."""
         return TrainingBatch(1, *self.part(np.array([sample])))
 
+    def only(self, kept: BoolArray) -> "TrainingBatch":
+        """Return the samples that an array of booleans keeps."""
+        rows = np.flatnonzero(kept)
+        return TrainingBatch(len(rows), *self.part(rows))
+
     def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:
         """Return some of the samples as `learn` takes them: evidence and targets."""
         known = {name: x[rows] for name, x in self.known.items()}

@@ -6,7 +6,6 @@ divided by its height, and the height takes part in the gradient. No probability
 label which the rules exclude sends a gradient too.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.console import progress
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import in_chunks, n_threads
 from pinesy._common.validation import FloatArray
 from pinesy.learning.estimates import DECIMALS
 from pinesy.learning.learning_arguments import with_fixed
@@ -74,26 +73,22 @@ class LogLoss:
         out = np.empty((len(self.shape.cells), self.degrees.shape[1]))
         kernel = load_kernels(KERNELS).cells
 
-        def work(queue: Iterator[int]) -> None:
-            for begin in queue:
-                end = min(begin + CHUNK, out.shape[1])
-                kernel(self.degrees, begin, end, *self.shape, x, out)
+        def work(begin: int, end: int) -> None:
+            kernel(self.degrees, begin, end, *self.shape, x, out)
 
-        share(work, range(0, out.shape[1], CHUNK), self._threads)
+        in_chunks(work, out.shape[1], CHUNK, self._threads)
         return out
 
     def _parameters(self, x: FloatArray, cells: FloatArray, given: FloatArray) -> FloatArray:
         # Chunks have rows of their own, added in order: the sum does not depend on the threads.
-        starts = range(0, cells.shape[1], CHUNK)
-        parts = np.zeros((len(starts), len(x)))
+        parts = np.zeros((-(-cells.shape[1] // CHUNK), len(x)))
         kernel = load_kernels(KERNELS).parameter_gradient
 
-        def work(queue: Iterator[int]) -> None:
-            for begin in queue:
-                end, part = min(begin + CHUNK, cells.shape[1]), parts[begin // CHUNK]
-                kernel(self.degrees, begin, end, *self.shape, x, cells, given, part)
+        def work(begin: int, end: int) -> None:
+            part = parts[begin // CHUNK]
+            kernel(self.degrees, begin, end, *self.shape, x, cells, given, part)
 
-        share(work, starts, self._threads)
+        in_chunks(work, cells.shape[1], CHUNK, self._threads)
         return np.asarray(parts.sum(axis=0))
 
     @property

@@ -14,7 +14,7 @@ from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.evaluations import answers
+from pinesy.learning.comparison import answers
 from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
 from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
 from pinesy.model.predictions import GuaranteedPredictions, Outputs, Predictions
