@@ -29,8 +29,7 @@ from pinesy import (
     parse,
 )
 from pinesy.rulebase.rules_json import from_content, to_content
-from pinesy.rules.definitions import is_satisfiable
-from pinesy.rules.normal_forms import normal_form
+from pinesy.rules.definitions import is_satisfiable, normal_form
 
 INPUTS = [Attribute(name, range(size)) for name, size in zip("abcd", (2, 3, 3, 2), strict=True)]
 OUT = Attribute("out", ["no", "yes"])

@@ -24,8 +24,8 @@ from pinesy.exchange.table_cells import (
 )
 from pinesy.exchange.table_sheets import TableSheet, check_suffix, read_sheets, write_sheets
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rulebase.rule_set import RuleSet, declaration_order
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, format_subset
@@ -90,7 +90,7 @@ def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str])
     check_suffix(path)
     cascade = as_cascade(rules)
     parts = [cascade.stated] if path.suffix.lower() == ".csv" else [(s,) for s in cascade.stated]
-    waiting = {a.name: a for a in declaration_order(cascade.attributes) if a.formula is None}
+    waiting = {a.name: a for a in declaration_order(cascade.attributes.values())}
     used = {a.name for part in cascade.stated for a in (*part.inputs, part.output)}
     unused = [name for name in waiting if name not in used]
     cells = {name: AttributeCells(a) for name, a in waiting.items()}

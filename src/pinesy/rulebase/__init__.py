@@ -3,8 +3,8 @@
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
+from pinesy.rulebase.clashes import DataCheck
 from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.data_check import DataCheck
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function

@@ -20,11 +20,11 @@ from pinesy.rulebase.function_steps import (
     compared,
     distinct_attributes,
     equivalence,
-    text_of,
 )
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
+from pinesy.rules.syntax.writer import format_name
 
 #: Tuples up to which `all_different` goes through the sets of values that are used.
 MAX_USED = 20_000
@@ -216,9 +216,19 @@ def chain(
     for i in range(min(1, len(terms) - 1), len(terms)):
         last = i == len(terms) - 1
         parts = [*so_far, terms[i]] if i else so_far
-        text = partial(functions[i].text, [text_of(a) for a in parts])
-        step_name = name if last else f"{name}.{i}"
-        so_far = [steps.apply(step_name, parts, functions[i], text, domain if last else None)]
+        step_name, values = (name, domain) if last else (f"{name}.{i}", None)
+        so_far = [_apply(steps, step_name, parts, functions[i], values)]
+
+
+def _apply(
+    steps: FunctionSteps,
+    name: str,
+    parts: Sequence[Attribute],
+    function: Aggregation,
+    domain: Iterable[Hashable] | None = None,
+) -> Attribute:
+    text = partial(function.text, [format_name(a.name) for a in parts])
+    return steps.apply(name, parts, function, text, domain)
 
 
 def tree(
@@ -229,18 +239,13 @@ def tree(
     Terms of equal domains make steps of equal structure, which are compiled once.
     """
     level, number = list(terms), 0
-
-    def add(step_name: str, parts: Sequence[Attribute]) -> Attribute:
-        text = partial(function.text, [text_of(a) for a in parts])
-        return steps.apply(step_name, parts, function, text)
-
     while len(level) > 2:
         halved = []
         for i in range(0, len(level) - 1, 2):
             number += 1
-            halved.append(add(f"{name}.{number}", level[i : i + 2]))
+            halved.append(_apply(steps, f"{name}.{number}", level[i : i + 2], function))
         level = halved + level[len(level) - len(level) % 2 :]
-    add(name, level)
+    _apply(steps, name, level, function)
 
 
 def modular(steps: FunctionSteps, name: str, terms: Sequence[Attribute], modulo: int) -> None:
@@ -249,8 +254,7 @@ def modular(steps: FunctionSteps, name: str, terms: Sequence[Attribute], modulo:
     reduced = list(terms)
     for i, term in enumerate(terms if len(terms) > 1 else ()):
         if len({v % modulo for v in term.domain}) < len(term.domain):  # type: ignore[operator]
-            text = partial(total.text, [text_of(term)])
-            reduced[i] = steps.apply(f"{name}.mod{i + 1}", [term], total, text)
+            reduced[i] = _apply(steps, f"{name}.mod{i + 1}", [term], total)
     chain(steps, name, reduced, [total] * len(terms), range(modulo))
 
 
@@ -293,7 +297,7 @@ def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> No
     different = []
     for (i, one), (j, two) in combinations(enumerate(terms, 1), 2):
         pair = steps.source(f"{name}.{i}_{j}", [one, two])
-        condition = f"{text_of(one)} != {text_of(two)}"
+        condition = f"{format_name(one.name)} != {format_name(two.name)}"
         mask = pair.mask([t for t in pair.domain if t[0] != t[1]])  # type: ignore[index]
         different.append(Proposition(pair, mask, condition))
     output = Attribute(name, (False, True))

@@ -12,15 +12,14 @@ from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.cascade_evidence import evidence_rows
+from pinesy.rulebase.cascade_evidence import check_plain, evidence_rows, infer_in
 from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
-from pinesy.rulebase.cascade_worlds import check_plain, infer_in
 from pinesy.rulebase.check import Report, check
-from pinesy.rulebase.data_check import check_data
+from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import instances, renamed
-from pinesy.rulebase.rule_set import RuleSet, add_set, collected, in_order_of_inference
+from pinesy.rulebase.rule_set import RuleSet, add_set, collected, declaration_order, in_order
 from pinesy.rulebase.targets import named_targets, read_targets
-from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.views import first_names
 from pinesy.semantics.elimination import LARGEST
@@ -70,7 +69,10 @@ class Cascade:
         self._rule_sets = tuple(sets.values())
         self._attributes = collected(self._rule_sets, declared)
         #: The rule sets by the names of their outputs, in the order of inference.
-        self.sets: Mapping[str, RuleSet] = in_order_of_inference(sets)
+        self.sets: Mapping[str, RuleSet] = {
+            name: sets[name]
+            for name in in_order(sets, lambda n: [a.name for a in sets[n].inputs if a.name in sets])
+        }
 
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:
@@ -308,8 +310,8 @@ class Cascade:
 
     def __str__(self) -> str:
         """Return the cascade as the text of a ``.rules`` file."""
-        stated = [a for a in declaration_order(self._attributes) if a.formula is None]
-        declared = "\n".join(a.declaration for a in stated)
+        order = declaration_order(self._attributes.values())
+        declared = "\n".join(a.declaration for a in order)
         return "\n\n".join([declared, *map(str, self.stated)]) + "\n"
 
     def __repr__(self) -> str:

@@ -14,8 +14,7 @@ from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
 from pinesy.engine.kinds import COMPILING, Kind, circuit_of
-from pinesy.rulebase.clashes import RulePairs, numbered_rules
-from pinesy.rulebase.data_check import DataCheck
+from pinesy.rulebase.clashes import DataCheck, RulePairs, numbered_rules
 from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -133,8 +132,8 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
         where = f"rules on {rule_set.output.name!r}"
         findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
     findings += [
-        Finding("note", "upper bound", f"attribute {one.attribute!r}", f"{BOUND}, as {one.reason}")
-        for one in upper_bounds(rule_sets)
+        Finding("note", "upper bound", f"attribute {name!r}", f"{BOUND}, as {reason}")
+        for name, reason in upper_bounds(rule_sets)
     ]
     findings.sort(key=lambda f: f.level != "warning")
     partitions = [s.partition for s in rule_sets]

@@ -12,7 +12,6 @@ dropped): its value in the smallest subset that it can be in serves all clauses.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -54,16 +53,8 @@ class Overlap(NamedTuple):
     rules: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class UpperBound:
-    """An attribute whose inferred degrees may be above those of the joint distribution."""
-
-    attribute: str
-    reason: str
-
-
-def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
-    """Yield the attributes whose inferred degrees may be upper bounds, and why.
+def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
+    """Yield the attributes whose inferred degrees may be above the joint's, by name, and why.
 
     Attributes are exact that get none and have none behind them, for all inputs for which no rules
     behind them contradict each other.
@@ -78,13 +69,13 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
         name = rule_set.output.name
         parameters = tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
         if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
-            yield UpperBound(name, "there are too many cells and rules to look at")
+            yield (name, "there are too many cells and rules to look at")
         elif overlap := _overlap(rule_set.unit.kind(set()), parameters):
             i, j = overlap.rules
             used = rule_set.inputs[overlap.attribute].name
             which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
             reason = f"{which} {used!r} along several paths, as if it were several"
-            yield UpperBound(name, reason + offered)
+            yield (name, reason + offered)
     yield from _loops(sets)
 
 
@@ -209,7 +200,7 @@ def _is_forest(sets: Sequence[RuleSet]) -> bool:
     return True
 
 
-def _loops(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
+def _loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
     """Yield where paths from one attribute meet first, unless subsets are nested."""
     made = {s.output.name: s for s in sets}
     names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in made]))
@@ -229,7 +220,7 @@ def _loops(sets: Sequence[RuleSet]) -> Iterator[UpperBound]:
             paths = [" -> ".join([*_path(way, bit, made, behind), name]) for way in ways]
             more = f" (and {len(shared) - 1} more attributes do)" if len(shared) > 1 else ""
             reason = f"leads to it along several paths, {' and '.join(paths)}{more}"
-            yield UpperBound(name, f"{names[shared[-1]]!r} {reason}")
+            yield (name, f"{names[shared[-1]]!r} {reason}")
 
 
 def _path(name: str, bit: int, made: Mapping[str, RuleSet], behind: Mapping[str, int]) -> list[str]:

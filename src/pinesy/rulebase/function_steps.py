@@ -56,7 +56,7 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     rules = []
     for a, with_value in zip(attributes, masks, strict=True):
         for i, mask in enumerate(with_value):
-            condition = compared(text_of(a), "==", a.domain[i])
+            condition = compared(format_name(a.name), "==", a.domain[i])
             rules.append(equivalence([Proposition(a, 1 << i)], Proposition(pair, mask, condition)))
     return RuleSet(rules)
 
@@ -202,11 +202,6 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
 def equivalence(premise: Iterable[Proposition], conclusion: Proposition) -> Rule:
     """Return the rule that the premise holds if and only if the conclusion does."""
     return Rule(Premise(tuple(premise)), conclusion, 0.0, 0.0)
-
-
-def text_of(attribute: Attribute) -> str:
-    """Return the name of an attribute as a condition writes it."""
-    return format_name(attribute.name)
 
 
 def compared(text: str, sign: str, value: Hashable) -> str | None:

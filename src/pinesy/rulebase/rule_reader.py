@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pinesy._common.validation import check_degree, suggestion
 from pinesy.exceptions import PinesyError, RulesTextError
-from pinesy.rulebase import function_text, number_text
+from pinesy.rulebase import functions, number_text
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import (
@@ -75,8 +75,8 @@ class RuleReader(ValueReader):
             "if": partial(self._rule, "if"),
             "iff": partial(self._rule, "iff"),
             "number": partial(number_text.read_number, self),
-            "joint": partial(function_text.read_joint, self),
-            "function": partial(function_text.read_function, self),
+            "joint": partial(functions.read_joint, self),
+            "function": partial(functions.read_function, self),
         }
 
     # --- statements ---

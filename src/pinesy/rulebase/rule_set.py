@@ -1,9 +1,9 @@
 """Rule sets: the rules that conclude on one attribute."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self, cast, overload
+from typing import Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.program import Program, Trace
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
-from pinesy.rulebase.cascade_worlds import check_plain, infer_units
+from pinesy.rulebase.cascade_evidence import check_plain, infer_units
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
@@ -25,6 +25,8 @@ from pinesy.rules.views import first_names, rules_table
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semirings import Other, semantics_name
 from pinesy.semantics.world_weights import WorldWeights
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -114,21 +116,17 @@ class RuleSet:
     @cached_property
     def definitions(self) -> "tuple[RuleSet, ...]":
         """The rule sets of the inner attributes of formulas, in an order of inference."""
-        order: dict[str, RuleSet] = {}
-        made: dict[str, RuleSet] = {}
-        waiting = list(self.inputs[::-1])
-        while waiting:
-            attribute = waiting[-1]
-            if not isinstance(attribute, Defined) or attribute.name in order:
-                waiting.pop()
-                continue
-            own = made.setdefault(attribute.name, RuleSet(attribute.rules))
-            before = [a for a in own.inputs if isinstance(a, Defined) and a.name not in order]
-            if before:
-                waiting += before[::-1]
-            else:
-                order[attribute.name] = own
-        return tuple(order.values())
+        sets: dict[Attribute, RuleSet] = {}
+
+        def needed(attribute: Defined) -> list[Defined]:
+            sets[attribute] = RuleSet(attribute.rules)
+            return sets[attribute]._formulas
+
+        return tuple(sets[attribute] for attribute in in_order(self._formulas, needed))
+
+    @property
+    def _formulas(self) -> list[Defined]:
+        return [a for a in self.inputs if isinstance(a, Defined)]
 
     def _compiled(self, degrees: bool) -> Program:
         sets = [*self.definitions, self]
@@ -243,28 +241,38 @@ class RuleSet:
         return tag("div", repr(self)) + rules_table(self.rules)
 
 
-def in_order_of_inference(sets: Mapping[str, RuleSet]) -> dict[str, RuleSet]:
-    """Return the rule sets so that each comes after those it uses; raise on a cycle."""
-    order: dict[str, RuleSet] = {}
-    for start in sets:
-        path = dict.fromkeys([start])
+def in_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:
+    """Return things so that each comes after those it needs; raise `CascadeError` on a cycle.
+
+    Examples
+    --------
+    >>> in_order("ab", {"a": "cb", "b": "c", "c": ""}.get)
+    ['c', 'b', 'a']
+    """
+    done: dict[T, None] = {}
+    for start in starts:
+        path = {} if start in done else {start: iter(needed(start))}
         while path:
-            name = next(reversed(path))
-            used = (a.name for a in sets[name].inputs if a.name in sets)
-            below = next((u for u in used if u not in order), None)
+            last = next(reversed(path))
+            below = next((one for one in path[last] if one not in done), None)
             if below is None:
-                order.setdefault(name, sets[name])
+                done[last] = None
                 path.popitem()
             elif below in path:
-                names = list(path)
-                cycle = [*names[names.index(below) :], below]
+                things = list(path)
+                cycle = [*things[things.index(below) :], below]
                 raise CascadeError(
-                    f"cycle: {' -> '.join(reversed(cycle))}; rules may not lead back to an "
-                    "attribute that they come from"
+                    f"cycle: {' -> '.join(map(str, reversed(cycle)))}; rules may not lead back to "
+                    "an attribute that they come from"
                 )
             else:
-                path[below] = None
-    return order
+                path[below] = iter(needed(below))
+    return list(done)
+
+
+def declaration_order(attributes: Iterable[Attribute]) -> list[Attribute]:
+    """Order attributes that a text declares, a product after its factors."""
+    return [a for a in in_order(attributes, lambda a: a.factors[::-1]) if a.formula is None]
 
 
 def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> dict[str, Attribute]:

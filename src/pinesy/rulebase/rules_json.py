@@ -28,9 +28,9 @@ from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_reader import VERSION as TEXT_VERSION
-from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rule_set import RuleSet, declaration_order
 from pinesy.rulebase.rules_text import HEAD_1, parse_file
-from pinesy.rules.attributes import Attribute, declaration_order
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import content_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
@@ -83,9 +83,7 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "attributes": [
-            _attribute(a) for a in declaration_order(cascade.attributes) if a.formula is None
-        ],
+        "attributes": list(map(_attribute, declaration_order(cascade.attributes.values()))),
         "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.stated],
     }
 

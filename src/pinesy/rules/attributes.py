@@ -1,6 +1,6 @@
 """Attributes: what rules speak about."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
+from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -334,17 +334,3 @@ def check_attribute(thing: object) -> None:
     """Raise `DataError` for what is no attribute."""
     if not isinstance(thing, Attribute):
         raise DataError(f"{thing!r:.60} is no attribute")
-
-
-def declaration_order(attributes: Mapping[str, Attribute]) -> list[Attribute]:
-    """Order attributes so that a product is declared after its factors."""
-    placed: dict[str, Attribute] = {}
-    waiting = list(attributes.values())[::-1]
-    while waiting:
-        attribute = waiting[-1]
-        missing = [f for f in attribute.factors if f.name not in placed]
-        if missing:
-            waiting.extend(missing)
-        else:
-            placed[waiting.pop().name] = attribute
-    return list(placed.values())

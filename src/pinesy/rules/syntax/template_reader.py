@@ -38,12 +38,6 @@ class _Body:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Macro:
-    parameters: list[str]
-    body: _Body
-
-
 @dataclass(slots=True)
 class _Frame:
     """Passes through a body: the scopes still to come, and where reading goes on afterwards."""
@@ -74,7 +68,8 @@ class TemplateReader:
     directory: Path | None = None
     file: Path | None = None
     older_head: str = ""
-    macros: dict[str, _Macro] = field(default_factory=dict)
+    #: The parameters and the body of each macro.
+    macros: dict[str, tuple[list[str], _Body]] = field(default_factory=dict)
     _frames: list[_Frame] = field(default_factory=list)
     _included: set[Path] = field(default_factory=set)
 
@@ -188,22 +183,21 @@ class TemplateReader:
         start = reader.position
         reader.expect("{")
         end = reader.source.closing(start)
-        self.macros[name] = _Macro(parameters, _Body(reader.source, start + 1, end, end + 1))
+        self.macros[name] = parameters, _Body(reader.source, start + 1, end, end + 1)
         reader.seek(end + 1)
 
     def _call(self) -> None:
         """Read ``same(a[1], a[2])`` and go into the macro."""
         reader = self.reader
         token = reader.take()
-        macro = self.macros.get(token.text)
-        if macro is None:
+        if token.text not in self.macros:
             hint = suggestion(token.text, self.macros)
             reader.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
+        parameters, body = self.macros[token.text]
         reader.expect("(")
         arguments = reader.listing(")", self._argument)
-        if len(arguments) != len(macro.parameters):
-            wanted = ", ".join(macro.parameters)
-            given = f"{len(arguments)} arguments"
+        if len(arguments) != len(parameters):
+            wanted, given = ", ".join(parameters), f"{len(arguments)} arguments"
             reader.fail(f"{token.text!r} takes ({wanted}); got {given}", token)
         if sum(bool(frame.macro) for frame in self._frames) >= MAX_CALLS:
             reader.fail(
@@ -211,9 +205,9 @@ class TemplateReader:
                 "condition: when n > 0: ...",
                 token,
             )
-        scope = dict(zip(macro.parameters, arguments, strict=True))
+        scope = dict(zip(parameters, arguments, strict=True))
         back = (reader.source, reader.position)
-        self._push(macro.body, iter([scope]), back=back, macro=token.text)
+        self._push(body, iter([scope]), back=back, macro=token.text)
 
     def _argument(self) -> Any:
         """Read an argument of a macro: a value, or the name of an attribute."""
