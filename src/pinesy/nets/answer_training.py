@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import nan
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from pinesy.nets.answered_inputs import (
     checked_batches,
     fingerprint_of,
     loader,
-    n_batches,
 )
 from pinesy.nets.checkpoints import SCORES, Identity, data_fingerprint
 from pinesy.nets.network_training import TrainingLoop
@@ -101,10 +101,11 @@ def fit_answers(
         raise DomainError("fit_answers neither augments nor averages; let the data set augment")
     for samples in (data, validation):
         check_samples(layer.rules, samples)
-    made = loss_called(loss)
-    known = "" if checkpoint is None else _data_identity(layer, made, data, validation)
+    to_lessen = loss_called(loss)
+    known = "" if checkpoint is None else _data_identity(layer, to_lessen, data, validation)
     identity = Identity(repr(reader), recipe, check_integer(seed, "seed"), known)
-    loop = _AnswerTraining(reader, identity, layer, data, validation, made, say)
+    layer.to(device_of(reader))
+    loop = _AnswerTraining(reader, identity, layer, data, validation, to_lessen, say)
     size = len(data) if isinstance(data, AnsweredInputs) else None
     resumed = loop.run(checkpoint, "training from answers", size)
     losses, seconds, scores = (tuple(loop.history[n]) for n in ("losses", "seconds", SCORES))
@@ -119,35 +120,27 @@ def _data_identity(layer: RuleLayer, loss: AnswerLoss, data: Any, validation: An
     return data_fingerprint(np.frombuffer(both.encode(), np.uint8))
 
 
+@dataclass(eq=False)
 class _AnswerTraining(TrainingLoop):
     """Training from answers: any loss of them; answers for validation judge."""
 
-    def __init__(
-        self,
-        reader: InputReader,
-        identity: Identity,
-        layer: RuleLayer,
-        data: Any,
-        validation: Any,
-        made: AnswerLoss,
-        say: Callable[[str], object],
-    ) -> None:
-        super().__init__(reader, identity)
-        self.device = device_of(reader)
-        self.layer, self.data, self.validation = layer.to(self.device), data, validation
-        self.made, self.say = made, say
+    layer: RuleLayer
+    data: Any
+    validation: Any
+    to_lessen: AnswerLoss
+    say: Callable[[str], object]
 
-    def batches(self, _epoch: int) -> tuple[int | None, Iterable[Batch]]:
+    def batches(self, _epoch: int) -> tuple[int, Iterable[Batch]]:
         """Return the batches of the data, shuffled unless they have an order of their own."""
         batches = loader(self.data, self.recipe.batch, shuffle=True)
-        return n_batches(batches), checked_batches(batches, "data")
+        return length_hint(batches), checked_batches(batches, "data")
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
         """Return the loss of a batch; it is not a number where a network's scores are none."""
-        seen = {name: x.to(self.device) for name, x in batch[0].items()}
+        seen = {name: x.to(device_of(self.network)) for name, x in batch[0].items()}
         read: Mapping[str, Tensor] = self.network(seen)
         is_good = all(bool(torch.isfinite(p).all()) for p in read.values())
-        loss = self.made(self.layer, read, batch[1]) if is_good else torch.tensor(nan)
+        loss = self.to_lessen(self.layer, read, batch[1]) if is_good else torch.tensor(nan)
         return loss, len(next(iter(seen.values()))), 0.0
 
     def judge(self, network: nn.Module) -> float:

@@ -116,14 +116,6 @@ def loader(data: Any, batch: int, shuffle: bool) -> DataLoader[Any]:
     return DataLoader(data, batch, shuffle=shuffle, collate_fn=collate)
 
 
-def n_batches(batches: DataLoader[Any]) -> int | None:
-    """Return how many batches there are, or None where nobody knows."""
-    try:
-        return len(batches)
-    except TypeError:  # of an IterableDataset without a length
-        return None
-
-
 def checked_batches(batches: Iterable[Any], what: str) -> Iterator[Batch]:
     """Yield batches, or raise `DataError` where there are none, or they are something else."""
     is_empty = True

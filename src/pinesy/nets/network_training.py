@@ -37,6 +37,7 @@ from pinesy.nets.recipes import Recipe, augment
 N_STATISTICS = 10_000
 
 
+@dataclass(eq=False)
 class TrainingLoop:
     """A training that is under way; its kinds say what batches are, and what is made small.
 
@@ -56,15 +57,19 @@ class TrainingLoop:
     kept : the weights that the network will have in the end
     """
 
-    def __init__(self, network: nn.Module, identity: Identity) -> None:
-        self.network, self.identity, self.recipe = network, identity, identity.recipe
-        self.optimizer = self.recipe.make_optimizer(network)
+    network: nn.Module
+    identity: Identity
+
+    def __post_init__(self) -> None:
+        self.recipe = self.identity.recipe
+        self.optimizer = self.recipe.make_optimizer(self.network)
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
-        self.average = copy.deepcopy(network) if self.recipe.average_from is not None else None
+        is_averaged = self.recipe.average_from is not None
+        self.average = copy.deepcopy(self.network) if is_averaged else None
         self.kept: dict[str, Any] = {}
 
-    def batches(self, epoch: int) -> tuple[int | None, Iterable[Any]]:
-        """Return how many batches an epoch has, if that is known, and these."""
+    def batches(self, epoch: int) -> tuple[int, Iterable[Any]]:
+        """Return how many batches an epoch has, 0 if nobody knows, and these."""
         raise NotImplementedError
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
@@ -153,11 +158,11 @@ class TrainingLoop:
         return number, size, right
 
     @torch.no_grad()
-    def _include(self, epoch: int, step: int, number: int | None) -> None:
+    def _include(self, epoch: int, step: int, number: int) -> None:
         """Take the weights after a step into the equal average of those of all steps before."""
         average = self._average_after(epoch + 1)
         if average is not None:
-            before = (epoch - (self.recipe.average_from or 0)) * (number or 0) + step
+            before = (epoch - (self.recipe.average_from or 0)) * number + step
             for mean, one in zip(average.parameters(), self.network.parameters(), strict=True):
                 mean.lerp_(one, 1 / (before + 1))
 
@@ -263,15 +268,12 @@ def train(
     return History(losses, accuracies, seconds, resumed)
 
 
+@dataclass(eq=False)
 class _LabelTraining(TrainingLoop):
     """Training from labels: the cross-entropy of inputs, which may be augmented images."""
 
-    def __init__(
-        self, network: nn.Module, identity: Identity, inputs: Tensor, classes: Tensor
-    ) -> None:
-        super().__init__(network, identity)
-        self.inputs, self.classes = inputs, classes
-        self.order = torch.arange(len(inputs))
+    inputs: Tensor
+    classes: Tensor
 
     def batches(self, epoch: int) -> tuple[int, Iterable[tuple[Tensor, Tensor]]]:
         """Return inputs with their labels, in an order that the seed and the epoch decide."""
