@@ -72,8 +72,8 @@ def groups_of(answers: ObservedAnswers) -> list[Group]:
         before = leader.copy()
         least = np.where(places >= 0, leader[places], n).min(axis=1)
         for column in places.T:
-            held = column >= 0
-            np.minimum.at(leader, column[held], least[held])
+            is_free = column >= 0
+            np.minimum.at(leader, column[is_free], least[is_free])
     of_row = np.where(places >= 0, leader[places], n).min(axis=1)
     return [
         Group(free[leader[free] == first], np.flatnonzero(of_row == first))
@@ -150,9 +150,9 @@ def smallest_hitting_set(sets: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """
     ordered = sorted({tuple(sorted(s)) for s in sets}, key=lambda s: (len(s), s))
     size = 0
-    while (found := _hitting(ordered, (), size)) is None:
+    while (hitting := _hitting(ordered, (), size)) is None:
         size += 1
-    return tuple(sorted(found))
+    return tuple(sorted(hitting))
 
 
 def _hitting(
@@ -163,9 +163,9 @@ def _hitting(
     if not missed:
         return chosen
     for element in missed[0] if left else ():
-        found = _hitting(missed, (*chosen, element), left - 1)
-        if found is not None:
-            return found
+        hitting = _hitting(missed, (*chosen, element), left - 1)
+        if hitting is not None:
+            return hitting
     return None
 
 
@@ -200,7 +200,7 @@ def _pysat() -> tuple[Any, Any]:
 class RemappingSolver:
     """Finds remappings of a group that keep all its answers right, one by one.
 
-    A variable of the solver says that a value is read as another. What answers forbid is told to it
+    A variable of the solver says that a value is read as another. It is given what answers forbid
     lazily: it proposes a remapping, the rules are inferred with it for all observed combinations at
     once, and each one with a wrong answer forbids what was read. Values that do not matter for the
     wrong answer are left out of that: with them unknown, the right answer is still not fully
@@ -238,13 +238,13 @@ class RemappingSolver:
 
     def remappings(self, limit: int) -> tuple[Positions, bool]:
         """Return up to `limit` remappings (n, variables), and whether these are all."""
-        found: list[Positions] = []
+        maps: list[Positions] = []
         while (one := self._next([])) is not None:
-            if len(found) == limit:
-                return np.array(found), False
-            found.append(one)
+            if len(maps) == limit:
+                return np.array(maps), False
+            maps.append(one)
             self._solver.add_clause([-lit for lit in self._literals(one)])
-        return np.array(found), True
+        return np.array(maps), True
 
     def labels(self, maps: Positions) -> tuple[int, ...]:
         """Return a smallest set of variables whose labels leave the true remapping alone.
@@ -256,8 +256,8 @@ class RemappingSolver:
         with self._hitman(bootstrap_with=[row for row in wrong if row]) as hitting:
             while True:
                 chosen = sorted(hitting.get() or ())
-                held = [self._literals(self._truth)[column] for column in chosen]
-                one = self._next([self._is_wrong, *held])
+                labelled = [self._literals(self._truth)[column] for column in chosen]
+                one = self._next([self._is_wrong, *labelled])
                 if one is None:
                     return tuple(chosen)
                 hitting.hit(np.flatnonzero(one != self._truth).tolist())
@@ -284,9 +284,9 @@ class RemappingSolver:
             return []
         places = answers.places[wrong]
         unknown = self._without_need(wrong, maps[places])
-        kept = np.where(unknown | answers.fixed[places], -1, places)
+        needed = np.where(unknown | answers.fixed[places], -1, places)
         literals = self._literals(readings)
-        sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in kept.tolist()}
+        sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in needed.tolist()}
         return [[-literals[column] for column in columns] for columns in sorted(sets)]
 
     def _without_need(self, rows: Positions, read: Positions) -> BoolArray:

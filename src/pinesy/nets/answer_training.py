@@ -147,7 +147,7 @@ class _AnswerTraining(TrainingLoop):
         """Return the share of the answers for validation that are right."""
         return answer_score(network, self.layer, self.validation, single=True)  # type: ignore[arg-type]
 
-    def said(self, epoch: int) -> None:
+    def report(self, epoch: int) -> None:
         """Say the loss and the score of an epoch."""
         loss, score = self.history["losses"][-1], self.history[SCORES][-1]
         self.say(f"epoch {epoch + 1}: loss {loss:.3f}, {100 * score:.1f} % right")

@@ -69,8 +69,8 @@ class AnsweredInputs(Dataset[Any]):
     def fingerprint(self) -> str:
         """What differs where inputs or answers do."""
         text = repr((list(self.inputs), self.answers))
-        said = np.frombuffer(text.encode(), np.uint8)
-        return data_fingerprint(said, *(x.cpu().numpy() for x in self.inputs.values()))
+        letters = np.frombuffer(text.encode(), np.uint8)
+        return data_fingerprint(letters, *(x.cpu().numpy() for x in self.inputs.values()))
 
 
 def check_samples(rules: Cascade, data: Any) -> None:

@@ -22,6 +22,8 @@ FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
 #: Where something judges: one score more than there are epochs, the first that of the start.
 SCORES = "scores"
+#: What the weights with the best score are called in a file.
+BEST = "kept"
 #: What parts of an `Identity` are called.
 CALLED = {"architecture": "network", "data": "fingerprint of the data"}
 
@@ -67,7 +69,7 @@ class Checkpoint:
     optimizer : its state, ``"<number of the parameter>.<name>"``
     average : the mean of the weights, if the recipe wants one and the training is so far; else
         empty
-    kept : the weights with the best score, if there are scores; else empty
+    best : the weights with the best score, if there are scores; else empty
     """
 
     identity: Identity
@@ -75,12 +77,12 @@ class Checkpoint:
     network: dict[str, Tensor]
     optimizer: dict[str, Tensor]
     average: dict[str, Tensor]
-    kept: dict[str, Tensor]
+    best: dict[str, Tensor]
 
     @property
     def good(self) -> dict[str, Tensor]:
         """The weights that the training would end with now."""
-        return self.kept or self.average or self.network
+        return self.best or self.average or self.network
 
     def check(self, identity: Identity) -> None:
         """Raise `DataError` unless this is a beginning of the training `identity`.
@@ -142,14 +144,14 @@ def write_checkpoint(
     optimizer: torch.optim.Optimizer,
     history: Mapping[str, list[float]],
     average: nn.Module | None = None,
-    kept: Mapping[str, Tensor] | None = None,
+    best: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint; the file before it stays until this one is whole."""
     states = optimizer.state_dict()["state"].items()
     parts: dict[str, Mapping[str, Tensor]] = {
         "network": network.state_dict(),
         "average": {} if average is None else average.state_dict(),
-        "kept": kept or {},
+        BEST: best or {},
         "optimizer": {f"{i}.{key}": x for i, state in states for key, x in state.items()},
         "history": {k: torch.tensor(v, dtype=torch.float64) for k, v in history.items()},
     }
@@ -214,17 +216,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise DataError(f"{path}: not a checkpoint of pinesy ({FORMAT}); give another file")
     try:
         parts: dict[str, dict[str, Any]] = {
-            part: {} for part in ("network", "optimizer", "history", "average", "kept")
+            part: {} for part in ("network", "optimizer", "history", "average", BEST)
         }
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
             parts[part][rest] = tensor
-        epochs = int(metadata["epoch"])
-        lengths = dict.fromkeys(HISTORY, epochs) | ({SCORES: epochs + 1} if parts["kept"] else {})
+        epochs, best = int(metadata["epoch"]), parts.pop(BEST)
+        lengths = dict.fromkeys(HISTORY, epochs) | ({SCORES: epochs + 1} if best else {})
         parts["history"] = {name: parts["history"][name].tolist() for name in lengths}
         if any(len(parts["history"][name]) != length for name, length in lengths.items()):
             raise ValueError("its history is not that of its epochs")
-        return Checkpoint(Identity.of_metadata(metadata), **parts)
+        return Checkpoint(Identity.of_metadata(metadata), **parts, best=best)
     except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise damaged(path, CHECKPOINT, error) from None
 

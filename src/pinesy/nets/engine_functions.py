@@ -181,9 +181,9 @@ def _vmapped(
     """
     if inputs[1] is None:
         batches = [_batched(one, dim, size) for one, dim in zip(inputs, dims, strict=True)]
-        found = function(*(b.flatten(0, 1) if isinstance(b, Tensor) else b for b in batches))
+        results = function(*(b.flatten(0, 1) if isinstance(b, Tensor) else b for b in batches))
         shape = batches[0].shape[:2]
-        parts = [one if one is None else one.unflatten(0, shape) for one in _listed(found)]
+        parts = [one if one is None else one.unflatten(0, shape) for one in _listed(results)]
     else:
         each = [
             _listed(
@@ -206,5 +206,5 @@ def _picked(one: Any, dim: int | None, place: int) -> Any:
     return one if dim is None else one.select(dim, place)
 
 
-def _listed(found: Tensor | tuple[Any, ...]) -> list[Any]:
-    return [found] if isinstance(found, Tensor) else list(found)
+def _listed(results: Tensor | tuple[Any, ...]) -> list[Any]:
+    return [results] if isinstance(results, Tensor) else list(results)

@@ -43,7 +43,7 @@ class TrainingLoop:
 
     After each epoch the network is judged, if anything judges it, and what is best so far is kept,
     the latest of equals; else the latest is. A loss that is not a finite number ends the training,
-    and leaves the network with what was kept.
+    and leaves the network with the best weights.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class TrainingLoop:
     ----------
     history : by name, a number for each epoch; the scores begin with that of the start
     average : a network for the mean of the weights, if the recipe wants it
-    kept : the weights that the network will have in the end
+    best_weights : the weights that the network will have in the end
     """
 
     network: nn.Module
@@ -66,7 +66,7 @@ class TrainingLoop:
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
         is_averaged = self.recipe.average_from is not None
         self.average = copy.deepcopy(self.network) if is_averaged else None
-        self.kept: dict[str, Any] = {}
+        self.best_weights: dict[str, Any] = {}
 
     def batches(self, epoch: int) -> tuple[int, Iterable[Any]]:
         """Return how many batches an epoch has, 0 if nobody knows, and these."""
@@ -83,8 +83,8 @@ class TrainingLoop:
     def settle(self, _average: nn.Module) -> None:
         """Make an average of weights ready to predict, after an epoch."""
 
-    def said(self, _epoch: int) -> None:
-        """Say how an epoch was."""
+    def report(self, _epoch: int) -> None:
+        """Report on an epoch."""
 
     def run(
         self, checkpoint: str | os.PathLike[str] | None, label: str = "", size: int | None = None
@@ -96,7 +96,7 @@ class TrainingLoop:
         path = None if checkpoint is None else Path(checkpoint)
         if path is not None and path.exists():
             done = resume(path, self.identity, self.network, self.optimizer, self.average)
-            self.history, self.kept = done.history, done.good
+            self.history, self.best_weights = done.history, done.good
         resumed = self.done
         if not resumed:
             self._keep()
@@ -105,7 +105,7 @@ class TrainingLoop:
             for epoch in range(resumed, self.recipe.epochs):
                 self._epoch(epoch, bar)
                 self._keep()
-                self.said(epoch)
+                self.report(epoch)
                 if path is not None:
                     self._write(path)
         self._end()
@@ -186,16 +186,16 @@ class TrainingLoop:
         if score is not None:
             self.history.setdefault(SCORES, []).append(score)
         if self.best == self.done:
-            self.kept = copy.deepcopy(current.state_dict())
+            self.best_weights = copy.deepcopy(current.state_dict())
 
     def _write(self, path: Path) -> None:
         state = self.identity, self.network, self.optimizer, self.history
-        kept = self.kept if SCORES in self.history else None
-        write_checkpoint(path, *state, self._average_after(self.done), kept)
+        best = self.best_weights if SCORES in self.history else None
+        write_checkpoint(path, *state, self._average_after(self.done), best)
 
     def _end(self) -> None:
         """Give the network what was kept, ready to predict."""
-        self.network.load_state_dict(self.kept)
+        self.network.load_state_dict(self.best_weights)
         self.network.eval()
 
 

@@ -235,8 +235,8 @@ def _unit(z: Tensor) -> Tensor:
 
 def _rules_id(rule_sets: Sequence[RuleSet]) -> Tensor:
     """Return a number that other rules than these do not have, whatever their parameters."""
-    said = [(s.output.name, [a.name for a in s.inputs], shape_of(s)) for s in rule_sets]
-    return torch.tensor(int.from_bytes(sha256(repr(said).encode()).digest()[:7]))
+    structure = [(s.output.name, [a.name for a in s.inputs], shape_of(s)) for s in rule_sets]
+    return torch.tensor(int.from_bytes(sha256(repr(structure).encode()).digest()[:7]))
 
 
 def _check_state(layer: PossibilisticLayer, state: Mapping[str, Any], prefix: str, *_: Any) -> None:

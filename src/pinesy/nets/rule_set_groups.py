@@ -107,8 +107,8 @@ class GroupLayer(nn.Module):
         betas = torch.maximum(r[self.parameters_at].to(lambdas.dtype), rhos)
         # The min over rules, for each cell of the partition  [eq:redFP]
         cells = row_extremes(torch.cat([alphas, betas], dim=1), self.sides, False)
-        found = cells.index_select(1, self.cell_of)
-        return dict(zip(self._names, found.unbind(dim=2), strict=True))
+        degrees = cells.index_select(1, self.cell_of)
+        return dict(zip(self._names, degrees.unbind(dim=2), strict=True))
 
 
 def _filled(tensor: Tensor, value: float) -> Tensor:

@@ -114,8 +114,8 @@ def soft_labels(
     >>> from pinesy import Attribute, function
     >>> a, b = Attribute("a", range(3)), Attribute("b", range(3))
     >>> seen = {"a": np.array([[0.1, 0.8, 0.1]]), "b": np.array([[0.1, 0.5, 0.4]])}
-    >>> found = soft_labels(function("sum", [a, b], "a + b"), seen, {"sum": [3]})
-    >>> found["a"].argmax(), found["b"].argmax()
+    >>> labels = soft_labels(function("sum", [a, b], "a + b"), seen, {"sum": [3]})
+    >>> labels["a"].argmax(), labels["b"].argmax()
     (np.int64(1), np.int64(2))
     """
     cascade = as_cascade(rules)
@@ -205,9 +205,9 @@ def refuse_impossible(
     row = int(np.arange(len(next(iter(known.values()))))[places][bad][0])
     is_labelled = any(known[a.name][row] != UNKNOWN for a in cascade.inputs if a.name in known)
     wrong = "its labels contradict its answers" if is_labelled else "no reading gives its answers"
-    said = ", ".join(
+    shown = ", ".join(
         f"{name} = {cascade.attributes[name].domain[at[row]]!r}"
         for name, at in known.items()
         if at[row] != UNKNOWN
     )
-    raise DataError(f"sample {row}: {wrong} ({said:.80}); correct them, or leave it out")
+    raise DataError(f"sample {row}: {wrong} ({shown:.80}); correct them, or leave it out")

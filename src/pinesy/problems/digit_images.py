@@ -152,16 +152,16 @@ def mnist(
 
 def _gathered(places: Iterable[Source], cached: Path) -> dict[str, bytes]:
     """Return the content of all files; keep in the cache what came from far."""
-    found: dict[str, bytes] = {}
+    content: dict[str, bytes] = {}
     tried: list[str] = []
     for source in places:
-        fresh, failures = _asked(source, [name for name in FILES if name not in found])
-        found |= fresh
+        fresh, failures = _asked(source, [name for name in FILES if name not in content])
+        content |= fresh
         tried += failures
         if source.remote:
             _keep(cached, fresh)
-        if len(found) == len(FILES):
-            return found
+        if len(content) == len(FILES):
+            return content
     raise DataError(
         "MNIST was not found; what was tried:\n  "
         + "\n  ".join(tried)

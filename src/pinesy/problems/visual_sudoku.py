@@ -281,10 +281,10 @@ def _groups(dim: int) -> Indices:
 
 def correct_grids(dim: int, n: int, rng: np.random.Generator) -> Indices:
     """Return `n` correct grids: attempts are independent, so the first `n` that succeed will do."""
-    found: list[Indices] = []
-    while sum(map(len, found)) < n:
-        found.append(attempts(dim, ATTEMPTS, rng))
-    return np.concatenate(found)[:n]
+    grids: list[Indices] = []
+    while sum(map(len, grids)) < n:
+        grids.append(attempts(dim, ATTEMPTS, rng))
+    return np.concatenate(grids)[:n]
 
 
 def attempts(dim: int, count: int, rng: np.random.Generator) -> Indices:
