@@ -116,8 +116,7 @@ def _data_identity(layer: RuleLayer, loss: AnswerLoss, data: Any, validation: An
     """Return what differs where rules, semantics, losses or data do."""
     called = getattr(loss, "__qualname__", repr(loss))
     text = repr((to_content(layer.rules), layer.semantics, [a.name for a in layer.outputs], called))
-    both = f"{text} {fingerprint_of(data)} {fingerprint_of(validation)}"
-    return data_fingerprint(np.frombuffer(both.encode(), np.uint8))
+    return data_fingerprint(f"{text} {fingerprint_of(data)} {fingerprint_of(validation)}")
 
 
 @dataclass(eq=False)
@@ -137,11 +136,10 @@ class _AnswerTraining(TrainingLoop):
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
         """Return the loss of a batch; it is not a number where a network's scores are none."""
-        seen = {name: x.to(device_of(self.network)) for name, x in batch[0].items()}
-        read: Mapping[str, Tensor] = self.network(seen)
+        read: Mapping[str, Tensor] = self.network(batch[0])
         is_good = all(bool(torch.isfinite(p).all()) for p in read.values())
         loss = self.to_lessen(self.layer, read, batch[1]) if is_good else torch.tensor(nan)
-        return loss, len(next(iter(seen.values()))), 0.0
+        return loss, len(next(iter(read.values()))), 0.0
 
     def judge(self, network: nn.Module) -> float:
         """Return the share of the answers for validation that are right."""
@@ -167,10 +165,9 @@ def answer_score(
         so many answers that hardly ever all are right
     """
     right = n = 0
-    device = device_of(reader)
     for seen, answers in checked_batches(loader(data, batch, shuffle=False), "validation"):
         with predicting(reader):
-            read = reader({name: x.to(device) for name, x in seen.items()})
+            read = reader(seen)
         with torch.no_grad():  # not in inference mode: what the layer stores may need gradients
             outputs = {**read, **layer({name: p.clone() for name, p in read.items()})}
         good, known = _right(layer, outputs, answers)

@@ -12,7 +12,7 @@ from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.checkpoints import data_fingerprint
-from pinesy.nets.networks import device_of, predicting, scores_of
+from pinesy.nets.networks import predicting, scores_of
 from pinesy.nets.soft_labels import answer_positions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -69,20 +69,16 @@ class AnsweredInputs(Dataset[Any]):
     def fingerprint(self) -> str:
         """What differs where inputs or answers do."""
         text = repr((list(self.inputs), self.answers))
-        letters = np.frombuffer(text.encode(), np.uint8)
-        return data_fingerprint(letters, *(x.cpu().numpy() for x in self.inputs.values()))
+        return data_fingerprint(text, *(x.cpu().numpy() for x in self.inputs.values()))
 
 
 def check_samples(rules: Cascade, data: Any) -> None:
-    """Raise an error for samples in memory that lack an input, or whose answers are no values."""
+    """Raise an error for samples in memory with other inputs, or whose answers are no values."""
     if not isinstance(data, AnsweredInputs):
         return
     names = [a.name for a in rules.inputs]
     for name in data.inputs:
         check_known(name, names, f"inputs: the rules have no input {name!r}")
-    for name in names:
-        if name not in data.inputs:
-            raise DataError(f"the samples have no tensor for the input {name!r}")
     answer_positions(data.answers, rules.attributes, rules.attributes, len(data))
 
 
@@ -270,10 +266,10 @@ class InputReader(nn.Module):
 
         Networks are used without dropout, `batch` samples at a time; their mode is not changed.
         """
-        device, n = device_of(self), len(next(iter(seen.values())))
+        n = len(next(iter(seen.values())))
         with predicting(self):
             parts = [
-                self({name: x[i : i + batch].to(device) for name, x in seen.items()})
+                self({name: x[i : i + batch] for name, x in seen.items()})
                 for i in range(0, n, batch)
             ]
         return {

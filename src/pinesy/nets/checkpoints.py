@@ -246,8 +246,8 @@ def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.M
     return network.eval()
 
 
-def data_fingerprint(*arrays: npt.NDArray[Any]) -> str:
-    """Return the SHA-256 of the shapes, types and values of arrays.
+def data_fingerprint(*content: npt.NDArray[Any] | str) -> str:
+    """Return the SHA-256 of the shapes, types and values of arrays, and of texts.
 
     Examples
     --------
@@ -255,7 +255,8 @@ def data_fingerprint(*arrays: npt.NDArray[Any]) -> str:
     False
     """
     digest = hashlib.sha256()
-    for array in arrays:
+    for one in content:
+        array = np.frombuffer(one.encode(), np.uint8) if isinstance(one, str) else one
         digest.update(f"{array.dtype.str} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
     return digest.hexdigest()

@@ -268,8 +268,7 @@ class PredictionCache:
     def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
         """Return the file where predictions are stored."""
         key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
-        name = data_fingerprint(np.frombuffer(key.encode(), np.uint8))
-        return self.directory / f"{name}.safetensors"
+        return self.directory / f"{data_fingerprint(key)}.safetensors"
 
 
 def _stored(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float]:
