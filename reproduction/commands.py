@@ -1,5 +1,7 @@
 """The commands of ``python -m reproduction``: the paper's experiments, and their report."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
@@ -193,12 +195,33 @@ def reproduce(
         transforms=TRANSFORMS if transform == "both" else [transform],
         runs=_runs(runs, run, quick),
     )
-    scale = QUICK if quick else PAPER
-    if epochs:
-        scale = scale.with_epochs(epochs)
+    scale = _scale(quick, epochs)
     if trainings:
         scale = scale.with_trainings(trainings)
-    _reproduce(experiments, results, work, scale, threads)
+    with _needed():
+        from reproduction.scheduler import reproduce as do
+    outcome = do(experiments, results, work=work, scale=scale, threads=threads, say=typer.echo)
+    done = len(outcome.records)
+    typer.echo(
+        f"{done} experiments done, {outcome.there} were there; records in {scale.place(results)}"
+    )
+    if done:
+        share = 100 * outcome.symbolic_share
+        typer.echo(f"of the time of what was done, rules took {share:.2f} %")
+
+
+def _scale(quick: bool, epochs: int | None) -> Scale:
+    scale = QUICK if quick else PAPER
+    return scale.with_epochs(epochs) if epochs else scale
+
+
+@contextmanager
+def _needed() -> Iterator[None]:
+    """Import what only some commands need, PyTorch above all, which is slow to load."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise DataError(str(error)) from None
 
 
 def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:
@@ -234,28 +257,6 @@ def _runs(runs: int | None, run: int | None, quick: bool) -> range:
     return range(run, run + 1)
 
 
-def _reproduce(
-    experiments: list[Experiment],
-    results: Path,
-    work: Path | None,
-    scale: Scale,
-    threads: int | None,
-) -> None:
-    # Not at the top: PyTorch is slow to load, and no other command needs it.
-    try:
-        from reproduction.scheduler import reproduce as do
-    except ModuleNotFoundError as error:
-        raise DataError(str(error)) from None
-    outcome = do(experiments, results, work=work, scale=scale, threads=threads, say=typer.echo)
-    done = len(outcome.records)
-    typer.echo(
-        f"{done} experiments done, {outcome.there} were there; records in {scale.place(results)}"
-    )
-    if done:
-        share = 100 * outcome.symbolic_share
-        typer.echo(f"of the time of what was done, rules took {share:.2f} %")
-
-
 RSBENCH_HELP = """Sums of which only some pairs of digits are seen, learned from answers alone.
 
 MNIST-Half and MNIST-EvenOdd of rsbench, with its numbers of samples: are the
@@ -285,14 +286,11 @@ def rsbench(
     ] = False,
 ) -> None:
     """Do the runs that are not done yet, and print the table of all."""
-    from pinesy.problems import cache_directory
-    from reproduction.sum_splits import FEW, SAMPLES, TASKS
-
-    try:
+    with _needed():
+        from pinesy.problems import cache_directory
         from reproduction.rsbench import do_runs, rsbench_table
-    except ModuleNotFoundError as error:
-        raise DataError(str(error)) from None
-    scale, wanted = QUICK if quick else PAPER, TASKS[task]
+        from reproduction.sum_splits import FEW, SAMPLES, TASKS
+    scale, wanted = _scale(quick, None), TASKS[task]
     records = do_runs(
         wanted,
         _runs(runs, run, quick),
@@ -322,24 +320,16 @@ def guarantees(
     epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
 ) -> None:
     """Do the splits that are not done yet; without --k and --size, of all problems."""
-    # Not at the top: PyTorch is slow to load, and no other command needs it.
-    try:
+    with _needed():
         from reproduction.scheduler import do_guarantees
-    except ModuleNotFoundError as error:
-        raise DataError(str(error)) from None
-    everything = not k and not size
-    sizes = {"addition": k or [], "sudoku": size or []}
+    sizes = {"addition": k or (), "sudoku": size or ()} if k or size else PROBLEMS
     wanted = [
         Experiment(problem, number, "normal", "antipignistic", 0)
-        for problem in PROBLEMS
-        for number in (PROBLEMS[problem] if everything else sizes[problem])
+        for problem, numbers in sizes.items()
+        for number in numbers
     ]
-    scale = QUICK if quick else PAPER
-    if epochs:
-        scale = scale.with_epochs(epochs)
-    do_guarantees(
-        wanted, results, work=work, scale=scale, threads=threads, splits=splits, say=typer.echo
-    )
+    places: dict[str, Any] = {"results": results, "work": work, "scale": _scale(quick, epochs)}
+    do_guarantees(wanted, **places, threads=threads, splits=splits, say=typer.echo)
 
 
 RecordsPlace = Annotated[

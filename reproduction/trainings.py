@@ -177,31 +177,11 @@ def answered_units(part: Part, images: Images) -> AnsweredInputs:
     return AnsweredInputs(seen, {"different": [True] * len(places)})
 
 
-@dataclass(frozen=True, eq=False)
-class FirstTraining:
-    """What networks learn from in the beginning: rules, samples, and in what semantics.
-
-    Attributes
-    ----------
-    layer : the rules
-    loss : what is made small
-    train, valid : the samples
-    places : the images of the samples for training, in the order of the rules' inputs
-    recipe : how
-    enough : the share of right answers for validation that a start needs
-    """
-
-    layer: RuleLayer
-    loss: str
-    train: AnsweredInputs
-    valid: AnsweredInputs
-    places: Indices
-    recipe: Recipe
-    enough: float
-
-
-def first_training(task: Task, images: Images, scale: Scale) -> FirstTraining:
+def first_phase(task: Task, images: Images, scale: Scale) -> tuple[AnswerPhase, Indices, float]:
     """Return how networks begin to learn from the answers of a task.
+
+    Besides the phase, return the images of its samples for training, in the order of the rules'
+    inputs, and the share of right answers for validation that a start needs.
 
     From sums they learn by gradients and by beliefs, with possibilities. A verdict on a puzzle
     says next to nothing about a single cell; but if it is valid, so are its rows, columns and
@@ -223,7 +203,7 @@ def first_training(task: Task, images: Images, scale: Scale) -> FirstTraining:
     epochs = max(START.epochs, -(-START_IMAGES // places.size))
     batch = max(BATCH_IMAGES // places.shape[1], 1)
     recipe = replace(start, batch=batch).with_epochs(scale.epochs or epochs)
-    return FirstTraining(layer, loss, samples[0], samples[1], places, recipe, enough)
+    return AnswerPhase(layer, recipe, loss, *samples), places, enough
 
 
 def trained_from_answers(
@@ -245,15 +225,15 @@ def trained_from_answers(
     -----
     Starts are always of DeepSoftLog's network, which is quick.
     """
-    first = first_training(task, images, scale)
+    first, places, enough = first_phase(task, images, scale)
     seed = SEEDS_A_RUN * training.seed
     learned = learn_from_answers(
         lambda seed: training.architecture(training.classes, seed=seed),
-        [AnswerPhase(first.layer, first.recipe, first.loss)],
-        first.train,
-        first.valid,
+        [first],
+        first.data,
+        first.validation,
         seeds=range(seed, seed + scale.starts),
-        enough=first.enough,
+        enough=enough,
         finish=training.recipe_for(scale),
         make_start=lambda seed: DeepSoftLogCNN(training.classes, seed=seed),
         directory=directory,
@@ -269,7 +249,7 @@ def trained_from_answers(
         "chosen": learned.start.seed,
         "kept": learned.reader is learned.start.reader,
         "corrected": learned.corrected,
-        "labels_right": float(np.mean(labels.argmax(axis=2) == images.labels[first.places])),
+        "labels_right": float(np.mean(labels.argmax(axis=2) == images.labels[places])),
     }
     (history,) = learned.histories.values()
     return Trained(

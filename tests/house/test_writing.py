@@ -21,7 +21,7 @@ ALLOWED = {
     ("src/pinesy/model/archives.py", "write_bytes"): "members, in a scratch directory",
     ("src/pinesy/_common/pages.py", "savefig"): "into memory",
     ("reproduction/plots.py", "savefig"): "into memory",
-    ("reproduction/guarantee_plot.py", "savefig"): "into such a stream",
+    ("reproduction/guarantee_tables.py", "savefig"): "into such a stream",
 }
 
 
