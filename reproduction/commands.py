@@ -198,6 +198,16 @@ def reproduce(
     scale = _scale(quick, epochs)
     if trainings:
         scale = scale.with_trainings(trainings)
+    _reproduce(experiments, results, work, scale, threads)
+
+
+def _reproduce(
+    experiments: list[Experiment],
+    results: Path,
+    work: Path | None,
+    scale: Scale,
+    threads: int | None,
+) -> None:
     with _needed():
         from reproduction.scheduler import reproduce as do
     outcome = do(experiments, results, work=work, scale=scale, threads=threads, say=typer.echo)
