@@ -54,6 +54,18 @@ class Pictures:
         chosen = problems.addition_samples(self.labels, k, np.random.default_rng(SEED + k))
         return self.images[chosen], problems.addition_labels(self.labels[chosen].astype(np.int64))
 
+    def halves(self) -> "list[tuple[Images, dict[str, Any]]]":
+        """Return samples of two digits with their sums: some to calibrate by, and others."""
+        x, labels = self.sums(1)
+        answers, half = _answers(labels), len(x) // 2
+        parts = slice(half), slice(half, None)
+        return [(x[part], {n: values[part] for n, values in answers.items()}) for part in parts]
+
+
+def _answers(labels: dict[str, Any]) -> dict[str, Any]:
+    """Return the digits of sums, of all that should be inferred."""
+    return {name: values for name, values in labels.items() if name.startswith("y_")}
+
 
 def run_image_demo(console: Console, output: Path) -> None:
     """Train a network on real images, learn the rules, try them on others, and write a page."""
@@ -108,21 +120,20 @@ def adding_model(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
 def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tuple[str, ...]:
     """Add numbers of `k` digits; return a row of the table."""
     x, labels = unseen.sums(k)
-    score = model.score(x, {name: labels[name] for name in labels if name.startswith("y_")})
+    score = model.score(x, _answers(labels))
     return f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{right ** (2 * k):.1%}"
 
 
 def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
     """Calibrate sums of digits on one half of the samples; say what that is worth on the other."""
-    x, labels = unseen.sums(1)
-    half, answers = len(x) // 2, {name: labels[name] for name in labels if name.startswith("y_")}
-    model.calibrate(x[:half], answers={name: values[:half] for name, values in answers.items()})
-    sets = model.predict_set(x[half:], LEVEL)
-    pairs = [zip(answers[name][half:].tolist(), sets[name], strict=True) for name in sets]
+    (x, known), (new, answers) = unseen.halves()
+    model.calibrate(x, answers=known)
+    sets = model.predict_set(new, LEVEL)
+    pairs = [zip(answers[name].tolist(), sets[name], strict=True) for name in sets]
     covered = np.all([[value in own for value, own in pair] for pair in pairs], axis=0)
     widths = np.prod([sets.sizes[name] for name in sets], axis=0)
     told = (
-        f"With a guarantee of {LEVEL:.0%}, by {half} samples of Addition-1 that calibrate: of "
+        f"With a guarantee of {LEVEL:.0%}, by {len(x)} samples of Addition-1 that calibrate: of "
         f"{len(covered)} others {covered.mean():.1%} have the true sum in their set, "
         f"{(widths == 1).mean():.1%} a single sum."
     )

@@ -116,16 +116,14 @@ def _demo_model(say: Callable[[str], None]) -> tuple[NeuroSymbolic, Any, dict[st
     One half of the images that it did not learn from calibrate its answers.
     """
     seen, unseen = split_digits()
-    x, labels = unseen.sums(1)
-    half, answers = len(x) // 2, {name: labels[name] for name in labels if name.startswith("y_")}
-    fresh = {name: values[half:] for name, values in answers.items()}
+    (x, known), (new, answers) = unseen.halves()
     path = cache_directory() / f"studio-digits-{__version__}.zip"
     try:
         model: NeuroSymbolic = load(path)
     except DataError:  # not there yet, or of no use
         say("A small network learns to read digits; that takes half a minute, once.")
         model = adding_model(trained_network(seen)[0], 1, seen)
-        model.calibrate(x[:half], answers={n: values[:half] for n, values in answers.items()})
+        model.calibrate(x, answers=known)
         made(path.parent)
         save(model, path)
-    return model, x[half:], fresh
+    return model, new, answers

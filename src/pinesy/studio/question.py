@@ -20,7 +20,6 @@ from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, View, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.studio.session import Asked, Session, Work
 from pinesy.transforms import TRANSFORMS, transform_name
@@ -82,7 +81,7 @@ def _read(attribute: Attribute, content: object) -> Any:
     items = content.items() if isinstance(content, dict) else ()
     kind, value = next(iter(items), ("", None))
     if kind == "value" and type(value) is int and 0 <= value < len(attribute.domain):
-        return Possibility(attribute, np.eye(1, len(attribute.domain), value)[0])
+        return attribute.domain[value]
     if kind == "number" and isinstance(value, int | float) and attribute.scale is not None:
         return float(value)
     if kind == "degrees" and isinstance(value, list):
@@ -150,9 +149,8 @@ class Question:
         place = None if place is None else place_of(attribute, place)
         given = asked.get("sample")
         inputs = {a.name for a in work.rules.compile([attribute]).inputs}
-        known = {n: _plain(e) for n, e in sample_evidence(session, given).items()}
         images = {n: image for n, image in sample_images(session, given).items() if n in inputs}
-        return cls(work, attribute, place, known, images)
+        return cls(work, attribute, place, sample_evidence(session, given), images)
 
     @property
     def proposition(self) -> Proposition | Attribute:
@@ -198,12 +196,3 @@ def place_of(attribute: Attribute, place: object) -> int:
 def level_of(asked: Asked) -> float:
     """Return the level that is asked for, 0.95 by default."""
     return check_number(asked.get("level", 0.95), "the level", 0.0, 1.0, DataError)
-
-
-def _plain(evidence: Any) -> Any:
-    """Return a distribution with a single value as that value: changes then name values."""
-    if not isinstance(evidence, Possibility):
-        return evidence
-    certain = np.flatnonzero(evidence.degrees)
-    value = evidence.attribute.domain[certain[0]] if len(certain) == 1 else None
-    return evidence if value is None else value
