@@ -14,7 +14,7 @@ from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, compare_methods, learn_batches
+from pinesy.learning import LearnedRules, compare_methods, learn_batches, search_tolerances
 from pinesy.learning.learn import Method
 from pinesy.model.storage import load_rules
 
@@ -127,18 +127,14 @@ def learn(
     notes = provenance(rules, how.transform, model)
     new = files.fingerprint(data)
     if compare or (compare is None and method != "exact"):
-        whole = files.whole(data)
-        given = whole.evidence, whole.targets
-        say(f"{plain(compare_methods(files.cascade, *given, fixed=fixed))}\n")
+        say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=fixed))}\n")
     if model:
         result = files.extended(model, data, earlier or ())
     elif validation:
-        train, valid = files.whole(data), files.whole(validation)
-        searched = pinesy.learning.search_tolerances(
+        searched = search_tolerances(
             files.cascade,
-            train.evidence,
-            train.targets,
-            (valid.evidence, valid.targets),
+            *files.pair(data),
+            files.pair(validation),
             groups=group or None,
             method=search or "paper",
             fixed=fixed,
@@ -148,19 +144,10 @@ def learn(
         judged = {"search": searched.method, "metric": searched.metric}
         notes["validation"] = files.fingerprint(validation) | judged
     elif method == "gradient":
-        whole = files.whole(data)
-        result = pinesy.learn(
-            files.cascade, whole.evidence, whole.targets, method=method, fixed=fixed
-        )
+        result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=fixed)
     else:
-        result = learn_batches(
-            files.cascade,
-            files.batches(data),
-            method=method,
-            tolerance=tolerances,
-            fixed=fixed,
-            progress=True,
-        )
+        known = {"method": method, "tolerance": tolerances, "fixed": fixed}
+        result = learn_batches(files.cascade, files.batches(data), **known, progress=True)
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})
     pinesy.save(result, output, notes)

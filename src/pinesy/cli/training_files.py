@@ -8,13 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pinesy._common.validation import listed
+from pinesy._common.validation import FloatArray, listed
 from pinesy.cli import options
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules, LearningResult, ParameterEstimate, learn_more
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch, SampleFile
 
 #: Samples that take up to this in memory are read once and held; more are read for every pass.
@@ -68,6 +69,11 @@ class TrainingFiles:
         whole = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
         self._check_targets(path, whole.targets)
         return whole
+
+    def pair(self, path: Path) -> tuple[FloatArray, dict[str, Target]]:
+        """Return the evidence and the targets of all samples of a file."""
+        whole = self.whole(path)
+        return whole.evidence, whole.targets
 
     def _check_targets(self, path: Path, given: Collection[str]) -> None:
         missing = [name for name in self.names if name not in given]

@@ -149,7 +149,7 @@ def _finished(
     columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
     order = _places(program, [a for of, _ in groups for a in of])
     if (np.diff(order) != 1).any():
-        columns = graph.node("Gather", columns, graph.indices(order), axis=0)
+        columns = graph.take(columns, order)
     told = _add_outputs(graph, program, add_rules(graph, program.code, columns))
     texts = {
         "inputs": {a.name: value_texts(a) for a in program.inputs},
@@ -180,16 +180,14 @@ def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]
     taken = {*names, *(a.name for a in program.inputs)}
     spans = [code.columns[name] for name in names]
     places = np.concatenate([np.arange(span.start, span.stop) for span in spans])
-    if len(places) < code.n_outputs or (np.diff(places) != 1).any():
-        columns = graph.node("Gather", out, graph.indices(places), axis=0)
-    else:
-        columns = out
-    sizes = [len(a.domain) for a in program.outputs]
-    graph.split(graph.node("Transpose", columns), sizes, names)
+    as_they_are = len(places) == code.n_outputs and (np.diff(places) == 1).all()
+    columns = graph.node("Transpose", out if as_they_are else graph.take(out, places))
+    sizes = graph.shape(*(len(a.domain) for a in program.outputs))
+    graph.node_outputs("Split", [columns, sizes], names, axis=1)
     for a in program.outputs:
         graph.output(a.name, np.float64, [SAMPLES, len(a.domain)])
         if a.name in code.coherence:
-            behind = graph.node("Gather", out, graph.indices(code.coherence[a.name]), axis=0)
+            behind = graph.take(out, code.coherence[a.name])
             top = graph.node("ReduceMax", a.name, graph.shape(1), keepdims=0)
             told[a.name] = _free(f"{a.name} (contradiction)", taken)
             lowest = graph.node("Min", top, behind)
@@ -217,7 +215,7 @@ def add_transform(graph: OnnxGraph, rows: str, size: int, kind: int) -> str:
     one = graph.constant(1.0)
     if kind == ANTIPIGNISTIC:
         sums = _from_below(graph, _steps(graph, ordered, size))
-        is_top = graph.node("Equal", ordered, _columns(graph, ordered, 0, 1))
+        is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
     else:
         sums = _from_below(graph, ordered)
         is_top = graph.constant(np.arange(size) == 0, np.bool_)
@@ -227,11 +225,6 @@ def add_transform(graph: OnnxGraph, rows: str, size: int, kind: int) -> str:
     return graph.node("Where", good, degrees, graph.constant(np.nan))
 
 
-def _columns(graph: OnnxGraph, rows: str, begin: int, end: int) -> str:
-    """Return the columns from `begin` to `end`."""
-    return graph.node("Slice", rows, graph.shape(begin), graph.shape(end), graph.shape(1))
-
-
 def _from_below(graph: OnnxGraph, rows: str) -> str:
     """Return the sums of each number and those after it, added from the last one on."""
     return graph.node("CumSum", rows, graph.constant(1, np.int64), reverse=1)
@@ -239,8 +232,8 @@ def _from_below(graph: OnnxGraph, rows: str) -> str:
 
 def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
     """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
-    zero = graph.node("Mul", _columns(graph, ordered, 0, 1), graph.constant(0.0))
-    below = graph.concat([_columns(graph, ordered, 1, size), zero], axis=1)
+    zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
+    below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
     ranks = graph.constant(np.arange(1.0, size + 1))
     return graph.node("Mul", ranks, graph.node("Sub", ordered, below))
 
@@ -267,12 +260,11 @@ def _row_sums(graph: OnnxGraph, rows: str, size: int) -> str:
 def _leaf_sum(graph: OnnxGraph, rows: str, begin: int, end: int) -> str:
     """Add columns: eight sums side by side, then these, then what is left, one by one."""
     rest = begin + (end - begin) // UNROLLED * UNROLLED
-    parts = [_columns(graph, rows, rest, end)] if rest < end else []
+    parts = [graph.columns(rows, rest, end)] if rest < end else []
     if rest > begin:
-        eight = graph.node(
-            "Reshape", _columns(graph, rows, begin, rest), graph.shape(-1, rest - begin)
+        parts.insert(
+            0, _eight_sums(graph, graph.columns(rows, begin, rest), (rest - begin) // UNROLLED)
         )
-        parts.insert(0, _eight_sums(graph, eight, (rest - begin) // UNROLLED))
     return _last_sum(graph, graph.concat(parts, axis=1))
 
 
@@ -282,19 +274,12 @@ def _eight_sums(graph: OnnxGraph, rows: str, count: int) -> str:
     sums = graph.node("Reshape", _last_sum(graph, table), graph.shape(-1, UNROLLED))
     width = UNROLLED
     while width > 1:
-        one, two = (_every_second(graph, sums, k) for k in (0, 1))
+        one, two = (graph.columns(sums, k, UNROLLED, 2) for k in (0, 1))
         sums, width = graph.node("Add", one, two), width // 2
     return sums
-
-
-def _every_second(graph: OnnxGraph, rows: str, first: int) -> str:
-    end = graph.shape(UNROLLED)
-    return graph.node("Slice", rows, graph.shape(first), end, graph.shape(1), graph.shape(2))
 
 
 def _last_sum(graph: OnnxGraph, values: str) -> str:
     """Return the sum along axis 1, which stays, added one after the other."""
     sums = graph.node("CumSum", values, graph.constant(1, np.int64))
-    return graph.node(
-        "Slice", sums, graph.shape(-1), graph.shape(np.iinfo(np.int64).max), graph.shape(1)
-    )
+    return graph.columns(sums, -1, np.iinfo(np.int64).max)

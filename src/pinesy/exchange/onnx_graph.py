@@ -62,8 +62,10 @@ class OnnxGraph:
         self._outputs.append(self._value(name, kind, shape))
 
     def _value(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> Any:
-        element = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
-        return self.onnx.helper.make_tensor_value_info(name, element, list(shape))
+        return self.onnx.helper.make_tensor_value_info(name, self._type(kind), list(shape))
+
+    def _type(self, kind: npt.DTypeLike) -> int:
+        return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
     def node(self, operation: str, *inputs: str, named: str | None = None, **options: Any) -> str:
         """Append a node and return its result, which may be given a name."""
@@ -76,10 +78,6 @@ class OnnxGraph:
         self.nodes.append(self.onnx.helper.make_node(operation, list(inputs), names, **options))
         return names
 
-    def split(self, value: str, sizes: Sequence[int], names: list[str]) -> None:
-        """Cut a value into parts of these sizes along axis 1, and give them names."""
-        self.node_outputs("Split", [value, self.shape(*sizes)], names, axis=1)
-
     def constant(self, content: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> str:
         """Return an array of numbers as a value; equal ones are stored once."""
         array = np.asarray(content, kind)
@@ -90,9 +88,18 @@ class OnnxGraph:
             self.initializers.append(tensor)
         return self._constants[key]
 
-    def indices(self, content: npt.ArrayLike) -> str:
-        """Return places for `Gather`, in the 4 bytes that are enough for them."""
-        return self.constant(content, np.int32)
+    def take(self, value: str, places: npt.ArrayLike) -> str:
+        """Return rows of a value; their places take the 4 bytes that are enough for them."""
+        return self.node("Gather", value, self.constant(places, np.int32), axis=0)
+
+    def columns(self, value: str, begin: int, end: int, step: int = 1) -> str:
+        """Return the columns of a value from `begin` to `end`."""
+        bounds = (self.shape(number) for number in (begin, end, 1, step))
+        return self.node("Slice", value, *bounds)
+
+    def cast(self, value: str, kind: npt.DTypeLike) -> str:
+        """Return a value as numbers of another type."""
+        return self.node("Cast", value, to=self._type(kind))
 
     def shape(self, *sizes: int) -> str:
         """Return sizes, axes or the like."""

@@ -24,13 +24,9 @@ def add_perception(graph: OnnxGraph, perception: NetworkPerception, images: str)
     network = perception.network
     shades = preprocess(np.resize(np.arange(256, dtype=np.uint8), (1, SIDE, SIDE)))
     table = graph.constant(shades.ravel()[:256].numpy(), np.float32)
-    pixels = graph.node("Gather", table, graph.node("Cast", images, to=_type(graph, np.int32)))
+    pixels = graph.node("Gather", table, graph.cast(images, np.int32))
     scores = _add_network(graph, network, graph.node("Unsqueeze", pixels, graph.shape(1)))
-    return graph.node("Softmax", graph.node("Cast", scores, to=_type(graph, np.float64)), axis=1)
-
-
-def _type(graph: OnnxGraph, kind: type) -> int:
-    return int(graph.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+    return graph.node("Softmax", graph.cast(scores, np.float64), axis=1)
 
 
 def _add_network(graph: OnnxGraph, network: nn.Module, pixels: str) -> str:

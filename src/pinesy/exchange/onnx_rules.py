@@ -157,18 +157,18 @@ def _taken(graph: OnnxGraph, rows: list[str], levels: Numbers, places: Numbers) 
     """Return the rows at some places of levels, (..., samples)."""
     needed = np.unique(levels).tolist()
     if len(needed) == 1:
-        return graph.node("Gather", rows[needed[0]], graph.indices(places), axis=0)
+        return graph.take(rows[needed[0]], places)
     parts, order, begin = [], np.zeros_like(places), 0
     for level in needed:
         here = levels == level
         distinct, order[here] = np.unique(places[here], return_inverse=True)
         order[here] += begin
         begin += len(distinct)
-        parts.append(graph.node("Gather", rows[level], graph.indices(distinct), axis=0))
+        parts.append(graph.take(rows[level], distinct))
     together = graph.concat(parts, axis=0)
     if order.shape == (begin,) and (order == np.arange(begin)).all():
         return together
-    return graph.node("Gather", together, graph.indices(order), axis=0)
+    return graph.take(together, order)
 
 
 def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
@@ -176,12 +176,8 @@ def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
     zero, one, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
     least = graph.node("ReduceMin", columns, first, keepdims=0)
     total = graph.node("ReduceSum", columns, first, keepdims=0)  # NaN if any is
-    heights = graph.node(
-        "ReduceMax",
-        graph.node("Gather", columns, graph.indices(_places_of_inputs(code)), axis=0),
-        graph.shape(1),
-        keepdims=0,
-    )
+    inputs = graph.take(columns, _places_of_inputs(code))
+    heights = graph.node("ReduceMax", inputs, graph.shape(1), keepdims=0)
     lowest = graph.node("ReduceMin", heights, first, keepdims=0)
     highest = graph.node("ReduceMax", heights, first, keepdims=0)
     tests = [
