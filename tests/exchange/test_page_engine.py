@@ -168,7 +168,7 @@ def expected(cascade: Cascade, evidence: Any) -> Iterator[dict[str, Any]]:
             "name": output.name,
             "degrees": found.distribution.degrees.tolist(),
             "necessities": [found.distribution.necessity({v}) for v in output.domain],
-            "height": min(found.distribution.degrees.max(), found.graph.sample.result.coherence),
+            "height": min(found.distribution.degrees.max(), found.graph.result.coherence),
             **expected_margins(cascade, evidence, output),
             "values": [value_data(cascade, evidence, found.node(output, v)) for v in output.domain],
         }

@@ -22,7 +22,7 @@ from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.picture import picture
 from pinesy.explanations.points_text import points_lines
 from pinesy.explanations.restraints import Clash, clashes_of
-from pinesy.explanations.sample import Sample, plain_values_of, plan_for
+from pinesy.explanations.sample import plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
 from pinesy.rulebase.rule_set import RuleSet
@@ -78,9 +78,8 @@ def explain(
     attribute = _attribute(cascade, proposition)
     plan = plan_for(cascade, attribute)
     wording = Wording.of(labels, cascade.attributes)
-    sample = Sample(plan, plan.row(evidence))
+    graph = ExplanationGraph(plan, plan.row(evidence), eta)
     asked = proposition if isinstance(proposition, Proposition) else None
-    graph = ExplanationGraph(sample, eta)
     given: dict[str, Any] = {}
     if point_sums(cascade, attribute):
         given = plain_values_of(cascade, evidence, plan.inputs)
@@ -144,7 +143,7 @@ class Explanation:
     @cached_property
     def distribution(self) -> Possibility:
         """The inferred distribution."""
-        return self.graph.sample.result
+        return self.graph.result
 
     @cached_property
     def possibility(self) -> float:
@@ -179,7 +178,7 @@ class Explanation:
     @cached_property
     def clashes(self) -> tuple[Clash, ...]:
         """Where rules contradict each other: which ones, and the values that each excludes."""
-        return () if self.normalised else clashes_of(self.graph.sample)
+        return () if self.normalised else clashes_of(self.graph)
 
     @cached_property
     def values(self) -> tuple[ExplanationNode, ...]:
@@ -197,7 +196,7 @@ class Explanation:
     def node(self, attribute: Attribute | str, value: Hashable) -> ExplanationNode:
         """Return the node of any value of the attributes behind the result."""
         name = name_of(attribute)
-        found = self.graph.sample.plan.attributes.get(name)
+        found = self.graph.plan.attributes.get(name)
         if found is None:
             raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
         return self.graph.node(found, found.position(value))
@@ -230,7 +229,7 @@ class Explanation:
         depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(self, depth or TEXT_DEPTH, limit)
         asked = self.asked.values[0] if self.asked is not None else None
-        lines = list(points_lines(self.graph.sample, self.given, asked, writer.limit))
+        lines = list(points_lines(self.graph, self.given, asked, writer.limit))
         if lines and self.normalised:
             lines = [*writer.head(), *lines]
             return "\n".join([*lines, *([] if depth is None else ["", writer.text()])])

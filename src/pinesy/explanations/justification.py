@@ -14,7 +14,7 @@ import numpy as np
 
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import FloatArray
-from pinesy.explanations.sample import IntArray, RuleTable, Sample
+from pinesy.explanations.sample import IntArray, RuleTable, Sample, SamplePlan
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise, Proposition
@@ -274,26 +274,25 @@ class ExplanationNode:
     @cached_property
     def possibility(self) -> float:
         """``pi(value)``."""
-        return float(self._graph.sample.degrees[self.attribute.name][self.position])
+        return float(self._graph.degrees[self.attribute.name][self.position])
 
     @cached_property
     def certainty(self) -> float:
         """``N({value}) = 1 - max {pi(w): w not value}``."""
-        others = np.delete(self._graph.sample.degrees[self.attribute.name], self.position)
+        others = np.delete(self._graph.degrees[self.attribute.name], self.position)
         return 1.0 - float(others.max(initial=0.0))
 
     @property
     def distribution(self) -> Possibility:
         """The whole distribution of the attribute."""
-        return Possibility(self.attribute, self._graph.sample.degrees[self.attribute.name])
+        return Possibility(self.attribute, self._graph.degrees[self.attribute.name])
 
     @cached_property
     def justification(self) -> Justification | None:
         """Why the value has its possibility; None for an input, which needs no justification."""
         if self.is_perceived:
             return None
-        sample, name = self._graph.sample, self.attribute.name
-        found = attaining(sample, name, self.position, self._graph.eta)
+        found = attaining(self._graph, self.attribute.name, self.position, self._graph.eta)
         triplets = [one for one in found if isinstance(one, Triplet)]
         triplets.sort(key=lambda triplet: triplet.semantics == "C")
         alone = tuple(p for p in found if not (triplets or isinstance(p, Triplet)))
@@ -323,7 +322,7 @@ class ExplanationNode:
         hidden = 0
         for attribute, places in (part for t in triplets[:limit] for part in t.behind(limit)):
             found.update((self._graph.node(attribute, i), None) for i in places[:limit])
-            if attribute.name not in self._graph.sample.plan.slices:
+            if attribute.name not in self._graph.plan.slices:
                 hidden += len(places[limit:]) if limit else 0
         return tuple(found), hidden
 
@@ -332,11 +331,11 @@ class ExplanationNode:
         return f"ExplanationNode({self.attribute.name} = {self.value}, {degrees})"
 
 
-class ExplanationGraph:
-    """The nodes of one sample, each made once."""
+class ExplanationGraph(Sample):
+    """A sample with the nodes of its values, each made once; degrees below `eta` are nothing."""
 
-    def __init__(self, sample: Sample, eta: float) -> None:
-        self.sample = sample
+    def __init__(self, plan: SamplePlan, row: FloatArray, eta: float) -> None:
+        super().__init__(plan, row)
         self.eta = eta
         self._nodes: dict[tuple[str, int], ExplanationNode] = {}
 
@@ -344,6 +343,6 @@ class ExplanationGraph:
         """Return the node of ``domain[position]``."""
         key = (attribute.name, position)
         if key not in self._nodes:
-            is_input = attribute.name in self.sample.plan.slices
+            is_input = attribute.name in self.plan.slices
             self._nodes[key] = ExplanationNode(attribute, position, is_input, self)
         return self._nodes[key]

@@ -28,6 +28,7 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
+from pinesy.engine.program import run
 from pinesy.explanations.decision import Decision, is_coherent, output_of
 from pinesy.explanations.sample import SamplePlan, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -72,18 +73,13 @@ def margin(
     0.6
     """
     cascade = as_cascade(rules)
-    attribute = output_of(cascade, output)
-    result = cascade.infer(evidence, [attribute])[attribute.name]
-    degrees = np.atleast_2d(result.degrees)
-    if is_coherent(cascade, attribute):
-        hard = _hardened(cascade)
-        reached = np.atleast_2d(hard.infer(evidence, [attribute])[attribute.name].degrees)
-        found = _distance_to_one(reached, _reachable(hard, attribute)[None, :], degrees)
-    else:
-        rows = evidence_rows(cascade, evidence, cascade.compile([attribute]).inputs)
-        x = rows.block(0, rows.n)
-        found = _safe_moves(plan_for(cascade, attribute), x, np.ones(x.shape, dtype=bool), degrees)
-    return found if result.is_batch else float(found[0])
+    plan = plan_for(cascade, output_of(cascade, output))
+    program = cascade.compile([plan.attribute])
+    rows = evidence_rows(cascade, evidence, program.inputs)
+    degrees = run(program.code, rows)[program.code.columns[plan.attribute.name]].T
+    x = rows.block(0, rows.n)
+    found = _margins(plan, x, np.ones(x.shape, dtype=bool), degrees)
+    return found if rows.is_batch else float(found[0])
 
 
 def input_margins(
@@ -103,33 +99,32 @@ def input_margins(
     {'a_1': 0.6, 'a_2': 0.8}
     """
     decision = Decision.of(rules, evidence, output)
-    degrees = decision.result.degrees[None, :]
-    names = [a.name for a in decision.program.inputs]
-    if decision.coherent:
-        found = _alone(decision, degrees)
-    else:
-        rows = np.repeat(decision.row[None, :], len(names), axis=0)
-        own = np.zeros(rows.shape, dtype=bool)
-        for i, span in enumerate(decision.plan.slices.values()):
-            own[i, span] = True
-        found = _safe_moves(decision.plan, rows, own, np.repeat(degrees, len(names), axis=0))
-    order = np.argsort(found, kind="stable")
-    return {names[i]: float(found[i]) for i in order}
+    spans = decision.plan.slices
+    row, degrees = (
+        np.tile(one, (len(spans), 1)) for one in (decision.row, decision.result.degrees)
+    )
+    own = np.zeros(row.shape, dtype=bool)
+    for i, span in enumerate(spans.values()):
+        own[i, span] = True
+    margins = dict(zip(spans, _margins(decision.plan, row, own, degrees).tolist(), strict=True))
+    return dict(sorted(margins.items(), key=lambda item: item[1]))
 
 
-def _alone(decision: Decision, degrees: FloatArray) -> FloatArray:
-    """One row for each input: its own degrees, of the others only those that are 1 already."""
-    hard = _hardened(decision.plan.cascade)
-    certain = (decision.row == 1.0).astype(np.float64)
-    rows = np.repeat(certain[None, :], len(decision.program.inputs), axis=0)
-    free = rows.copy()
-    for i, span in enumerate(decision.plan.slices.values()):
-        rows[i, span] = decision.row[span]
-        free[i, span] = 1.0
-    name = decision.output.name
-    program = hard.compile([name])
-    reached, most = (np.asarray(program.infer(r)[name].degrees) for r in (rows, free))
-    return _distance_to_one(reached, most == 1.0, np.repeat(degrees, len(rows), axis=0))
+def _margins(
+    plan: SamplePlan, rows: FloatArray, free: BoolArray, degrees: FloatArray
+) -> FloatArray:
+    """Return for each row of inputs how far the `free` degrees may move; inf for any way."""
+    if not is_coherent(plan.cascade, plan.attribute):
+        return np.maximum(_safe_moves(plan, rows, free), _half_the_gap(degrees))
+    # Of inputs that stay as they are, only the degrees that are 1 already help a value to reach 1.
+    ones, hard = rows == 1.0, _hardened(plan.cascade).compile([plan.attribute])
+    columns = hard.code.columns[plan.attribute.name]
+    reached = hard.run(np.where(free, rows, ones))[columns].T
+    everything = np.where(free, 1.0, ones)
+    most = hard.run(everything[:1] if free.all() else everything)[columns].T
+    distance = np.where(most == 1.0, 1.0 - reached, np.inf)
+    distance[np.arange(len(rows)), degrees.argmax(axis=1)] = np.inf
+    return np.asarray(distance.min(axis=1))  # 0 in a tie, infinite if no other value can reach 1
 
 
 @cached_on_owner
@@ -139,34 +134,15 @@ def _hardened(cascade: Cascade) -> Cascade:
     return cascade.with_parameters({s.output.name: (np.floor(s.s), np.floor(s.r)) for s in own})
 
 
-def _reachable(hard: Cascade, output: Attribute) -> BoolArray:
-    """Tell which values reach 1 for some inputs: those that do where all is possible."""
-    program = hard.compile([output])
-    ones = np.ones(program.code.n_inputs)
-    return np.asarray(program.infer(ones)[output.name].degrees == 1.0)
+def _safe_moves(plan: SamplePlan, rows: FloatArray, free: BoolArray) -> FloatArray:
+    """Return how far degrees may move where rules may contradict each other.
 
-
-def _distance_to_one(reached: FloatArray, reachable: BoolArray, degrees: FloatArray) -> FloatArray:
-    """Return how far the nearest of the other values is from 1: 0 in a tie, inf if none can."""
-    distance = np.where(reachable, 1.0 - reached, np.inf)
-    distance[np.arange(len(degrees)), degrees.argmax(axis=1)] = np.inf
-    nearest: FloatArray = distance.min(axis=1)
-    return nearest
-
-
-def _safe_moves(
-    plan: SamplePlan, rows: FloatArray, free: BoolArray, degrees: FloatArray
-) -> FloatArray:
-    """Return for each row of inputs how far the `free` degrees may move; inf for any way.
-
-    At least half a gap. Infers some 80 times. Not exact: no move below it makes another value win,
-    but moves that are somewhat larger need not either (docs/changes.md says how often).
+    Infers some 80 times. Not exact: no move below it makes another value win, but moves that are
+    somewhat larger need not either (docs/changes.md says how often).
     """
-    found = [
-        _SafeMoves(plan, rows[i : i + BLOCK], free[i : i + BLOCK]).found()
-        for i in range(0, len(rows), BLOCK)
-    ]
-    return np.asarray(np.maximum(np.concatenate([np.empty(0), *found]), _half_the_gap(degrees)))
+    blocks = [slice(i, i + BLOCK) for i in range(0, len(rows), BLOCK)]
+    moves = [_SafeMoves(plan, rows[block], free[block]).largest() for block in blocks]
+    return np.concatenate([np.empty(0), *moves])
 
 
 def _half_the_gap(degrees: FloatArray) -> FloatArray:
@@ -187,7 +163,7 @@ class _SafeMoves:
         self._places = np.arange(len(rows))
         self._winner = self._highest(np.zeros(len(rows))).argmax(axis=1)
 
-    def found(self) -> FloatArray:
+    def largest(self) -> FloatArray:
         """Return the largest moves that are safe."""
         low, high = np.zeros(len(self._rows)), np.ones(len(self._rows))
         unlimited = self._is_safe(high)

@@ -77,7 +77,7 @@ def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) ->
     """Check images, and return them as addresses."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
-    known, uris = explanation.graph.sample.plan.known, {}
+    known, uris = explanation.graph.plan.known, {}
     for key, image in (images or {}).items():
         name = name_of(key)
         check_known(name, known, f"an image is given for {name!r}, which is no input")
