@@ -10,7 +10,7 @@ is less than rules need; `Program.infer` takes probabilities and transforms them
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
@@ -252,7 +252,7 @@ class RowTransform:
         return min((row for row in found if row >= 0), default=-1)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _leaves(size: int) -> npt.NDArray[np.uint32]:
     return np.array(transform_loops.summation(size), dtype=np.uint32)
 

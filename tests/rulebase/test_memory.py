@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pinesy import Cascade, RuleSet, parse
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.engine.kinds import circuit_of
 from pinesy.engine.templates import _small_template, rule_template
 from pinesy.engine.wide import wide_set
@@ -19,6 +19,7 @@ TEXT = """
     iff sky in {dark} then rain in {yes} [s=0.3, r=0.2]
 """
 EVIDENCE = {"sky": {"dark": 1.0, "cloudy": 0.4}}
+EVIDENCE_OF_WORLDS = {"sky": {"dark": 0.6, "cloudy": 0.4}}
 
 CASCADE_USES: list[Callable[[Cascade], Any]] = [
     lambda c: c.infer(EVIDENCE),
@@ -26,6 +27,8 @@ CASCADE_USES: list[Callable[[Cascade], Any]] = [
     lambda c: c.infer(EVIDENCE, [c.attributes["rain"].isin({"yes"})]),
     lambda c: c.check(),
     lambda c: c.compile().derivatives,
+    lambda c: c.compile(dtype="uint8")(EVIDENCE),
+    lambda c: c.infer({"sky": [0.2, 0.3, 0.5]}, transform="antipignistic"),
 ]
 RULE_SET_USES: list[Callable[[RuleSet], Any]] = [
     lambda s: s.infer(EVIDENCE),
@@ -49,6 +52,11 @@ def test_cascades_are_freed(use: Callable[[Cascade], Any]) -> None:
     assert is_freed(lambda: parse(TEXT), use)
 
 
+def test_cascades_are_freed_of_worlds() -> None:
+    certain = TEXT.replace(" [s=0.3, r=0.2]", "")
+    assert is_freed(lambda: parse(certain), lambda c: c.infer(EVIDENCE_OF_WORLDS, semantics="mpe"))
+
+
 @pytest.mark.parametrize("use", RULE_SET_USES)
 def test_rule_sets_are_freed(use: Callable[[RuleSet], Any]) -> None:
     assert is_freed(lambda: parse(TEXT)["rain"], use)
@@ -64,3 +72,11 @@ def test_the_check_sees_what_is_still_held() -> None:
 )
 def test_what_rule_sets_of_one_shape_share_is_bounded(cached: Any) -> None:
     assert 0 < cached.cache_parameters()["maxsize"] <= 1024
+
+
+def test_shared_expressions_of_many_subsets_are_built_anew() -> None:
+    a, b = Attribute("a", range(12)), Attribute("b", range(12))
+    kind = RuleSet([Iff(a.isin({0})).then(b.isin({1, 2}), s=0.1)]).unit.kind({"a"})
+    for first in range(0, 2 * kind.max_asked, 12):
+        rule_template(kind, tuple(range(first + 1, first + 13)), False)
+    assert circuit_of(kind).room >= -24

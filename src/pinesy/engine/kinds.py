@@ -61,6 +61,11 @@ class Kind:
         return len(self.premises) * (self.output_size + max(self.sizes)) > WIDE
 
     @property
+    def max_asked(self) -> int:
+        """How many subsets of the output its shared expressions, which hold each, may grow by."""
+        return 1024 + 16 * self.output_size
+
+    @property
     def partition(self) -> Partition:
         """The partition of the output domain."""
         return partition_of(self.output_size, self.conclusions)
@@ -119,6 +124,8 @@ class KindCircuit(Circuit):
         self.alphas = [self._with_parameter(2 * j, d) for j, d in enumerate(self.lambdas)]
         self.betas = [self._with_parameter(2 * j + 1, d) for j, d in enumerate(self.rhos)]
         self._best: dict[tuple[int, bytes], int] = {}
+        #: How many subsets of the output may still be asked for: their expressions stay.
+        self.room = kind.max_asked
 
     def _with_parameter(self, index: int, degree: int) -> int:
         """Return the maximum of a parameter and a degree."""
@@ -189,6 +196,7 @@ class KindCircuit(Circuit):
         apart by the last block first, and what remains of them is joined from atoms. Which is
         less work depends on the subsets.
         """
+        self.room -= len(masks)
         tables = self._tables(masks)
         if not split or tables[0].ndim == 1:
             return self._by_atoms(tables)

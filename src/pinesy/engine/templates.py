@@ -56,6 +56,8 @@ def rule_template(
     if kind.is_wide:
         return _wide_template(kind, masks, degrees, concludes)
     circuit = circuit_of(kind)
+    if circuit.room < 0:
+        circuit_of.cache_clear()  # so that it is built anew the next time
     others = [circuit.height if concludes else ONE]
     if degrees:
         others += [d for pair in zip(circuit.lambdas, circuit.rhos, strict=True) for d in pair]
@@ -67,6 +69,8 @@ def rule_template(
 
 def _wide_template(kind: Kind, masks: tuple[int, ...], degrees: bool, concludes: bool) -> Template:
     wide = wide_set(kind)
+    if wide.room < 0:
+        wide_set.cache_clear()
     outputs = [wide.facets(masks), np.array([wide.height if concludes else ONE])]
     if degrees:
         outputs.append(np.stack([wide.lambdas, wide.rhos], axis=1).ravel())

@@ -57,6 +57,8 @@ class WideSet:
         self._conclusions = list(dict.fromkeys(kind.conclusions))
         column = {q: number for number, q in enumerate(self._conclusions)}
         self._column_of = np.array([column[q] for q in kind.conclusions])
+        #: How many subsets of the output may still be asked for: their operations stay.
+        self.room = kind.max_asked
 
     @cached_property
     def leaves(self) -> tuple[Facet | Parameter, ...]:
@@ -194,6 +196,7 @@ class WideSet:
 
     def facets(self, masks: Sequence[int]) -> Numbers:
         """Return ``Pi*(b in A)`` for each subset `A` of the output domain, given as masks."""
+        self.room -= len(masks)
         subsets = Subsets.of(self.kind.output_size, masks)
         atom_of, values, _ = distinct_pairs(subsets.atom_of, self.cells)
         atoms = self.folds.maxima(subsets.n_atoms, atom_of, values)

@@ -11,7 +11,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, show_value
-from pinesy.semantics.choice_tables import check_certain
+from pinesy.semantics.worlds import check_certain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,9 +20,9 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
 from pinesy.samples import value_texts
-from pinesy.semantics.choice_tables import values_left
 from pinesy.semantics.factors import factors_of
 from pinesy.semantics.world_weights import probabilities_of
+from pinesy.semantics.worlds import values_left
 
 #: Clauses on one attribute; more are refused.
 MAX_CLAUSES = 200_000

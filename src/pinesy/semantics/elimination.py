@@ -6,7 +6,7 @@ those of the rules; loops join attributes in one table, which may become large.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import Any
@@ -129,7 +129,7 @@ class Step:
         return ops.total(x)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _ones(n: int) -> FloatArray:
     """Return a table of ones, always the same: operations keep what they make of arrays."""
     return np.ones((1, n))
@@ -164,32 +164,29 @@ class Plan:
     entries: int
 
 
-def plan(sizes: Mapping[str, int], scopes: Sequence[Scope], keep: str | None, largest: int) -> Plan:
-    """Return how to sum out all attributes but one, the one with the smallest result first.
+class Planner:
+    """Finds how to sum out all attributes but one, the one with the smallest result first.
 
     Parameters
     ----------
-    sizes : how many values attributes have
     scopes : those of the tables, which have the numbers 0, 1 and so on
     keep : the attribute that is left, if any
     largest : the most entries of a table; where more are needed, `CascadeError` names attributes
     """
-    return _Planner(sizes, scopes, keep, largest).plan()
 
-
-class _Planner:
-    def __init__(
-        self, sizes: Mapping[str, int], scopes: Sequence[Scope], keep: str | None, largest: int
-    ) -> None:
-        self.sizes, self.keep, self.largest = sizes, keep, largest
+    def __init__(self, scopes: Sequence[Scope], keep: str | None, largest: int) -> None:
+        self.keep, self.largest = keep, largest
         self.scopes = dict(enumerate(scopes))
         self.next = len(scopes)
+        self.sizes: dict[str, int] = {}  # how many values attributes have
         self.at: dict[str, dict[int, None]] = {}  # the tables of each attribute, in their order
         for slot, scope in self.scopes.items():
-            for name in scope.names:
+            for name, classes in zip(scope.names, scope.classes, strict=True):
+                self.sizes[name] = len(classes)
                 self.at.setdefault(name, {})[slot] = None
 
     def plan(self) -> Plan:
+        """Return the order."""
         rank = {name: i for i, name in enumerate(self.at)}
         cost = {name: self._cost(name) for name in self.at if name != self.keep}
         heap = [(c, rank[name], name) for name, c in cost.items()]

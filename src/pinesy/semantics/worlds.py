@@ -2,21 +2,58 @@
 
 A world gives every attribute a value. It weighs the product of the weights of its input values, or
 nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone.
+
+For crisp inputs `x` rules without uncertainty leave a set ``C(x)`` of output values. Where weights
+are added, a value of it has the weight ``1 / |C(x)|``: what rules leave open is decided by lot,
+evenly. Where the largest weight counts, it has the weight 1. A table holds these for classes of
+values.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.kinds import RuleUnit
-from pinesy.rules.attributes import Attribute
-from pinesy.semantics.choice_tables import ChoiceTable, choice_tables, hidden_sizes
-from pinesy.semantics.elimination import HIDDEN, LARGEST, Plan, Scope, Step, plan, product_of
+from pinesy.exceptions import RuleSetError
+from pinesy.semantics.elimination import (
+    HIDDEN,
+    LARGEST,
+    Plan,
+    Planner,
+    Scope,
+    Step,
+    numbered,
+    product_of,
+)
+from pinesy.semantics.factors import (
+    ConjunctionFactor,
+    Factor,
+    TableFactor,
+    ValueClasses,
+    factors_of,
+    joint_conclusions,
+    joint_table,
+)
 from pinesy.semantics.semirings import NumpyWeights, Semiring
+
+#: The most sets of output values that are looked at to see how many are left.
+MAX_LEFT = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceTable:
+    """A table (1, classes ...) of weights, and its axes."""
+
+    scope: Scope
+    entries: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +75,7 @@ class Part:
 
     def run(self, ops: Any, weights: Sequence[Any], scale: bool = False) -> tuple[Any, Any]:
         """Return the weights, or for no attribute their sum (n,), and logarithms to add to it."""
-        folded, left = self._of_sums if ops.semiring.adds else self._of_maxima
+        folded, left = self._folded(ops.semiring.adds)
         tables, logs = dict(enumerate(weights)), 0.0
         tables |= {slot: ops.constant(array) for slot, array in folded.items()}
         for step in left:
@@ -53,16 +90,10 @@ class Part:
             found = one if found is None else ops.times(found, one)
         return found, logs
 
-    @cached_property
-    def _of_sums(self) -> "_Folded":
-        return self._fold(NumpyWeights(Semiring("", True, True)))
-
-    @cached_property
-    def _of_maxima(self) -> "_Folded":
-        return self._fold(NumpyWeights(Semiring("", False, True)))  # of 0 and 1 min is the product
-
-    def _fold(self, ops: NumpyWeights) -> "_Folded":
+    @cached_on_owner
+    def _folded(self, adds: bool) -> tuple[dict[int, FloatArray], list[Step]]:
         """Do what does not depend on samples: return tables, and the steps that are left."""
+        ops = NumpyWeights(Semiring("", adds, True))  # of 0 and 1 min is the product
         tables = {i: table.entries for i, table in enumerate(self.tables, len(self.given))}
         left = []
         for step in self.plan.steps:
@@ -73,9 +104,6 @@ class Part:
             else:
                 left.append(step)
         return tables, left
-
-
-_Folded = tuple[dict[int, FloatArray], list[Step]]
 
 
 class Worlds:
@@ -93,10 +121,8 @@ class Worlds:
     ) -> None:
         self.semiring, self.largest = semiring, largest
         self.units = {unit.output.name: unit for unit in units}
-        self._attributes: dict[str, Attribute] = {
-            a.name: a for unit in units for a in (*unit.inputs, unit.output)
-        }
-        inputs = [name for name in self._attributes if name not in self.units]
+        self._sizes = {a.name: len(a.domain) for u in units for a in (*u.inputs, u.output)}
+        inputs = [name for name in self._sizes if name not in self.units]
         self._rank = {name: i for i, name in enumerate([*inputs, *self.units])}
         self._tables: dict[str, list[ChoiceTable]] = {}
 
@@ -115,13 +141,9 @@ class Worlds:
         while waiting:
             name = waiting.pop()
             if name in self.units and name not in found:
-                found[name] = self._part(name)
+                found[name] = self._planned(name, *self._independent(name))
                 waiting += found[name].given
         return sorted(found.values(), key=lambda part: self._rank[str(part.name)])
-
-    def _part(self, name: str) -> Part:
-        roots, sets = self._independent(name)
-        return self._planned(name, roots, sets)
 
     def _independent(self, name: str) -> tuple[list[str], list[str]]:
         """Return attributes before one that do not depend on each other, and the sets between.
@@ -159,12 +181,9 @@ class Worlds:
 
     def _planned(self, name: str | None, given: Sequence[str], sets: Iterable[str]) -> Part:
         tables = [table for one in sets for table in self._of_set(one)]
-        names = {*given, *(n for table in tables for n in table.scope.names if HIDDEN not in n)}
-        every = {n: len(self._attributes[n].domain) for n in names} | hidden_sizes(tables)
-        scopes = [Scope((n,), (tuple(range(every[n])),)) for n in given]
-        scopes += [table.scope for table in tables]
-        found = plan(every, scopes, name, self.largest)
-        return Part(name, tuple(given), tuple(tables), found)
+        scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in given]
+        order = Planner([*scopes, *(table.scope for table in tables)], name, self.largest).plan()
+        return Part(name, tuple(given), tuple(tables), order)
 
     def _of_set(self, name: str) -> list[ChoiceTable]:
         if name not in self._tables:
@@ -184,3 +203,109 @@ def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[st
         x, _ = part.run(ops, [weights[name] for name in part.given])
         weights[str(part.name)] = ops.at_most_one(x) if rescales else x
     return weights
+
+
+# --- what a rule set leaves of its output ---------------------------------------------------------
+
+
+def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]:
+    """Return tables whose product says what a rule set leaves of its output.
+
+    Parameters
+    ----------
+    adds : whether weights are added, so that several values that are left share them
+    largest : the most entries of a table
+
+    Raises
+    ------
+    RuleSetError
+        A rule has uncertainty, or it is too much work to see how many values are left.
+    """
+    check_certain(unit)
+    factors: Sequence[Factor] = factors_of(unit, largest)
+    share = 1.0
+    if adds and (left := values_left(factors)) != 1:
+        if left is None:
+            factors, share = [_shared(unit, factors, largest)], 1.0
+        else:
+            share = 1.0 / left
+    tables = [one for i, factor in enumerate(factors) for one in _tables(factor, i)]
+    tables[0] = replace(tables[0], entries=tables[0].entries * share)
+    return tables
+
+
+def check_certain(unit: RuleUnit) -> None:
+    """Raise `RuleSetError` for a rule whose parameters are neither 0 nor 1."""
+    for rule in unit.rules:
+        for name, number in (("s", rule.s), ("r", rule.r)):
+            if number not in (0.0, 1.0):
+                raise RuleSetError(
+                    f"the rule '{rule}' has {name} = {number:g}; only the possibilistic semantics "
+                    "has uncertain rules, the others take s and r of 0 or 1"
+                )
+
+
+def values_left(factors: Iterable[Factor]) -> int | None:
+    """Return how many output values are left for all crisp inputs that leave some.
+
+    None if it depends on the inputs, or would take too long to find out.
+    """
+    left = joint_conclusions(factors, MAX_LEFT)
+    if left is None:
+        return None
+    numbers = {one.bit_count() for one in left} - {0}
+    return numbers.pop() if len(numbers) == 1 else 1 if not numbers else None
+
+
+def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFactor:
+    """Return all rules in one table, the values that are left having equal shares."""
+    factor: Factor | None = factors[0] if len(factors) == 1 else None
+    if not isinstance(factor, TableFactor):
+        factor = joint_table(unit, largest)
+    if factor is None:
+        raise RuleSetError(
+            f"how many values the rules on {unit.output.name!r} leave depends on "
+            f"{len(unit.inputs)} inputs, too many to list: for the probabilistic semantics give "
+            "rules that leave one value, such as equivalences (iff), or raise largest"
+        )
+    sizes = np.array([len(members) for members in factor.classes[0].members])
+    number = np.tensordot(sizes, factor.entries, axes=1)
+    return replace(factor, entries=factor.entries / np.where(number > 0.0, number, 1.0))
+
+
+def _tables(factor: Factor, number: int) -> list[ChoiceTable]:
+    if isinstance(factor, ConjunctionFactor):
+        return _chain(factor, f"{factor.names[0]}{HIDDEN}{number}.")
+    assert isinstance(factor, TableFactor)
+    return [_table(factor.names, factor.classes, factor.entries)]
+
+
+def _table(
+    names: Sequence[str], classes: Sequence[ValueClasses], entries: FloatArray
+) -> ChoiceTable:
+    """Return a table with classes numbered as they first occur, without empty ones."""
+    scope = Scope(tuple(names), tuple(numbered(one.of) for one in classes))
+    for axis, one in enumerate(classes):
+        entries = np.take(entries, list(dict.fromkeys(one.of)), axis=axis)
+    return ChoiceTable(scope, entries[None])
+
+
+def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
+    """Return a rule as a chain of hidden attributes: whether its first propositions hold."""
+    output, *inputs = factor.classes
+    both = ValueClasses((0, 1), 2)
+    hidden = [f"{name}{k}" for k in range(1, len(inputs) + 1)]
+    says = np.array([[1.0, factor.r], [factor.s, 1.0]])  # the output outside Q or in it
+    tables = [
+        _table([hidden[0], factor.names[1]], [both, inputs[0]], np.eye(2)),
+        _table([factor.names[0], hidden[-1]], [output, both], says),
+    ]
+    holds = np.zeros((2, 2, 2))  # so far, before and the proposition
+    for before in (0, 1):
+        for inside in (0, 1):
+            holds[before & inside, before, inside] = 1.0
+    for (before_name, own), attribute, classes in zip(
+        pairwise(hidden), factor.names[2:], inputs[1:], strict=True
+    ):
+        tables.append(_table([own, before_name, attribute], [both, both, classes], holds))
+    return tables
