@@ -1,4 +1,4 @@
-"""What scikit-learn's users give: arrays and tables, by the names of their columns."""
+"""What scikit-learn's users give, arrays and tables by the names of their columns, and get."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -7,14 +7,26 @@ from warnings import warn
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
-from pinesy._common.validation import listed, object_array
+from pinesy._common.validation import FloatArray, check_degree, listed, object_array
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import TableError
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
+from pinesy.transforms import antipignistic_inverse
 
 Columns = dict[str, npt.NDArray[Any]]
+#: Why no value is predicted, where none is.
+ABSTENTIONS = ("", "ambiguous", "contradictory", "unknown")
 
 
 def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
@@ -39,6 +51,13 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
     return {
         name: _column(features[title]) for name, title in zip(names, features.columns, strict=True)
     }
+
+
+def names_of_features(estimator: Any) -> list[Any]:
+    """Return the names of the features that an estimator was fitted with."""
+    names = getattr(estimator, "feature_names_in_", None)
+    count = getattr(estimator, "n_features_in_", 0)
+    return [f"x{i}" for i in range(count)] if names is None else list(names)
 
 
 def _column(column: Any) -> npt.NDArray[Any]:
@@ -103,3 +122,68 @@ def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
     if len(values) != len(names):
         raise TableError(f"the sample has {len(values)} values; there are {len(names)} features")
     return dict(zip(names, values, strict=True))
+
+
+def read_labels(y: Any, sample_weight: Any, columns: Columns) -> tuple[Any, Any]:
+    """Return labels and weights, as scikit-learn checks them."""
+    if y is None:
+        raise TableError("requires y to be passed, but the target y is None")
+    labels = column_or_1d(np.asarray(y), warn=True)
+    first = next(iter(columns.values()))
+    check_consistent_length(first, labels)
+    missing = [i for i, v in enumerate(labels.tolist()) if v is None or v != v]
+    if missing:
+        raise TableError(f"the label of row {missing[0]} is missing (NaN); leave such rows out")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise TableError("the labels contain infinity")
+    check_classification_targets(labels)
+    if sample_weight is None:
+        return labels, None
+    if not np.any(np.asarray(sample_weight, dtype=object)):  # versions differ in what they say
+        raise TableError(
+            "all weights are 0; Sample weights must contain at least one non-zero number"
+        )
+    return labels, _check_sample_weight(sample_weight, first, ensure_non_negative=True)
+
+
+def as_classes(values: Sequence[Hashable]) -> npt.NDArray[Any]:
+    """Return classes as an array: of their own type, where they have one in common."""
+    array = np.asarray(values)
+    same = array.ndim == 1 and array.tolist() == list(values)
+    return array if same else object_array(values)
+
+
+def probabilities(pi: FloatArray) -> FloatArray:
+    """Return the probabilities that possibilities (n, classes) stand for; see `predict_proba`."""
+    height = pi.max(axis=1, keepdims=True)
+    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
+    return np.asarray(antipignistic_inverse(scaled))
+
+
+def abstention_kinds(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
+    """Return why no class is predicted with a certainty: for each row a word, empty if one is."""
+    least = check_degree(certainty, "certainty")
+    top = np.sort(pi, axis=1)[:, ::-1]
+    sure = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
+    kinds = np.where(top[:, 0] < 1.0, 2, np.where(top[:, -1] == 1.0, 3, 1))
+    return np.array(ABSTENTIONS)[np.where(sure, 0, kinds)]
+
+
+def free_name(name: str, taken: Any) -> str:
+    """Return a name that no other column has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def target_name(cascade: Cascade, name: str | None) -> str:
+    """Return the attribute that rules predict."""
+    outputs = [a.name for a in cascade.outputs]
+    if name is not None and name in cascade.sets:
+        return name
+    if name is not None or len(outputs) != 1:
+        raise TableError(
+            f"which attribute is predicted? target is {name!r}; the rules conclude on "
+            f"{listed(list(cascade.sets))}"
+        )
+    return outputs[0]

@@ -6,18 +6,24 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from pinesy._common.validation import FloatArray, listed, object_array
+from pinesy._common.validation import FloatArray, listed
+from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
-from pinesy.estimators.feature_table import Columns, evidence_of, one_sample, read_features
-from pinesy.estimators.guaranteed_classes import GuaranteedClasses, abstention_kinds, probabilities
+from pinesy.estimators.feature_table import (
+    Columns,
+    abstention_kinds,
+    as_classes,
+    evidence_of,
+    free_name,
+    names_of_features,
+    one_sample,
+    probabilities,
+    read_features,
+    read_labels,
+    target_name,
+)
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
@@ -27,10 +33,12 @@ from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
-from pinesy.rules.possibility import Possibility
+
+#: The parameters of induced rules.
+INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep")
 
 
-class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a base of rules: it explains itself, and knows when it does not know.
 
     Without `rules` they are induced from the data (`pinesy.induce`); given rules keep their
@@ -103,11 +111,7 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
         tree : a fitted `sklearn.tree.DecisionTreeClassifier`
         feature_names : of its features; by default those that it was fitted with, or x0, x1, ...
         """
-        names = feature_names
-        if names is None:
-            names = getattr(tree, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{i}" for i in range(getattr(tree, "n_features_in_", 0))]
+        names = names_of_features(tree) if feature_names is None else feature_names
         target = options.get("target") or "target"
         return cls(tree_rules(tree, [str(name) for name in names], target), **options)
 
@@ -121,33 +125,12 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
         sample_weight : of the rows; those of weight 0 do not count at all
         """
         columns = read_features(self, X, reset=True)
-        labels, weights = self._checked_labels(y, sample_weight, columns)
+        labels, weights = read_labels(y, sample_weight, columns)
         try:
             self._fit(columns, labels, weights)
         except DataError as error:
             raise TableError(str(error)) from error
         return self
-
-    def _checked_labels(self, y: Any, sample_weight: Any, columns: Columns) -> tuple[Any, Any]:
-        """Return labels and weights, as scikit-learn checks them."""
-        if y is None:
-            raise TableError("requires y to be passed, but the target y is None")
-        labels = column_or_1d(np.asarray(y), warn=True)
-        first = next(iter(columns.values()))
-        check_consistent_length(first, labels)
-        missing = [i for i, v in enumerate(labels.tolist()) if v is None or v != v]
-        if missing:
-            raise TableError(f"the label of row {missing[0]} is missing (NaN); leave such rows out")
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise TableError("the labels contain infinity")
-        check_classification_targets(labels)
-        if sample_weight is None:
-            return labels, None
-        if not np.any(np.asarray(sample_weight, dtype=object)):  # versions differ in what they say
-            raise TableError(
-                "all weights are 0; Sample weights must contain at least one non-zero number"
-            )
-        return labels, _check_sample_weight(sample_weight, first, ensure_non_negative=True)
 
     def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
         kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
@@ -168,25 +151,18 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
                 f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
                 "more apart"
             )
-        name = self.target or _free_name("target", columns)
+        name = self.target or free_name("target", columns)
         table = {**columns, name: labels.tolist()}
+        options = {option: getattr(self, option) for option in INDUCED}
         self.rules_, self.card_ = induce_card(
-            table,
-            name,
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            monotone=self.monotone,
-            ordinal=self.ordinal,
-            keep=self.keep,
-            weights=weights,
-            seed=self.random_state,
+            table, name, **options, weights=weights, seed=self.random_state
         )
         self.target_ = name
 
     def _fit_given(
         self, cascade: Cascade, columns: Columns, labels: Any, weights: FloatArray | None
     ) -> None:
-        self.target_ = _target(cascade, self.target)
+        self.target_ = target_name(cascade, self.target)
         output = cascade[self.target_].output
         unknown = [v for v in dict.fromkeys(labels.tolist()) if v not in output]
         if unknown:
@@ -194,29 +170,27 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
                 f"the rules know no class {unknown[0]!r}; {output.name!r} is one of "
                 f"{listed([repr(v) for v in output.domain])}"
             )
-        self.classes_ = _as_array(output.domain)
+        self.classes_ = as_classes(output.domain)
         self.rules_ = cascade
         if self.method != "given":
             evidence = evidence_of(columns, cascade.inputs)
-            options: dict[str, Any] = {} if self.method == "exact" else {"weights": weights}
-            method: Any = self.method
-            targets = {self.target_: labels.tolist()}
-            fixed = "implications"
-            result = learn(cascade, evidence, targets, method=method, fixed=fixed, **options)
+            options: dict[str, Any] = {"method": self.method, "fixed": "implications"}
+            options |= {} if self.method == "exact" else {"weights": weights}
+            result = learn(cascade, evidence, {self.target_: labels.tolist()}, **options)
             self.rules_ = result.cascade
 
     # --- predictions ---------------------------------------------------------------------------
 
     def predict_possibility(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the possibility of each class, shape ``(n_samples, n_classes)``."""
-        return np.asarray(self._possibility(X).degrees)
+        evidence = self._table(X)
+        inferred = self.rules_.infer(evidence, outputs=[self.target_])
+        return np.asarray(inferred[self.target_].degrees)
 
-    def _possibility(self, features: Any) -> Possibility:
+    def _table(self, features: Any) -> dict[str, Any]:
+        """Return rows as evidence."""
         check_is_fitted(self)
-        columns = read_features(self, features, reset=False)
-        inputs = self.rules_.inputs
-        evidence = evidence_of(columns, inputs)
-        return self.rules_.infer(evidence, outputs=[self.target_])[self.target_]
+        return evidence_of(read_features(self, features, reset=False), self.rules_.inputs)
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability of each class: the inverse antipignistic transformation.
@@ -251,6 +225,68 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
         """
         return abstention_kinds(self.predict_possibility(X), certainty)
 
+    # --- guarantees ----------------------------------------------------------------------------
+
+    def calibrate(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any = None,
+        class_conditional: bool = False,
+    ) -> Self:
+        """Calibrate on rows that were not used in `fit`; sets `calibration_`.
+
+        `predict` and the possibilities stay as they are: calibration makes ties, because p-values
+        are shares of rows.
+
+        Parameters
+        ----------
+        X, y : rows and their true labels
+        sample_weight : how much more frequent rows like each are among those to come
+        class_conditional : count the rows of each class apart, so that the guarantee holds for
+            each class by itself
+        """
+        check_is_fitted(self)
+        columns = read_features(self, X, reset=False)
+        labels, weights = read_labels(y, sample_weight, columns)
+        try:
+            self.training_rows_.refuse(columns)
+            self.calibration_ = calibrate(
+                self.rules_,
+                evidence_of(columns, self.rules_.inputs),
+                {self.target_: labels.tolist()},
+                weights=weights,
+                class_conditional=class_conditional,
+            )
+        except DataError as error:
+            raise TableError(str(error)) from error
+        return self
+
+    @property
+    def _calibration(self) -> CalibratedRules:
+        check_is_fitted(self)
+        if not hasattr(self, "calibration_"):
+            raise TableError(
+                "the classifier is not calibrated; call calibrate(X, y) with rows that were not "
+                "used in fit"
+            )
+        return self.calibration_
+
+    def predict_calibrated(self, X: Any) -> FloatArray:  # noqa: N803
+        """Return calibrated possibilities ``(n_samples, n_classes)``; at least one class has 1.
+
+        A class is excluded at all levels up to 1 minus its possibility.
+        """
+        return np.asarray(self._calibration.infer(self._table(X))[self.target_].degrees)
+
+    def predict_set(self, X: Any, level: float = 0.95) -> PredictionSets:  # noqa: N803
+        """Return the classes that are not excluded at a level, for each row.
+
+        ``sets[model.target_]`` is a list of tuples, ``sets.abstentions[model.target_]`` says why
+        there is not one class alone, and ``calibration_.guarantee`` what is guaranteed.
+        """
+        return self._calibration.predict_set(self._table(X), level)
+
     # --- explanations --------------------------------------------------------------------------
 
     def get_rules(self) -> Cascade:
@@ -279,9 +315,7 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
 
     def _evidence(self, x: Any) -> dict[str, Any]:
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        columns = [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
-        sample = one_sample(x, columns)
+        sample = one_sample(x, names_of_features(self))
         return {a.name: sample.get(a.name) for a in self.rules_.inputs}
 
     def points(self, x: Any) -> list[CardLine]:
@@ -312,28 +346,3 @@ class RuleClassifier(GuaranteedClasses, ClassifierMixin, BaseEstimator):  # type
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _free_name(name: str, taken: Any) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _target(cascade: Cascade, name: str | None) -> str:
-    outputs = [a.name for a in cascade.outputs]
-    if name is not None and name in cascade.sets:
-        return name
-    if name is not None or len(outputs) != 1:
-        raise TableError(
-            f"which attribute is predicted? target is {name!r}; the rules conclude on "
-            f"{listed(list(cascade.sets))}"
-        )
-    return outputs[0]
-
-
-def _as_array(values: Sequence[Hashable]) -> npt.NDArray[Any]:
-    """Return classes as an array: of their own type, where they have one in common."""
-    array = np.asarray(values)
-    same = array.ndim == 1 and array.tolist() == list(values)
-    return array if same else object_array(values)
