@@ -27,7 +27,7 @@ dask = pytest.importorskip("dask")
 KERNELS = (
     "pinesy.learning",
     "pinesy.engine.kernels",
-    "pinesy.learning.blame_kernels",
+    "pinesy.learning.sample_kernels",
     "pinesy.learning.system_kernels",
 )
 N = 60

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pinesy._common.names import by_name
 from pinesy._common.validation import check_number
 from pinesy.calibration.calibrated_inputs import CalibratedInputs
-from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules, named_targets
+from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules, true_values
 from pinesy.calibration.conformal_transform import ConformalTransform, Unit
 from pinesy.calibration.score_counts import ScoreCounts
 from pinesy.engine.evidence import Evidence, Transform
@@ -86,7 +86,7 @@ def calibrate(
     PredictionSets(total in {1, 2} at 0.95)
     """
     cascade, learned = _rules(rules)
-    named = named_targets(cascade, targets)
+    named = true_values(cascade, targets)
     options: dict[str, Any] = {
         "unit": unit,
         "class_conditional": class_conditional,

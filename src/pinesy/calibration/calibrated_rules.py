@@ -159,7 +159,7 @@ class CalibratedRules:
 
         It is that by all samples at once, unless `kinds` are ranked: then the ranks stay.
         """
-        named = named_targets(self.rules, targets)
+        named = true_values(self.rules, targets)
         parts = self.parts(evidence)
         n = len(next(iter(parts.values())))
         transform = copy(self.transform).partial_fit(parts, self.places(named, n), weights)
@@ -234,7 +234,7 @@ class CalibratedAnswers(CalibratedRules):
         )
 
 
-def named_targets(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
+def true_values(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
     """Return true values by the names of inputs and outputs, or raise an error."""
     if not isinstance(targets, Mapping) or not targets:
         raise DataError(

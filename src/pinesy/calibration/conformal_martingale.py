@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_integer, check_number
-from pinesy.calibration.score_counts import ScoreCounts
+from pinesy.calibration.score_counts import KERNELS, ScoreCounts
 from pinesy.exceptions import DataError, DomainError, ShapeError
 
 #: Shapes of the Beta distributions whose densities are bet on: p-values that are too low (1/2, 1),
@@ -114,23 +115,19 @@ class ConformalMartingale:
 
     def update(self, scores: npt.ArrayLike) -> DriftStatus:
         """See new scores, in the order in which they came; batches may be cut anywhere."""
-        from pinesy.calibration.martingale_kernels import bet
-
         values = np.asarray(scores, dtype=np.float64)
         if values.ndim != 1:
             raise ShapeError(f"scores have shape (n_samples,); got {values.shape}")
         p, out = self._p_values(values), np.empty(len(values))
-        bet(p, self._bets, self.samples, self._capital, out)
+        load_kernels(KERNELS).bet(p, self._bets, self.samples, self._capital, out)
         self._note(out)
         return DriftStatus(self.samples, p, out, self.alarm)
 
     def _p_values(self, values: FloatArray) -> FloatArray:
         """Return the p-value of each score among all that came before it; keep them."""
-        from pinesy.calibration.martingale_kernels import earlier_ranks
-
         own = ScoreCounts.of(values)
         above, equal = np.empty(len(values)), np.empty(len(values))
-        earlier_ranks(np.searchsorted(own.scores, values), above, equal)
+        load_kernels(KERNELS).earlier_ranks(np.searchsorted(own.scores, values), above, equal)
         for part in (self.counts, *self._parts):
             more, same = part.above_and_equal(values)
             above += more

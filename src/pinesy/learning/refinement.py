@@ -23,7 +23,7 @@ from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
 
 Positions = npt.NDArray[np.intp]
-KERNELS = "pinesy.learning.refinement_kernels"
+KERNELS = "pinesy.learning.sample_kernels"
 #: The share of the uniform distribution that is mixed into probabilities.
 FLOOR = 1e-3
 STEPS, RATE = 300, 0.03

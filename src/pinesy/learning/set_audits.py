@@ -34,7 +34,7 @@ Columns = tuple[npt.NDArray[Any], ...]
 Rows = npt.NDArray[np.intp]
 #: With which parameters: those that the rules have, or learned ones.
 Judged = Literal["given", "exact", "counts", "gradient"]
-KERNELS = "pinesy.learning.blame_kernels"
+KERNELS = "pinesy.learning.sample_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
 #: Premise degrees of this many bytes are held at a time by each thread.
