@@ -113,19 +113,19 @@ class ValueIndex:
             for value in positions(mask):
                 self._with_value[value] = self._with_value.get(value, 0) | rules
                 self.work += 1
-        self._found: dict[int, int] = {}
+        self._met: dict[int, int] = {}
 
     def meeting(self, mask: int) -> int:
         """Return the rules whose subset has a value in common with `mask`."""
-        if mask not in self._found:
+        if mask not in self._met:
             rules = 0
             for value in positions(mask):
                 rules |= self._with_value.get(value, 0)
                 self.work += 1
                 if rules == self.every:
                     break
-            self._found[mask] = rules
-        return self._found[mask]
+            self._met[mask] = rules
+        return self._met[mask]
 
 
 class RulePairs:
@@ -136,7 +136,7 @@ class RulePairs:
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._premises = [_subsets(rule) for rule in rules]
+        self._premises = [rule.premise.masks for rule in rules]
         self._usable = [
             rule.r < 1.0 and all(masks.values())
             for rule, masks in zip(rules, self._premises, strict=True)
@@ -163,28 +163,18 @@ class RulePairs:
         """Return the rules after one that may hold with it, and share no concluded value."""
         if not self._usable[place]:
             return 0
-        found = self._every >> place + 1 << place + 1
+        others = self._every >> place + 1 << place + 1
         for name, mask in self._premises[place].items():
             index = self._premise_index[name]
-            found &= index.meeting(mask) | ~index.every
-            if not found:
+            others &= index.meeting(mask) | ~index.every
+            if not others:
                 return 0
-        return found & ~self._concluding.meeting(self._conclusions[place])
+        return others & ~self._concluding.meeting(self._conclusions[place])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield for each rule its place and what `after` finds."""
         for place in range(len(self._premises)):
             yield place, self.after(place)
-
-
-def _subsets(rule: Rule) -> dict[str, int]:
-    """Return the mask of each attribute that the premise speaks of directly."""
-    found: dict[str, int] = {}
-    for one in rule.premise.propositions:
-        if one.attribute.formula is None:
-            name = one.attribute.name
-            found[name] = found.get(name, one.attribute.full) & one.mask
-    return found
 
 
 # --- on samples ---
@@ -212,8 +202,8 @@ class OutputCounts:
     def __str__(self) -> str:
         words = ("contradictory", "ambiguous", "unknown", "right")
         counts = {word: getattr(self, word) for word in words}
-        told = [f"{count} {word}" for word, count in counts.items() if count is not None]
-        return f"{self.name}: {', '.join(told)}"
+        known = [f"{count} {word}" for word, count in counts.items() if count is not None]
+        return f"{self.name}: {', '.join(known)}"
 
 
 @dataclass(frozen=True)
@@ -314,12 +304,12 @@ def _groups(
     assert isinstance(trace, Trace)
     premises = trace.premises
     for rule_set in sets:
-        name, found = rule_set.output.name, premises[rule_set.output.name]
+        name, degrees = rule_set.output.name, premises[rule_set.output.name]
         lost = np.flatnonzero(_begins(rule_set, trace))
         if len(lost) == 0:
             continue
-        inside = np.maximum(rule_set.s, found.lambdas[lost]) < 1.0
-        outside = np.maximum(rule_set.r, found.rhos[lost]) < 1.0
+        inside = np.maximum(rule_set.s, degrees.lambdas[lost]) < 1.0
+        outside = np.maximum(rule_set.r, degrees.rhos[lost]) < 1.0
         patterns, which = np.unique(np.hstack([inside, outside]), axis=0, return_inverse=True)
         signs = rule_set.partition.signs
         for number, pattern in enumerate(patterns):

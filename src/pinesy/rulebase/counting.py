@@ -120,7 +120,7 @@ def _counted(
             steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
         else:
             count = _Holding(attribute, tuple(p.mask for p in stated))
-            term = steps.apply(f"{name}.term{i}", [attribute], count, lambda _count: None)
+            term = steps.apply(f"{name}.term{i}", [attribute], count)
         terms.append(term)
     return terms
 

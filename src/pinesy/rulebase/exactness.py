@@ -24,7 +24,7 @@ from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.semantics.factors import premise_masks, tied_rules
+from pinesy.semantics.factors import tied_rules
 
 #: Cells times rules up to which a rule set is looked at.
 LOOK_LIMIT = 20_000_000
@@ -96,8 +96,8 @@ def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
         for pattern in signs[first][:, places].tolist():  # groups are independent
             terms = zip(places, pattern, strict=True)
             parts = (inside[j] if sign else outside[j] for j, sign in terms)
-            if found := _in_cell([clause for part in parts for clause in part]):
-                return found
+            if overlap := _in_cell([clause for part in parts for clause in part]):
+                return overlap
     return None
 
 
@@ -190,7 +190,7 @@ def _is_forest(sets: Sequence[RuleSet]) -> bool:
         return name
 
     for rule_set in sets:
-        premises = [premise_masks(rule) for rule in rule_set.rules]
+        premises = [rule.premise.masks for rule in rule_set.rules]
         for places in tied_rules(premises):
             used = dict.fromkeys(name for j in places for name in premises[j])
             roots = [find(name) for name in (rule_set.output.name, *used)]
@@ -291,14 +291,14 @@ class FacetsBehind:
         if (name, mask) not in self._known:
             circuit, inputs = circuit_of(self._kind(name)), self._sets[name].inputs
             waiting = circuit.facets([mask], split=False)
-            seen, found = set(waiting), set()
+            seen, facets = set(waiting), set()
             for number in waiting:  # grows on the way
                 node = circuit.nodes[number]
                 if isinstance(node, Facet):
-                    found.add((inputs[node.attribute].name, node.mask))
+                    facets.add((inputs[node.attribute].name, node.mask))
                 elif isinstance(node, Node):
                     new = [child for child in node.children if child not in seen]
                     seen.update(new)
                     waiting += new
-            self._known[name, mask] = frozenset(found)
+            self._known[name, mask] = frozenset(facets)
         return self._known[name, mask]

@@ -119,7 +119,7 @@ class FunctionSteps:
         name: str,
         parts: Sequence[Attribute],
         fn: Callable[..., Hashable],
-        text: ConditionText,
+        text: ConditionText = lambda _value: None,
         domain: Iterable[Hashable] | None = None,
     ) -> Attribute:
         """Add the rules of the attribute `name`, a function of others, and return it.

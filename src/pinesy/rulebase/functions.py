@@ -3,7 +3,7 @@
 There ``joint pair = left * right`` and ``function total = left + right`` make them.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -74,17 +74,13 @@ def function(
     attributes, given = _arguments(of)
     steps = FunctionSteps(given)
     if callable(fn):
-        steps.apply(name, attributes, fn, _no_text, domain)
+        steps.apply(name, attributes, fn, domain=domain)
     elif isinstance(fn, str):
         values = None if domain is None else Attribute(name, domain).domain
         _add_expression(steps, name, attributes, fn, values)
     else:
         raise DomainError(f"the function {name!r} is {fn!r:.60}; give a Python function or a text")
     return Cascade(*steps.rule_sets, attributes=attributes)
-
-
-def _no_text(_value: Hashable) -> None:
-    """Return that a Python function has no text."""
 
 
 def _add_expression(
@@ -190,40 +186,18 @@ def read_function(reader: "RuleReader") -> None:
 def _expression(
     reader: "RuleReader", token: Token, name: str, domain: Sequence[Hashable] | None
 ) -> Cascade:
-    names = _Numbered(reader.attributes)
-    grammar = ExpressionGrammar(reader, names)
-    grammar.either()
+    grammar = ExpressionGrammar(reader, reader.attributes)
+    attributes = list(dict.fromkeys(grammar.either().names()))
     text, _pattern = grammar.texts()
-    if not names.used:
+    if not attributes:
         reader.fail(f"the function {name!r} uses no attribute: it is always the same", token)
-    attributes = [reader.attributes[used] for used in names.used]
-    of = reader.joints.get(frozenset(names.used), attributes)
+    of = reader.joints.get(frozenset(a.name for a in attributes), attributes)
     try:
         return function(name, of, text, domain)
     except PinesyError as error:
         numeric = [a.name for a in attributes if a.scale is not None]
         cure = (f"; {one!r} is numeric: write rules, such as iff {one} < 30 ..." for one in numeric)
         reader.fail(f"{error}{next(cure, '')}", token)
-
-
-class _Numbered(Mapping[str, int]):
-    """Numbers attributes in the order in which an expression uses them."""
-
-    def __init__(self, attributes: Mapping[str, Attribute]) -> None:
-        self._attributes = attributes
-        self.used: dict[str, int] = {}
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._attributes
-
-    def __getitem__(self, name: str) -> int:
-        return self.used.setdefault(name, len(self.used))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._attributes)
-
-    def __len__(self) -> int:
-        return len(self._attributes)
 
 
 def _aggregate(

@@ -47,22 +47,22 @@ def point_sums(cascade: Cascade, output: Attribute) -> tuple[PointSum, ...]:
     Found by the names and the shapes of the rule sets: a total rests on rules that give points, and
     on sums of them. Whether it is their sum, who reads a sample can see.
     """
-    found = []
+    sums = []
     for value in output.domain:
         name = points_name(value)
         gives = _gives(cascade, name) if name in cascade.sets else ()
         if gives is None:
             return ()
         total = cascade.attributes[name] if gives else None
-        found.append(PointSum(value, total, gives))
-    return tuple(found) if any(one.gives for one in found) else ()
+        sums.append(PointSum(value, total, gives))
+    return tuple(sums) if any(one.gives for one in sums) else ()
 
 
 def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
     """Return the rules that give the points of a total; None where it rests on other things."""
     if not all(type(value) is int for value in cascade.attributes[total].domain):
         return None
-    found: dict[str, RuleSet] = {}
+    giving: dict[str, RuleSet] = {}
     waiting = [total]
     while waiting:
         for source in cascade.sets[waiting.pop()].inputs:
@@ -70,10 +70,10 @@ def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
             if rules is None:
                 return None
             if points_of(rules):
-                found[source.name] = rules
+                giving[source.name] = rules
             else:
                 waiting.append(source.name)
-    return tuple(found.values())
+    return tuple(giving.values())
 
 
 def points_of(rules: RuleSet) -> int:

@@ -75,17 +75,17 @@ class RuleSet:
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
         """The attributes of the premises, in order of appearance."""
-        found: dict[str, Attribute] = {}
+        inputs: dict[str, Attribute] = {}
         for rule in self.rules:
             for proposition in rule.premise.propositions:
                 attribute = proposition.attribute
-                known = found.setdefault(attribute.name, attribute)
+                known = inputs.setdefault(attribute.name, attribute)
                 if known is not attribute and known != attribute:
                     raise RuleSetError(
                         f"rule '{rule}': attribute {attribute.name!r} has another domain here than "
                         "in an earlier rule; use one Attribute object for both"
                     )
-        return tuple(found.values())
+        return tuple(inputs.values())
 
     @property
     def s(self) -> FloatArray:
@@ -277,20 +277,20 @@ def declaration_order(attributes: Iterable[Attribute]) -> list[Attribute]:
 
 def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> dict[str, Attribute]:
     """Return all attributes by name: used, factors of used ones, and declared."""
-    found: dict[str, Attribute] = {}
+    by_name: dict[str, Attribute] = {}
     waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
     for attribute in waiting:
         if not isinstance(attribute, Attribute):
             raise CascadeError(f"{attribute!r:.60} is declared, but is no attribute")
-        known = found.setdefault(attribute.name, attribute)
+        known = by_name.setdefault(attribute.name, attribute)
         if known is not attribute and known != attribute:
             raise CascadeError(
                 f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
                 f"and {attribute!r}; rename one"
             )
         parts = attribute.mentioned if isinstance(attribute, Defined) else attribute.factors
-        waiting.extend(a for a in parts if a.formula is None and found.get(a.name) is not a)
-    return found
+        waiting.extend(a for a in parts if a.formula is None and by_name.get(a.name) is not a)
+    return by_name
 
 
 def add_set(sets: dict[str, RuleSet], rule_set: RuleSet) -> None:

@@ -99,8 +99,8 @@ def compare_semantics(
     ...     iff sky in {dark} then rain in {yes}
     ... ''')
     >>> sky = np.array([[0.3, 0.3, 0.4], [0.1, 0.1, 0.8]])
-    >>> found = compare_semantics(rules, {"sky": sky}, {"rain": ["no", "yes"]})
-    >>> found["probabilistic"].accuracy, found["mpe"].accuracy
+    >>> table = compare_semantics(rules, {"sky": sky}, {"rain": ["no", "yes"]})
+    >>> table["probabilistic"].accuracy, table["mpe"].accuracy
     (1.0, 0.5)
     """
     cascade = as_cascade(rules)
@@ -118,7 +118,7 @@ def _score(
     try:
         _inferred(cascade, probabilities, list(answers), name, largest)  # compiles
         began = time.process_time()
-        found = _inferred(cascade, probabilities, list(answers), name, largest)
+        inferred = _inferred(cascade, probabilities, list(answers), name, largest)
         seconds = time.process_time() - began
     except PinesyError as error:
         if name == "possibilistic":
@@ -126,7 +126,7 @@ def _score(
         return SemanticsScore(name, refused=str(error))
     right, losses = [], []
     for attribute, values in answers.items():
-        shares, decided = found[attribute]
+        shares, decided = inferred[attribute]
         with placed("answers"):
             target = Target.of_values(values, cascade[attribute].output, len(shares))
         right.append((shares.argmax(axis=1) == target.labels) & decided)

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,6 @@ from pinesy.rules.numbers import Scale
 from pinesy.rules.possibility import Possibility
 
 Positions = npt.NDArray[np.uint32]
-#: Integer domains whose span is at most this are looked up in a table.
-TABLE_SPAN = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,9 +59,11 @@ class Target:
             ``(n, factors)`` of the factors' values. For one sample, a value or a distribution.
         """
         check_attribute(attribute)
-        if isinstance(content, Target):
-            return cls._same(content, attribute)
         where = f"the target of {attribute.name!r}"
+        if isinstance(content, Target):
+            if content.attribute != attribute:
+                raise DegreeError(f"{where} is a target of {content.attribute!r}")
+            return content
         check_unmasked(content, where)
         if not is_batch:
             return cls._graded(target_degrees(content, attribute)[None, :], attribute)
@@ -89,14 +88,6 @@ class Target:
         if target.is_graded or len(target) != n:
             given = f"{len(target)} {'distributions' if target.is_graded else 'values'}"
             raise DataError(f"{attribute.name!r} has {given}; give {n} values, one for each sample")
-        return target
-
-    @classmethod
-    def _same(cls, target: "Target", attribute: Attribute) -> "Target":
-        if target.attribute != attribute:
-            raise DegreeError(
-                f"the target of {attribute.name!r} is a target of {target.attribute!r}"
-            )
         return target
 
     @classmethod
@@ -184,10 +175,10 @@ class Target:
 
 def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     """Return a contiguous copy or view that this object does not let anyone write to."""
-    found = np.ascontiguousarray(array, dtype=dtype)
+    contiguous = np.ascontiguousarray(array, dtype=dtype)
     if dtype == np.float64:
-        found = found + 0.0  # a copy, and -0.0 becomes 0.0
-    view = found.view()
+        contiguous = contiguous + 0.0  # a copy, and -0.0 becomes 0.0
+    view = contiguous.view()
     view.setflags(write=False)
     return view
 
@@ -224,25 +215,11 @@ def _listed(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any
 
 def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
     """Return the positions of an array of values."""
-    if values.dtype.kind in "iu" and (table := _table(attribute.domain)) is not None:
-        first, places = table
-        inside = (values >= first) & (values < first + len(places))
-        offsets = np.where(inside, values, 0).astype(np.int64) - first  # small types would wrap
-        found = np.where(inside, places[np.where(inside, offsets, 0)], -1)
-        if (found >= 0).all():
-            return found
+    if values.dtype.kind in "iu":
+        distinct, codes = np.unique(values, return_inverse=True)
+        if all(value in attribute for value in distinct.tolist()):
+            return _listed(distinct.tolist(), attribute)[codes]
     return _listed(values.tolist(), attribute)
-
-
-@lru_cache(maxsize=256)
-def _table(domain: tuple[Hashable, ...]) -> tuple[int, npt.NDArray[np.int64]] | None:
-    """Return the least of an integer domain and the positions of the integers from it on."""
-    numbers = [int(v) for v in domain if isinstance(v, int)]
-    if len(numbers) < len(domain) or max(numbers) - min(numbers) >= TABLE_SPAN:
-        return None
-    places = np.full(max(numbers) - min(numbers) + 1, -1, dtype=np.int64)
-    places[np.array(numbers) - min(numbers)] = np.arange(len(domain))
-    return int(min(numbers)), places
 
 
 def _joined(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:

@@ -135,18 +135,12 @@ def is_satisfiable(*statements: Statement) -> bool:
     >>> is_satisfiable(p | q, ~p), is_satisfiable(p | q, ~p, ~q)
     (True, False)
     """
-    masks: dict[str, int] = {}
-    has_formula = False
-    for one in statements:
-        if not isinstance(one, Proposition) or one.attribute.formula is not None:
-            has_formula = True
-            continue
-        name = one.attribute.name
-        masks[name] = masks.get(name, -1) & one.mask
-        if not masks[name]:
+    whole = all_of(*statements)
+    if isinstance(whole, Premise):
+        if not all(whole.masks.values()):
             return False
-    if not has_formula:
-        return True
+        if all(p.attribute.formula is None for p in whole.propositions):
+            return True
     contents = tuple(map(content_of, statements))
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
@@ -251,11 +245,11 @@ def _counting(form: Compound, attribute: Defined) -> Rule:
     counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold
     for i, part in enumerate(parts, 1):
         more = [part, *(step(c, part, 2, f"{j} with number {i}") for j, c in enumerate(counts, 2))]
-        held = [
+        fewer = [
             step(c, m, 1, f"{j} of the first {i}")
             for j, (c, m) in enumerate(zip(counts, more, strict=False), 1)
         ]
-        counts = [*held, *more[len(counts) :]][:k]
+        counts = [*fewer, *more[len(counts) :]][:k]
     return Rule(Premise((counts[-1],)), attribute.isin({holds}), 0.0, 0.0)
 
 

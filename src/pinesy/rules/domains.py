@@ -1,6 +1,7 @@
 """Domains of attributes: where each value stands, and what attributes of one domain share."""
 
 from collections.abc import Hashable
+from functools import cached_property
 from itertools import product
 from weakref import WeakValueDictionary
 
@@ -17,14 +18,13 @@ class DomainIndex(dict[Hashable, int]):
 
     domain: tuple[Hashable, ...]
 
-    @property
+    @cached_property
     def masks(self) -> dict[str, int]:
         """Masks of conditions by their pattern: they go with the last attribute of the domain.
 
         A Sudoku has thousands of rules of a few patterns.
         """
-        found: dict[str, int] = self.__dict__.setdefault("masks of conditions", {})
-        return found
+        return {}
 
     def __getstate__(self) -> dict[str, object]:
         return {k: v for k, v in self.__dict__.items() if k == "domain"}
@@ -59,9 +59,9 @@ def positions_of(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
 def product_index(domains: tuple[tuple[Hashable, ...], ...]) -> DomainIndex:
     """Return the product of domains, with its index: the same for all equal products."""
     key = domains, repr(domains)
-    found = _PRODUCTS.get(key)
-    if found is None:
+    index = _PRODUCTS.get(key)
+    if index is None:
         values = tuple(product(*domains))
-        found = _PRODUCTS[key] = DomainIndex(zip(values, range(len(values)), strict=True))
-        found.domain = values
-    return found
+        index = _PRODUCTS[key] = DomainIndex(zip(values, range(len(values)), strict=True))
+        index.domain = values
+    return index

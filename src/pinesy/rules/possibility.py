@@ -156,13 +156,11 @@ class Possibility:
         NaN where the result is not `normalised`: rules that contradict each other exclude every
         value, the most possible one included.
         """
-        second = np.partition(self.degrees, -2, axis=-1)[..., -2] if self._many else 0.0 * self._top
-        found = np.where(self.normalised, 1.0 - second, np.nan)
-        return found if self.is_batch else float(found)
-
-    @property
-    def _many(self) -> bool:
-        return len(self.attribute.domain) > 1
+        second = 0.0 * self._top
+        if len(self.attribute.domain) > 1:
+            second = np.partition(self.degrees, -2, axis=-1)[..., -2]
+        certain = np.where(self.normalised, 1.0 - second, np.nan)
+        return certain if self.is_batch else float(certain)
 
     def sample(self, row: int) -> "Possibility":
         """Return the distribution of one sample of a batch."""

@@ -1,6 +1,6 @@
 """Propositions on attributes, and what is made of them: premises and formulas."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, Union, overload
@@ -128,6 +128,20 @@ class Premise(Conjoinable):
                     f"a premise is made of propositions such as attribute.isin({{...}}); "
                     f"got {part!r}{cure if isinstance(part, bool) else ''}"
                 )
+
+    @cached_property
+    def masks(self) -> Mapping[str, int]:
+        """The subset of each attribute that the propositions leave, by name."""
+        masks: dict[str, int] = {}
+        for p in self.propositions:
+            masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
+        return masks
+
+    def first(self, most: int) -> str:
+        """Return the premise in one line; of a longer one the first `most` propositions."""
+        left = len(self.propositions) - most
+        shown = Premise(self.propositions[:most]) if left > 0 else self
+        return " ".join(str(shown).split()) + f" and {left} more propositions" * (left > 0)
 
     def __str__(self) -> str:
         parts = [_bracketed(p, len(self.propositions)) for p in self.propositions]

@@ -66,12 +66,8 @@ class Rule:
 
     def line(self, most: int | None = None) -> str:
         """Return the rule in one line; of a longer premise the first `most` propositions."""
-        parts = self.premise.propositions
-        if most is None or len(parts) <= most:
-            return " ".join(str(self).split())
-        shown = Premise(parts[:most])
-        text = self._with_parameters(f"{shown} and {len(parts) - most} more propositions")
-        return " ".join(text.split())
+        most = len(self.premise.propositions) if most is None else most
+        return " ".join(self._with_parameters(self.premise.first(most)).split())
 
     def _with_parameters(self, premise: str) -> str:
         if self.s == self.r == 0.0:

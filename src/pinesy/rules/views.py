@@ -59,7 +59,7 @@ def rules_table(rules: Sequence["Rule"]) -> Markup:
     lines = (
         [
             str(number),
-            code(_premise(rule)),
+            code(rule.premise.first(PROPOSITIONS)),
             code(str(rule.conclusion)),
             f"{rule.s:g}",
             f"{rule.r:g}",
@@ -67,13 +67,6 @@ def rules_table(rules: Sequence["Rule"]) -> Markup:
         for number, rule in enumerate(rules, 1)
     )
     return first_lines(["rule", "if", "then", "s", "r"], lines, len(rules), "rules")
-
-
-def _premise(rule: "Rule") -> str:
-    parts = rule.premise.propositions
-    left = len(parts) - PROPOSITIONS
-    text = " and ".join(map(str, parts[:PROPOSITIONS])) if left > 0 else str(rule.premise)
-    return text + f" and {left} more propositions" * (left > 0)
 
 
 def first_names(attributes: Sequence["Attribute"]) -> str:
@@ -96,8 +89,8 @@ def certainties(pi: "Possibility") -> FloatArray:
 
 def most_possible(pi: "Possibility") -> list[int]:
     """Return the places of the most possible values, in the order of the domain."""
-    found: list[int] = np.sort(np.argsort(-pi.degrees, kind="stable")[:LINES]).tolist()
-    return found
+    places: list[int] = np.sort(np.argsort(-pi.degrees, kind="stable")[:LINES]).tolist()
+    return places
 
 
 def distribution_html(pi: "Possibility") -> Markup:

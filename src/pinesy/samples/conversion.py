@@ -167,17 +167,17 @@ class Conversion:
         numeric = self.layout.wanted[name].scale is not None
         if not numeric or column.position is not None or isinstance(entries, np.ndarray):
             return None
-        found = np.full(len(entries), np.nan)
+        numbers = np.full(len(entries), np.nan)
         for row, entry in enumerate(entries):
             kind = type(entry)
             with suppress(ValueError):
                 if kind is str:
-                    found[row] = self.layout.options.number(entry)
+                    numbers[row] = self.layout.options.number(entry)
                 elif kind is float:
-                    found[row] = entry
+                    numbers[row] = entry
                 elif kind is int:
-                    found[row] = float(str(entry))  # infinite if it is huge
-        return found
+                    numbers[row] = float(str(entry))  # infinite if it is huge
+        return numbers
 
     def _given(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
         """Return what columns of values and distributions give; see `_converted`."""

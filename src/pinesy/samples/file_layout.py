@@ -202,11 +202,11 @@ class Layout:
 
     def id_columns(self, titles: Iterable[str]) -> list[Column]:
         """Return the columns that tell samples apart; raise for one that is not there."""
-        found = {t: Column(i, t, t, None, True) for i, t in enumerate(titles) if self.is_id(t)}
+        columns = {t: Column(i, t, t, None, True) for i, t in enumerate(titles) if self.is_id(t)}
         for name in self.options.ids:
-            if name not in found:
+            if name not in columns:
                 raise DataError(f"there is no column {name!r:.80}{suggestion(name, titles)}")
-        return list(found.values())
+        return list(columns.values())
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise for a name that is not known, and for an input that is missing."""
@@ -258,17 +258,20 @@ class Layout:
         return max(SEPARATORS, key=known)
 
     def _is_known(self, title: str) -> bool:
-        splits = [i for i, sign in enumerate(title) if sign == "="]
-        values = (title[i + 1 :] in self._positions.get(title[:i], ()) for i in splits)
-        return title in self.known or any(values)
+        return title in self.known or any(
+            text in self._positions[n] for n, text in self._pairs(title)
+        )
+
+    def _pairs(self, title: str) -> list[tuple[str, str]]:
+        """Return the attributes and values that a title can be of, which may hold "=" too."""
+        splits = (i for i, sign in enumerate(title) if sign == "=")
+        return [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.known]
 
     def _meaning(self, title: str) -> tuple[str, int | None]:
         """Return the attribute of a column, and the position of the value."""
         if title in self.known:
             return title, None
-        # Names and values may themselves hold "=", so every split is tried.
-        splits = [i for i, sign in enumerate(title) if sign == "="]
-        pairs = [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.known]
+        pairs = self._pairs(title)
         for name, text in pairs:
             if text in self._positions[name] or (name, text) == pairs[-1]:
                 return name, self.position(name, text)

@@ -210,7 +210,7 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
     attributes = {a.name: a for a in (*unit.inputs, unit.output)}
     most = MAX_TABLE if largest is None else largest
     factors: list[Factor] = []
-    every = [premise_masks(rule) for rule in unit.rules]
+    every = [rule.premise.masks for rule in unit.rules]
     for places in tied_rules(every):
         rules, premises = [unit.rules[i] for i in places], [every[i] for i in places]
         names = tuple(dict.fromkeys(name for masks in premises for name in masks))
@@ -266,7 +266,7 @@ def _conjunction(
 
 def joint_table(unit: RuleUnit, largest: int) -> TableFactor | None:
     """Return all rules of a set in one table, or None where it would be too large."""
-    premises = [premise_masks(rule) for rule in unit.rules]
+    premises = [rule.premise.masks for rule in unit.rules]
     return _table(unit.rules, premises, [unit.output, *unit.inputs], largest)
 
 
@@ -307,14 +307,6 @@ def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
         bound = np.where(inside, np.maximum(premise, rule.s), np.maximum(~premise, rule.r))
         np.minimum(entries, bound, out=entries)
     return entries
-
-
-def premise_masks(rule: Rule) -> dict[str, int]:
-    """Return the subset of each attribute that a premise names, as a mask."""
-    masks: dict[str, int] = {}
-    for p in rule.premise.propositions:
-        masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
-    return masks
 
 
 def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:

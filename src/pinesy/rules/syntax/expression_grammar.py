@@ -37,11 +37,11 @@ class ExpressionGrammar:
     Parameters
     ----------
     reader : the place where it starts
-    names : the numbers of the names that it may use; None where words that are no variables are
-        texts, as in sets and indices
+    names : what each name that it may use stands for, its number mostly; None where words that are
+        no variables are texts, as in sets and indices
     """
 
-    def __init__(self, reader: "ValueReader", names: Mapping[str, int] | None) -> None:
+    def __init__(self, reader: "ValueReader", names: Mapping[str, Any] | None) -> None:
         self.reader = reader
         self.names = names
         self.depth = 0

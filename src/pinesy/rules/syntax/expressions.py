@@ -53,17 +53,17 @@ class Expression(NamedTuple):
     kind : ``constant``, ``name``, ``tuple``, ``negative``, a sign ``+ - * // %``, ``compare``,
         ``and``, ``or`` or ``not``
     parts : the operands
-    content : of a constant its value; of a name its number among the names that may be used; of
-        a comparison its tests, one less than its operands: signs, or a `Membership` (whose right
-        operand is the constant none)
+    content : of a constant its value; of a name what it stands for, mostly its number among those
+        that may be used; of a comparison its tests, one less than its operands: signs, or a
+        `Membership` (whose right operand is the constant none)
     """
 
     kind: str
     parts: tuple["Expression", ...] = ()
     content: Any = None
 
-    def names(self) -> Iterator[int]:
-        """Go through the numbers of the names that occur, each as often as it does."""
+    def names(self) -> Iterator[Any]:
+        """Go through the contents of the names that occur, each as often as it does."""
         if self.kind == "name":
             yield self.content
         for part in self.parts:

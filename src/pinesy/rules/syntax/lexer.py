@@ -102,13 +102,11 @@ def _unexpected(character: str) -> str:
 
 def _check_lines(source: str, file: str) -> None:
     start = 0
-    while start < len(source):
-        end = source.find("\n", start)
-        end = len(source) if end < 0 else end
-        if end - start > MAX_LINE:
-            problem = f"this line has {end - start:,} characters; the limit is {MAX_LINE:,}"
+    for line in source.split("\n"):
+        if len(line) > MAX_LINE:
+            problem = f"this line has {len(line):,} characters; the limit is {MAX_LINE:,}"
             fail(source, start, problem + ": break it (a rule may span several lines)", file)
-        start = end + 1
+        start += len(line) + 1
 
 
 class TokenizedText:

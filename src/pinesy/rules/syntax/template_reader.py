@@ -257,22 +257,18 @@ class TemplateReader:
         beside = next((f.file for f in reversed(self._frames) if f.file), self.file)
         root = self.directory.resolve()
         parent = beside.parent if beside is not None else root
-        for kind in (PurePosixPath(name), PureWindowsPath(name)):
-            if kind.anchor or ".." in kind.parts or "\0" in name:
-                self._refuse(name, token)
-        path = (parent / name).resolve()
+        kinds = (PurePosixPath(name), PureWindowsPath(name))
+        is_inside = not any(kind.anchor or ".." in kind.parts or "\0" in name for kind in kinds)
+        path = (parent / name).resolve() if is_inside else root.parent
         if not path.is_relative_to(root):
-            self._refuse(name, token)
+            self.reader.fail(
+                f"{name!r:.60} may lead out of the directory of the rules; name a file inside it, "
+                "without .. and not by an absolute path",
+                token,
+            )
         if not path.is_file():
             self.reader.fail(f"there is no file {name!r} here", token)
         return path
-
-    def _refuse(self, name: str, token: Token) -> None:
-        self.reader.fail(
-            f"{name!r:.60} may lead out of the directory of the rules; name a file inside it, "
-            "without .. and not by an absolute path",
-            token,
-        )
 
 
 def _header_end(source: TokenizedText, start: int) -> int:
