@@ -247,12 +247,3 @@ def test_the_matrix_relation_takes_batches() -> None:
     for sample, value in product(range(2), range(2)):
         cell = RISKS.partition.cell_of[value]
         assert cells[sample, cell] == trace["risk"].degrees[sample, value]
-
-
-def test_kernels_and_instructions_agree_on_the_codes_of_operations() -> None:
-    from pinesy.engine import circuit, kernels
-
-    here = (circuit.MAX, circuit.MIN, circuit.MAXMIN, circuit.STORE)
-    there = (kernels.MAX, kernels.MIN, kernels.MAXMIN, kernels.STORE)
-    assert kernels.MINMAX == kernels.MAXMIN + 1
-    assert here == there

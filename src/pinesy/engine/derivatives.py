@@ -25,8 +25,7 @@ Places = npt.NDArray[np.intp]
 Indices = npt.NDArray[np.uint32]
 #: Operands a segment: with a block of samples, its values and gradients stay in cache.
 SEGMENT_OPERANDS = 1024
-GRADIENT_KERNELS = "pinesy.engine.gradient_kernels"
-TANGENT_KERNELS = "pinesy.engine.tangent_kernels"
+KERNELS = "pinesy.engine.derivative_kernels"
 #: Samples a block: few enough for several threads, many enough to be worth an instruction.
 MIN_WIDTH, MAX_WIDTH = 16, 64
 #: The number of tasks does not depend on the threads: sums over samples are taken in one order.
@@ -186,16 +185,16 @@ class Derivatives:
         sums = np.zeros((-(-len(x) // chunk), n_sums))
         numbers = self._code.constants if constants is None else constants
         parts = self._segments
+        program = parts.program(self._code)
 
         def work(queue: Iterator[int]) -> None:
-            back_blocks = load_kernels(GRADIENT_KERNELS).back_blocks
+            back_blocks = load_kernels(KERNELS).back_blocks
             values, gradients = np.empty((2, parts.n_rows, width))
             shares = np.empty(width)
             for start in queue:
                 rows, total = slice(start, start + chunk), sums[start // chunk]
-                program = (numbers, parts.exports, *parts.program(self._code))
                 results = (values, gradients, out[rows], total, shares)
-                back_blocks(x[rows], given, start, *program, *results)
+                back_blocks(x[rows], given, start, numbers, parts.exports, program, *results)
 
         self._share(work, len(x))
         return out, sums.sum(axis=0)
@@ -216,14 +215,15 @@ class Derivatives:
         numbers = self._code.constants if constants is None else constants
         changes = np.zeros_like(numbers) if dconstants is None else dconstants
         parts = self._segments
+        program = parts.program(self._code)
 
         def work(queue: Iterator[int]) -> None:
-            push_blocks = load_kernels(TANGENT_KERNELS).push_blocks
+            push_blocks = load_kernels(KERNELS).push_blocks
             scratch, ties = np.empty((2, parts.n_rows, width)), np.empty(width)
             for start in queue:
                 rows = slice(start, start + chunk)
-                program = (numbers, changes, *parts.program(self._code))
-                push_blocks(x[rows], dx[rows], start, *program, *scratch, out, ties)
+                changed = (x[rows], dx[rows], start, numbers, changes)
+                push_blocks(*changed, program, *scratch, out, ties)
 
         self._share(work, len(x))
         return out

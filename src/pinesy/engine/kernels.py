@@ -17,6 +17,7 @@ from numba.core import types
 from numba.extending import overload
 
 from pinesy._common.jit import compiled, machine_max, machine_min
+from pinesy.engine.circuit import MAX, MAXMIN, MIN, ONE, STORE, ZERO
 from pinesy.engine.lane_kernels import (
     Lane,
     checked,
@@ -27,9 +28,6 @@ from pinesy.engine.lane_kernels import (
     turn_square,
 )
 
-MAX, MIN, MAXMIN, MINMAX, STORE = 0, 1, 2, 3, 4
-#: The rows of scratch for the constants 0 and 1.
-ZERO, ONE = 0, 1
 #: Rows of scratch beside those of a program, the last ones: of what `_refused` finds.
 EXTRA_ROWS = 2
 
