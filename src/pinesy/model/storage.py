@@ -10,7 +10,7 @@ file is replaced only once the new one is whole.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,10 @@ def load(
         )
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
-    return (read_json if path.suffix == ".json" else read_rules)(path, max_values)
+    if path.suffix == ".rules":
+        return read_rules(path, max_values)
+    rules, learned, calibrated = _read_json(path, max_values)
+    return calibrated or learned or rules
 
 
 def load_rules(path: str | os.PathLike[str]) -> Cascade:
@@ -133,21 +136,8 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     path = as_path(path)
     if path.suffix == ".zip":
         with extracted(path) as (_, place):
-            content = read_json(place / RULES)
-    else:
-        content = load(path)
-    return _parts(content)[0]
-
-
-def _parts(
-    content: Cascade | LearnedRules | CalibratedRules,
-) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
-    """Return the rules in what was read from a file, how they were learned, and calibrated."""
-    if isinstance(content, CalibratedRules):
-        return content.rules, content.learned, content
-    if isinstance(content, LearnedRules):
-        return content.cascade, content, None
-    return content, None, None
+            return _read_json(place / RULES)[0]
+    return _read_json(path)[0] if path.suffix == ".json" else load(path)
 
 
 # --- neuro-symbolic models -----------------------------------------------------------------------
@@ -186,7 +176,7 @@ def _recorded(place: Path, number: int, view: View) -> PerceptionRecord:
 def _load_neurosymbolic(path: Path, given: object, max_values: int | None) -> NeuroSymbolic:
     with extracted(path) as (manifest, place):
         records = manifest["perceptions"]
-        rules, learned, calibrated = _parts(read_json(place / RULES, max_values))
+        rules, learned, calibrated = _read_json(place / RULES, max_values)
         chosen, single = _chosen(path, given, records, rules)
         each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
         is_one = single or (manifest["single"] and not chosen)
@@ -269,28 +259,25 @@ def write_json(
         file.write(text + "\n")
 
 
-def read_json(
+def _read_json(
     path: Path, max_values: int | None = None
-) -> Cascade | LearnedRules | CalibratedRules:
-    """Read a ``.json`` file: rules, or how they were learned too, or calibrated."""
+) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
+    """Read a ``.json`` file: rules, how they were learned and how calibrated, if they were."""
     text = read_text(path)
     with placed(str(path)):
         content = read_content(text)
-        cascade = from_content(content, max_values)
-        learned = None
-        if "learning" in content:
-            learned = _part(content, "learning", lambda part: read_model(cascade, part))
-        if "calibration" in content:
-            return _part(  # type: ignore[no-any-return]
-                content, "calibration", lambda part: read_calibration(cascade, part, learned)
-            )
-        return learned or cascade
+        rules = from_content(content, max_values)
+        learned = _part(content, "learning", lambda part: read_model(rules, part))
+        calibrated = _part(
+            content, "calibration", lambda part: read_calibration(rules, part, learned)
+        )
+        return rules, learned, calibrated
 
 
-def _part(content: Mapping[str, Any], key: str, read: Any) -> Any:
-    """Read a part of a file; whatever is wrong with its form is a `DataError`."""
+def _part(content: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
+    """Read a part of a file, if it has it; whatever is wrong with its form is a `DataError`."""
     try:
-        return read(content[key])
+        return read(content[key]) if key in content else None
     except DAMAGES as error:
         if isinstance(error, PinesyError):  # some are errors of Python too
             raise
