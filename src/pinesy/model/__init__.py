@@ -1,7 +1,6 @@
 """The whole model: perception, transformation and rules in one object; `save` and `load`."""
 
-from pinesy.model.combined_models import Combined
-from pinesy.model.neurosymbolic import NeuroSymbolic
+from pinesy.model.neurosymbolic import Combined, NeuroSymbolic
 from pinesy.model.predictions import Predictions
 from pinesy.model.storage import load, save
 

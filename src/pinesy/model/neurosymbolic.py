@@ -1,6 +1,7 @@
-"""Neuro-symbolic models: perception, transformation and rules in one object."""
+"""Neuro-symbolic models: perception, transformation and rules in one object; several together."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
@@ -8,27 +9,26 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import name_of
+from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.training_rows import TrainingRows
-from pinesy.engine.program import Inference
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.comparison import answers
 from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
-from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
-from pinesy.model.predictions import GuaranteedPredictions, Outputs, Predictions
+from pinesy.model.perceptions import RawSamples, labels_of, names
+from pinesy.model.predictions import Outputs, PerceivedRules, Predictions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import TRANSFORMS, transform_name
+from pinesy.transforms import transform_name
 
 #: Before the parameters of the perception among those of the model, as scikit-learn names them.
 NESTED = "perception__"
 
 
-class NeuroSymbolic(GuaranteedPredictions):
+class NeuroSymbolic(PerceivedRules):
     """Perception of data, transformation of probabilities into possibilities, and rules.
 
     A sample has data, such as an image, for each input of the rules. Samples are an
@@ -125,34 +125,6 @@ class NeuroSymbolic(GuaranteedPredictions):
             self.perception.set_params(**inner)
         return self
 
-    @property
-    def _rules(self) -> Cascade:
-        """The rules that are used: with what was learned, if something was."""
-        learned: Cascade | None = getattr(self, "rules_", None)
-        return as_cascade(self.rules) if learned is None else learned
-
-    @property
-    def _transform(self) -> Transform:
-        return TRANSFORMS[transform_name(self.transform)]
-
-    @property
-    def _ordered(self) -> tuple[Attribute, ...]:
-        """The inputs in the order of arrays of samples."""
-        given, inputs = self.inputs, as_cascade(self.rules).inputs
-        if given is None:
-            return inputs
-        by_name = {a.name: a for a in inputs}
-        keys = [] if isinstance(given, str) else [str(name_of(key)) for key in given]
-        if sorted(keys) != sorted(by_name):
-            raise CascadeError(
-                f"inputs is {given!r:.80}; it must name each of {names(inputs)} once"
-            )
-        return tuple(by_name[key] for key in keys)
-
-    @property
-    def _views(self) -> tuple[View, ...]:
-        return views_of(self.perception, self._ordered)
-
     # --- learning ------------------------------------------------------------------------------
 
     def fit(
@@ -237,57 +209,6 @@ class NeuroSymbolic(GuaranteedPredictions):
         }
         return self
 
-    # --- inference -----------------------------------------------------------------------------
-
-    def evidence(self, samples: Any) -> FloatArray:
-        """Return the possibilities of all inputs side by side, in the order of `Cascade.inputs`.
-
-        This is what `Cascade.infer`, `learn` and `audit` take.
-        """
-        return self._perceived(RawSamples.of(samples, self._ordered), self._transform)
-
-    def _perceived(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
-        degrees: dict[str, FloatArray] = {}
-        for view in self._views:
-            degrees |= view.perceived(samples, transform)
-        return np.hstack([degrees[a.name] for a in self._rules.inputs])
-
-    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
-        """Return the possibility distribution of each output, for each sample.
-
-        Parameters
-        ----------
-        outputs : what is inferred; by default the attributes that no premise uses
-        """
-        return self._rules.infer(self.evidence(samples), outputs)
-
-    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
-        """Return the most possible value of each output, and where there are several or none.
-
-        `outputs` are as in `predict_possibility`.
-        """
-        return Predictions(self.predict_possibility(samples, outputs))
-
-    def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
-        """Return for each output and sample how certain each value is: ``N({u})``.
-
-        It is NaN where the rules contradict each other (`Possibility.contradiction`).
-        `outputs` are as in `predict_possibility`.
-
-        Returns
-        -------
-        necessities : by the output's name, arrays ``(n, size of the domain)``
-        """
-        inference = self.predict_possibility(samples, outputs)
-        return {name: _necessities(pi) for name, pi in inference.items()}
-
-    def score(self, samples: Any, targets: Any) -> float:
-        """Return the share of samples with all final outputs right and decided.
-
-        Targets of other attributes count only if no final output has one; see `accuracy`.
-        """
-        return accuracy(self._rules, self.evidence(samples), targets)
-
 
 def _check_choice(
     validation: object, tolerance: Tolerance, search: Mapping[str, Any], targeted: Sequence[str]
@@ -319,9 +240,82 @@ def _validation(
     return samples, given[1]
 
 
-def _necessities(possibility: Possibility) -> FloatArray:
-    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample; NaN if it has none."""
-    degrees = possibility.degrees
-    is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
-    others = np.where(possibility.normalised, 1.0 - degrees.max(axis=1), np.nan)[:, None]
-    return np.asarray(np.where(is_best, possibility.certainty[:, None], others))
+class Combined:
+    """Models that fit the same answers, such as those of several starts, taken together.
+
+    Answers alone may leave several readings of the inputs, and each model is sure of its own. Here
+    a value is as possible as the model that finds it most possible says, ``pi = max_k pi_k``: of
+    inputs, so that where models read differently none is certain, and of outputs, each inferred
+    from one model's own reading. So an answer stays certain where all readings give it, and is
+    ambiguous where they do not (docs/shortcuts.md).
+
+    Parameters
+    ----------
+    models : models of the same inputs and outputs, such as ``NeuroSymbolic(network, rules)``
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> sky, street = Attribute("sky", ["dark", "clear"]), Attribute("street", ["wet", "dry"])
+    >>> rules = RuleSet([Iff(sky.isin({"dark"})).then(street.isin({"wet"}))])
+    >>> def one(light):
+    ...     return np.stack([1 - light, light], axis=1)
+    >>> def other(light):
+    ...     return np.stack([light, 1 - light], axis=1)
+    >>> both = Combined([NeuroSymbolic(one, rules), NeuroSymbolic(other, rules)])
+    >>> both.concepts(np.array([[0.125]]))["sky"].degrees
+    array([[1., 1.]])
+    """
+
+    def __init__(self, models: Sequence[NeuroSymbolic]) -> None:
+        self.models = tuple(models)
+        for model in self.models:
+            if not isinstance(model, NeuroSymbolic):
+                raise DataError(f"a model is {model!r:.60}; give a list of NeuroSymbolic models")
+        if not self.models:
+            raise DataError("there are no models to combine; give at least one")
+        for model in self.models[1:]:
+            if _inputs(model) != _inputs(self.models[0]):
+                raise CascadeError(
+                    f"models with other inputs cannot be combined: {self.models[0]!r} and {model!r}"
+                )
+
+    def __repr__(self) -> str:
+        return f"Combined({len(self.models)} models, such as {self.models[0]!r})"
+
+    def evidence(self, samples: Any) -> FloatArray:
+        """Return the possibilities of all inputs side by side, as `NeuroSymbolic.evidence` does."""
+        return reduce(np.maximum, (model.evidence(samples) for model in self.models))
+
+    def concepts(self, samples: Any) -> dict[str, Possibility]:
+        """Return how possible each value of each input is, by the input's name."""
+        inputs, evidence = _inputs(self.models[0]), self.evidence(samples)
+        spans = column_slices(inputs)
+        return {a.name: Possibility(a, evidence[:, spans[a.name]]) for a in inputs}
+
+    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> dict[str, Possibility]:
+        """Return the possibility distribution of each output, for each sample.
+
+        Parameters
+        ----------
+        samples : as the models take them
+        outputs : what is inferred; by default the attributes that no premise uses
+        """
+        outputs = None if outputs is None else list(outputs)
+        each = [model.predict_possibility(samples, outputs) for model in self.models]
+        return {name: _united([one[name] for one in each]) for name in each[0]}
+
+    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
+        """Return the most possible value of each output, and where there are several or none."""
+        return Predictions(self.predict_possibility(samples, outputs))
+
+
+def _inputs(model: NeuroSymbolic) -> tuple[Attribute, ...]:
+    return as_cascade(model.rules).inputs
+
+
+def _united(each: Sequence[Possibility]) -> Possibility:
+    """Return the pointwise maximum: a contradiction of one does not count where others agree."""
+    degrees = reduce(np.maximum, (pi.degrees for pi in each))
+    coherence = reduce(np.maximum, (np.asarray(pi.coherence) for pi in each))
+    return Possibility(each[0].attribute, degrees, coherence)

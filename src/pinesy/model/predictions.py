@@ -1,21 +1,26 @@
-"""Predictions of neuro-symbolic models, and those with a guarantee: calibrated by samples."""
+"""Rules behind perceptions: what they perceive of samples, and predictions with a guarantee."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import name_of
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
-from pinesy.exceptions import DataError
-from pinesy.model.perceptions import RawSamples, labels_of
-from pinesy.rulebase.cascade import Cascade
+from pinesy.engine.program import Inference
+from pinesy.exceptions import CascadeError, DataError
+from pinesy.learning import accuracy
+from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.transforms import TRANSFORMS, transform_name
 
 #: Attributes that rules conclude on, or their names; None for those that no premise uses.
 Outputs = Iterable[str | Attribute] | None
@@ -43,23 +48,104 @@ class Predictions(dict[str, npt.NDArray[Any]]):
         }
 
 
-class GuaranteedPredictions:
-    """What `NeuroSymbolic` says with a guarantee, once it is calibrated."""
+class PerceivedRules:
+    """What `NeuroSymbolic` perceives and infers, with a guarantee once it is calibrated."""
 
+    perception: Any
+    rules: Cascade | RuleSet
+    transform: Any
+    inputs: Sequence[str | Attribute] | None
     calibration_: CalibratedRules
     training_rows_: TrainingRows
-    transform: Any
 
     @property
-    @abstractmethod
-    def _rules(self) -> Cascade: ...
+    def _rules(self) -> Cascade:
+        """The rules that are used: with what was learned, if something was."""
+        learned: Cascade | None = getattr(self, "rules_", None)
+        return as_cascade(self.rules) if learned is None else learned
 
     @property
-    @abstractmethod
-    def _ordered(self) -> tuple[Attribute, ...]: ...
+    def _transform(self) -> Transform:
+        return TRANSFORMS[transform_name(self.transform)]
 
-    @abstractmethod
-    def _perceived(self, samples: RawSamples) -> FloatArray: ...
+    @property
+    def _ordered(self) -> tuple[Attribute, ...]:
+        """The inputs in the order of arrays of samples."""
+        given, inputs = self.inputs, as_cascade(self.rules).inputs
+        if given is None:
+            return inputs
+        by_name = {a.name: a for a in inputs}
+        keys = [] if isinstance(given, str) else [str(name_of(key)) for key in given]
+        if sorted(keys) != sorted(by_name):
+            raise CascadeError(
+                f"inputs is {given!r:.80}; it must name each of {names(inputs)} once"
+            )
+        return tuple(by_name[key] for key in keys)
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        """Each perception with the inputs that it sees."""
+        return views_of(self.perception, self._ordered)
+
+    def evidence(self, samples: Any) -> FloatArray:
+        """Return the possibilities of all inputs side by side, in the order of `Cascade.inputs`.
+
+        This is what `Cascade.infer`, `learn` and `audit` take.
+        """
+        return self._perceived(RawSamples.of(samples, self._ordered), self._transform)
+
+    def probabilities(self, samples: Any) -> FloatArray:
+        """Return the probabilities of all inputs side by side, in the order of `Cascade.inputs`.
+
+        This is what `calibration_` takes.
+        """
+        return self._perceived(RawSamples.of(samples, self._ordered))
+
+    def _perceived(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
+        degrees: dict[str, FloatArray] = {}
+        for view in self._views:
+            degrees |= view.perceived(samples, transform)
+        return np.hstack([degrees[a.name] for a in self._rules.inputs])
+
+    # --- inference -----------------------------------------------------------------------------
+
+    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
+        """Return the possibility distribution of each output, for each sample.
+
+        Parameters
+        ----------
+        outputs : what is inferred; by default the attributes that no premise uses
+        """
+        return self._rules.infer(self.evidence(samples), outputs)
+
+    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
+        """Return the most possible value of each output, and where there are several or none.
+
+        `outputs` are as in `predict_possibility`.
+        """
+        return Predictions(self.predict_possibility(samples, outputs))
+
+    def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
+        """Return for each output and sample how certain each value is: ``N({u})``.
+
+        It is NaN where the rules contradict each other (`Possibility.contradiction`).
+        `outputs` are as in `predict_possibility`.
+
+        Returns
+        -------
+        necessities : by the output's name, arrays ``(n, size of the domain)``
+        """
+        inference = self.predict_possibility(samples, outputs)
+        return {name: _necessities(pi) for name, pi in inference.items()}
+
+    def score(self, samples: Any, targets: Any) -> float:
+        """Return the share of samples with all final outputs right and decided.
+
+        Targets of other attributes count only if no final output has one; see `accuracy`.
+        """
+        return accuracy(self._rules, self.evidence(samples), targets)
+
+    # --- with a guarantee ----------------------------------------------------------------------
 
     def calibrate(
         self,
@@ -166,9 +252,10 @@ class GuaranteedPredictions:
         given = self.probabilities(samples)
         return calibration.predict_set(given, level, outputs, weights=weights)
 
-    def probabilities(self, samples: Any) -> FloatArray:
-        """Return the probabilities of all inputs side by side, in the order of `Cascade.inputs`.
 
-        This is what `calibration_` takes.
-        """
-        return self._perceived(RawSamples.of(samples, self._ordered))
+def _necessities(possibility: Possibility) -> FloatArray:
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample; NaN if it has none."""
+    degrees = possibility.degrees
+    is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
+    others = np.where(possibility.normalised, 1.0 - degrees.max(axis=1), np.nan)[:, None]
+    return np.asarray(np.where(is_best, possibility.certainty[:, None], others))

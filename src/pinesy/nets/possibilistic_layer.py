@@ -34,11 +34,11 @@ TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
 class PossibilisticLayer(nn.Module):
     """Infers as `Cascade.infer` does, to the same bits in float64, and has gradients.
 
-    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``, rule set after rule
-    set. The gradient of a degree is spread over inputs and parameters that are equal to it; how it
-    is shared among several depends on how the rules are compiled (docs/gradients.md). On the
-    processor the engine infers and goes back; on other devices, and in graphs that are compiled or
-    exported, rule sets of one shape and depth are inferred at one go.
+    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:redFP], rule set
+    after rule set. The gradient of a degree is spread over inputs and parameters that are equal to
+    it; how it is shared among several depends on how the rules are compiled (docs/gradients.md). On
+    the processor the engine infers and goes back; on other devices, and in graphs that are compiled
+    or exported, rule sets of one shape and depth are inferred at one go.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ def conditioned(
 
 
 def specificity(degrees: FloatArray) -> FloatArray:
-    """Return ``1 - (sum_v c(v) - 1) / (m - 1)``: 1 if one value is left, 0 if all are open."""
+    """Return ``1 - (sum_v c(v) - 1) / (m - 1)`` (docs/gradients.md): 1 if one value is left."""
     return np.asarray(1.0 - (degrees.sum(axis=1) - 1.0) / max(degrees.shape[1] - 1, 1))
 
 
