@@ -12,7 +12,7 @@ With certain inputs every inner attribute has one value, so that the cascade com
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from math import prod
 from typing import NamedTuple
 
@@ -129,19 +129,27 @@ def _mask(feature: Feature, attribute: Attribute, low: int, high: int) -> int:
 
 
 class CascadeWriter:
-    """Collects the rule sets of a point model, under names that no column has."""
+    """Collects the rule sets of a point model, under names that no column has.
 
-    def __init__(self, attributes: Sequence[Attribute], output: Attribute) -> None:
-        self._inputs = list(attributes)
+    Parameters
+    ----------
+    model : the rules that give points
+    inputs, output : the attributes of the columns and of the classes
+    """
+
+    def __init__(self, model: PointModel, inputs: Sequence[Attribute], output: Attribute) -> None:
+        self._model = model
+        self._inputs = list(inputs)
         self._output = output
-        self._taken = {a.name for a in (*attributes, output)}
+        self._taken = {a.name for a in (*inputs, output)}
         self._sets: list[RuleSet] = []
         self._lines: list[CardLine] = []
+        #: The sum of the points of each class; None for a class without rules.
+        self._totals: list[Attribute | None] = []
 
-    def cascade(
-        self, model: PointModel, premises: Sequence[Sequence[Proposition]], own: Sequence[Rule]
-    ) -> Cascade:
+    def cascade(self, premises: Sequence[Sequence[Proposition]], own: Sequence[Rule]) -> Cascade:
         """Return the cascade of a model, and of rules of the user's own that win against it."""
+        model = self._model
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
         for premise, label, points in zip(premises, model.classes, model.points, strict=True):
             parts[label].append(self._points(premise, int(points), label))
@@ -152,8 +160,8 @@ class CascadeWriter:
                     premise = rule.premise.propositions
                     parts[label].append(self._points(premise, strong, label))
         starts = model.prior.tolist()
-        totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
-        rules = [*own, *self._leads(totals, model)]
+        self._totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
+        rules = [*own, *self._leads()]
         return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
 
     def _silent(self) -> Rule:
@@ -179,12 +187,12 @@ class CascadeWriter:
         self._lines.append(CardLine(gives.name, value, points, str(rule.premise)))
         return gives
 
-    def card(self, model: PointModel) -> ScoreCard:
+    def card(self) -> ScoreCard:
         """Return the score card of the model whose cascade was written."""
         place = {value: i for i, value in enumerate(self._output.domain)}
         lines = sorted(self._lines, key=lambda one: (place[one.value], -one.points))
-        start = dict(zip(self._output.domain, model.prior.tolist(), strict=True))
-        certainties = (1.0 - model.levels[1:]).round(4).tolist()
+        start = dict(zip(self._output.domain, self._model.prior.tolist(), strict=True))
+        certainties = (1.0 - self._model.levels[1:]).round(4).tolist()
         return ScoreCard(tuple(lines), start, tuple(certainties))
 
     def _total(self, label: int, parts: list[Attribute], start: int) -> Attribute | None:
@@ -209,22 +217,17 @@ class CascadeWriter:
         self._sets += added.rule_sets
         return added.attributes[name]
 
-    def _leads(self, totals: Sequence[Attribute | None], model: PointModel) -> list[Rule]:
+    def _leads(self) -> list[Rule]:
         """Return what leads of one class against another say, for every two."""
-        rules = []
-        pairs: dict[frozenset[int], Attribute | None] = {}
-        for first, second in permutations(range(len(totals)), 2):
-            both = frozenset((first, second))
-            if both not in pairs:
-                pairs[both] = self._pair(first, second, totals)
-            lead = self._lead(first, second, totals, model)
-            rules += self._nest(pairs[both], second, lead, model)
+        pairs = {both: self._pair(*both) for both in combinations(range(len(self._totals)), 2)}
+        rules: list[Rule] = []
+        for first, second in permutations(range(len(self._totals)), 2):
+            rules += self._nest(pairs[min(first, second), max(first, second)], first, second)
         return list(dict.fromkeys(rules))  # of classes without rules some are the same
 
-    def _pair(
-        self, first: int, second: int, totals: Sequence[Attribute | None]
-    ) -> Attribute | None:
-        a, b = totals[first], totals[second]
+    def _pair(self, first: int, second: int) -> Attribute | None:
+        """Return the pairs of the points of two classes, or those of the only one with rules."""
+        a, b = self._totals[first], self._totals[second]
         if a is None or b is None:
             return a or b
         names = (self._output.domain[first], self._output.domain[second])
@@ -232,39 +235,32 @@ class CascadeWriter:
         self._sets.append(pairing)
         return pairing.output
 
-    def _lead(
-        self, first: int, second: int, totals: Sequence[Attribute | None], model: PointModel
-    ) -> str:
-        """Return the text of how many points a class has more than another one."""
-        points = [
-            str(model.prior[i]) if (total := totals[i]) is None else format_name(total.name)
-            for i in (first, second)
-        ]
-        return " - ".join(points)
-
-    def _nest(
-        self, pair: Attribute | None, second: int, lead: str, model: PointModel
-    ) -> list[Rule]:
+    def _nest(self, pair: Attribute | None, first: int, second: int) -> list[Rule]:
         """Return the rules that exclude a class where another leads it by 1, 2, ... points.
 
         Of leads that are reached by the same sums the longest says most: the others are left out.
         """
         behind = Proposition(self._output, self._output.full & ~(1 << second))
+        levels = self._model.levels
         rules: dict[int, Rule] = {}
-        for least in range(1, len(model.levels)):
-            premise = self._led(pair, lead, least)
+        for least in range(1, len(levels)):
+            premise = self._led(pair, first, second, least)
             if premise.mask:
-                level = float(model.levels[least])
-                rules[premise.mask] = Rule(premise_of(premise), behind, 1.0, level)
+                rules[premise.mask] = Rule(premise_of(premise), behind, 1.0, float(levels[least]))
         return list(rules.values())
 
-    def _led(self, pair: Attribute | None, lead: str, least: int) -> Proposition:
+    def _led(self, pair: Attribute | None, first: int, second: int, least: int) -> Proposition:
         """Return that a lead is at least so long; without a rule for either class it is known."""
-        if pair is not None:
-            return pair.where(f"{lead} >= {least}")
-        first, second = map(int, lead.split(" - "))
-        anything = self._inputs[0]
-        return Proposition(anything, anything.full if first - second >= least else 0)
+        prior = self._model.prior
+        if pair is None:
+            anything = self._inputs[0]
+            is_led = prior[first] - prior[second] >= least
+            return Proposition(anything, anything.full if is_led else 0)
+        points = [
+            str(prior[i]) if (total := self._totals[i]) is None else format_name(total.name)
+            for i in (first, second)
+        ]
+        return pair.where(f"{points[0]} - {points[1]} >= {least}")
 
 
 def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:
@@ -290,5 +286,5 @@ def write_cascade(
     Costs the products of some rules at a time, and of the sums of every two classes.
     """
     premises = [box_premise(box, features, inputs) for box in model.boxes]
-    writer = CascadeWriter(inputs, output)
-    return writer.cascade(model, premises, own), writer.card(model)
+    writer = CascadeWriter(model, inputs, output)
+    return writer.cascade(premises, own), writer.card()

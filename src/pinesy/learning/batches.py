@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.estimates import ParameterEstimate, RuleCounts
+from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate, learn_by
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -19,7 +19,7 @@ from pinesy.learning.learning_arguments import (
     check_targeted,
     with_initial,
 )
-from pinesy.learning.learning_result import LearningResult, SampleSummary
+from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.learning.stages import Samples, learn_from
 from pinesy.rulebase.cascade import Cascade
@@ -77,36 +77,9 @@ def learn_batches(
     return learn_parts(cascade, samples, method, tolerance, fixed, smoothing)
 
 
-class InParts(Samples):
-    """Samples in parts: what a pass gives of each of them is merged."""
-
-    _stage: Any
-
-    def begin(self, stage: Stage) -> "InParts":
-        """Note what the next passes are about."""
-        self._stage = stage
-        return self
-
-    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Do the first pass."""
-        return self._merged(Measured.summaries, tolerances)
-
-    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
-        """Do the second pass."""
-        return self._merged(Measured.stacked, tolerances, fronts)
-
-    def counts(self) -> dict[str, RuleCounts]:
-        """Count in one pass."""
-        return self._merged(Measured.counts)
-
-    def _merged(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
-        """Call a method for what is measured of each part, and merge what it returns."""
-        raise NotImplementedError
-
-
 def learn_parts(
     cascade: Cascade,
-    samples: InParts,
+    samples: Samples,
     method: Method,
     tolerance: Tolerance,
     fixed: Any,
@@ -121,7 +94,7 @@ def learn_parts(
     return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
 
 
-class Streamed(InParts):
+class Streamed(Samples):
     """Samples that are read again for every pass; nothing of them is stored but summaries.
 
     Attributes
@@ -145,7 +118,13 @@ class Streamed(InParts):
             return
         raise DataError("there are no batches to learn from")
 
-    def _merged(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+    def begin(self, stage: Stage) -> "Streamed":
+        """Note what the next passes are about."""
+        self._stage = stage
+        return self
+
+    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        """Read all batches, and merge what a method of `Measured` gives of each."""
         what = {"summaries": "fronts", "stacked": "distances"}.get(method.__name__, "counts")
         return reduce(merged, (method(measured, *given) for measured in self._measured(what)))
 
@@ -250,27 +229,18 @@ class Extended(Samples):
         self._changed = stage.changed
         return self
 
-    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Merge the summaries of the new samples with those of the earlier ones."""
-        before = {name: one.summary for name, one in self._previous.sets.items()}
-        return self._added(before, lambda samples: samples.summaries(tolerances))
-
-    def counts(self) -> dict[str, RuleCounts]:
-        """Add the counts of the new samples to those of the earlier ones."""
-        before = {name: one.counts for name, one in self._previous.sets.items()}
-        return self._added(before, lambda samples: samples.counts())
-
-    def _added(
-        self, before: dict[str, T], read: Callable[[Streamed], dict[str, T]]
-    ) -> dict[str, T]:
-        """Read the new samples, and the earlier ones for sets whose premises have changed."""
-        new = read(self._new)
+    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        """Read the new samples, and the earlier ones for sets where that is necessary."""
+        new = self._new.gather(method, *given)
+        if method is Measured.stacked:
+            return merged(new, self._earlier_distances(*given))
+        known = "counts" if method is Measured.counts else "summary"
+        before = {name: getattr(one, known) for name, one in self._previous.sets.items()}
         stale = [name for name in new if name in self._changed]
-        return merged(new, before | self._reread(stale, CHANGED, read))
+        return merged(new, before | self._reread(stale, CHANGED, method, *given))
 
-    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
-        """Return the larger of the distances of the new samples' rows and of the earlier ones'."""
-        new = self._new.stacked(tolerances, fronts)
+    def _earlier_distances(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
+        """Return the distances of the earlier samples' rows, of those sets again that grew."""
         before = {name: self._previous.sets[name] for name in fronts}
         grown = {
             name: front
@@ -278,11 +248,11 @@ class Extended(Samples):
             if name in self._changed or not front.same(before[name].summary.fronts)
         }
         why = "the new samples have made their fronts grow"
-        again = self._reread(grown, why, lambda old: old.stacked(tolerances, grown))
-        return merged(new, {name: one.distance for name, one in before.items()} | again)
+        again = self._reread(grown, why, Measured.stacked, tolerances, grown)
+        return {name: one.distance for name, one in before.items()} | again
 
     def _reread(
-        self, names: Collection[str], why: str, read: Callable[[Streamed], dict[str, T]]
+        self, names: Collection[str], why: str, method: Callable[..., dict[str, T]], *given: Any
     ) -> dict[str, T]:
         """Do a pass over the earlier samples, if there are sets that it must be done for."""
         if not names:
@@ -292,7 +262,7 @@ class Extended(Samples):
                 f"the earlier samples must be read again for {', '.join(names)}, because {why}; "
                 "give them as earlier=..."
             )
-        again, before = read(self._old), self._previous.samples
+        again, before = self._old.gather(method, *given), self._previous.samples
         if self._old.total != before:
             raise DataError(
                 f"the earlier batches hold {self._old.total} samples, but {before} were learned "

@@ -19,7 +19,7 @@ from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.batches import InParts, learn_parts, merged
+from pinesy.learning.batches import learn_parts, merged
 from pinesy.learning.decision_report import DecisionPart, DecisionReport, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
@@ -33,7 +33,7 @@ from pinesy.learning.learning_arguments import (
 from pinesy.learning.reliability import Audit
 from pinesy.learning.sample_systems import Measured, Stage
 from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
-from pinesy.learning.stages import CascadeStages
+from pinesy.learning.stages import CascadeStages, Samples
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.targets import Target
 
@@ -78,7 +78,7 @@ class PlacedBatch(NamedTuple):
     n: int
 
 
-class OnCluster(InParts):
+class OnCluster(Samples):
     """Batches on the workers; every pass is a task for each, and a tree of merges.
 
     Parameters
@@ -126,11 +126,13 @@ class OnCluster(InParts):
         """The number of samples."""
         return self.spans[-1].stop
 
-    def begin(self, stage: Stage) -> InParts:
+    def begin(self, stage: Stage) -> "OnCluster":
         """Make the program of a stage known to the workers."""
-        return super().begin(self.tasks.share(stage))
+        self._stage = self.tasks.share(stage)
+        return self
 
-    def _merged(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        """Merge what a method of `Measured` gives at the workers."""
         futures = self.each(_measured, self._stage, method, self.tasks.share(given))
         found: dict[str, T] = self.tasks.merged(futures, merged)
         return found

@@ -203,7 +203,7 @@ def estimate(
 
     def solve(passes: Passes) -> dict[str, SetEstimate]:
         with timed(timings, "counts"):
-            counts = passes.counts()
+            counts = passes.gather(Measured.counts)
         found = {}
         for name, one in counts.items():
             x = with_fixed(one.parameters(smoothing), fixed.get(name))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 KERNELS = "pinesy.learning.system_kernels"
+T = TypeVar("T")
 CellNumbers = npt.NDArray[np.uint32]
 #: By the name of each rule set: its tolerance, or its fronts.
 SetTolerances = Mapping[str, float]
@@ -222,6 +223,10 @@ class Measured:
         """The distance of every sample, for each set; computed when it is first needed."""
         self.measure()
         return {name: system.nabla for name, system in self.systems.items()}
+
+    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        """Return what a method gives: all samples are here."""
+        return method(self, *given)
 
     def measure(self) -> None:
         """Compute the distances of all samples."""

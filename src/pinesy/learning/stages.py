@@ -15,7 +15,7 @@ from math import inf
 from operator import is_
 from time import perf_counter
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
@@ -24,16 +24,16 @@ from pinesy.engine.code import Code
 from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
 from pinesy.exceptions import LearningError
-from pinesy.learning.estimates import RuleCounts
 from pinesy.learning.learning_arguments import SetParameters, with_fixed
 from pinesy.learning.learning_result import LearnedSet, LearningResult, SampleSummary, SetResult
-from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
+from pinesy.learning.sample_systems import Measured, SetTolerances, Stage
 from pinesy.minmax import TOLERANCE
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 
 #: What a method gives for a rule set: its parameters, and what is known of them.
 Solved = TypeVar("Solved", bound=LearnedSet)
+T = TypeVar("T")
 #: Where no parameters are fixed.
 NOTHING: SetParameters = MappingProxyType({})
 #: Programs that a cascade keeps.
@@ -43,16 +43,10 @@ MANY_RULES = 100
 
 
 class Passes(Protocol):
-    """The passes over the samples of a stage; what they give is by the names of its sets."""
+    """The passes over the samples of a stage."""
 
-    def summaries(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Do the first pass: return what is stored of the samples."""
-
-    def stacked(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
-        """Do the second pass: return the distance of the stacked system of each set in `fronts`."""
-
-    def counts(self) -> dict[str, RuleCounts]:
-        """Return how often the rules hold, in one pass."""
+    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
+        """Do a pass: return by set what a method of `Measured` gives for all samples together."""
 
 
 class Samples(Protocol):
@@ -295,13 +289,13 @@ def solve_stage(
     The systems are never built: fronts and rows are enough, see docs/decisions/0003-learning.md.
     """
     with timed(timings, "fronts"):
-        summaries = passes.summaries(tolerances)
+        summaries = passes.gather(Measured.summaries, tolerances)
     for name, summary in summaries.items():
         _check_reliable(name, summary, tolerances[name])
     # Where all fronts are empty the repaired targets are min_j g: the stacked system is consistent.
     fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
     with timed(timings, "stacked"):
-        distances = passes.stacked(tolerances, fronts) if fronts else {}
+        distances = passes.gather(Measured.stacked, tolerances, fronts) if fronts else {}
     results = {}
     for name, summary in summaries.items():
         distance, held = distances.get(name, 0.0), fixed.get(name)
