@@ -1,6 +1,5 @@
 """The compiled loops of learning on any premise degrees, against fractions and definitions."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,12 +11,13 @@ from hypothesis import strategies as st
 
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
-from pinesy import Attribute, EquationSystem, Target
+from pinesy import Attribute, EquationSystem, Iff, RuleSet, Target, learn
 from pinesy.learning import sample_systems, system_kernels
 from pinesy.learning.learning_result import SampleSummary
-from pinesy.learning.sample_systems import SampleSystems, shape_of
+from pinesy.learning.sample_systems import SampleSystems
 from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
+from strategies import random_batch
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 INF = float("inf")
@@ -31,7 +31,7 @@ class Samples:
         self.degrees = degrees
         self.target = target
         self.n = degrees.shape[1]
-        self.system = SampleSystems.of(degrees, target, shape_of(partition))
+        self.system = SampleSystems.of(degrees, target, partition)
         self.nabla = self.system.nabla
         self.nabla[:] = np.nan
         self.system.distances(0, self.n)
@@ -201,16 +201,17 @@ def test_chunks_of_a_system() -> None:
 
 
 def test_chunks_cover_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = random_samples(4, 300, 10)
+    rng = np.random.default_rng(4)
+    a, b = Attribute("a", range(4)), Attribute("b", range(3))
+    rules = RuleSet([Iff(a.isin({i, 3})).then(b.isin({i})) for i in range(3)])
+    evidence, targets = {"a": random_batch(rng, 300, 4)}, random_batch(rng, 300, 3)
+    whole = learn(rules, evidence, targets, tolerance=0.6)["b"]
     for chunk in (1, 7, 299, 300, 1000):
         monkeypatch.setattr(sample_systems, "CHUNK", chunk)
-        assert list(covered(samples.system.chunks())) == list(range(300))
-
-
-def covered(chunks: Iterator[tuple[int, int]]) -> Iterator[int]:
-    for begin, end in chunks:
-        assert begin < end
-        yield from range(begin, end)
+        one = learn(rules, evidence, targets, tolerance=0.6)["b"]
+        assert np.array_equal(np.asarray(one.nabla), np.asarray(whole.nabla))
+        assert one.lowest.tolist() == whole.lowest.tolist()
+        assert (one.n_reliable, one.distance) == (whole.n_reliable, whole.distance)
 
 
 @pytest.mark.parametrize("graded", [True, False])

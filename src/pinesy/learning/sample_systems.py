@@ -55,11 +55,6 @@ class CellShape(NamedTuple):
     patterns: tuple[CellNumbers, CellNumbers, CellNumbers, CellNumbers]
     cells: CellNumbers
 
-    def with_fixed(self, fixed: FloatArray) -> "CellShape":
-        """Return the same cells with some sides' parameters fixed: those that are not NaN."""
-        sides = np.flatnonzero(~np.isnan(fixed)).astype(np.uint32)
-        return CellShape((*self.patterns[:3], sides), self.cells)
-
     def cell_labels(self, target: Target) -> CellNumbers:
         """Return the cell of each sample's value; of none, if the target gives degrees."""
         return self.patterns[2][target.labels]
@@ -103,22 +98,29 @@ class SampleSystems:
 
     @classmethod
     def of(
-        cls, degrees: FloatArray, target: Target, shape: CellShape, slack: float = 0.0
+        cls,
+        degrees: FloatArray,
+        target: Target,
+        partition: Partition,
+        slack: float = 0.0,
+        fixed: FloatArray | None = None,
     ) -> "SampleSystems":
-        """Return the systems of samples with given premise degrees and targets."""
-        nabla = np.empty(degrees.shape[1])
+        """Return the systems of samples with given premise degrees and targets.
+
+        A fixed parameter `z` (the others are NaN) makes ``max(z, g)`` a constant: the degree is
+        raised to it, and its side asks for nothing more.
+        """
+        shape, nabla = shape_of(partition), np.empty(degrees.shape[1])
+        if fixed is not None:
+            sides = np.flatnonzero(~np.isnan(fixed)).astype(np.uint32)
+            shape = CellShape((*shape.patterns[:3], sides), shape.cells)
+            degrees = np.fmax(degrees, fixed[:, None])
         return cls(degrees, shape.cell_labels(target), target.degrees, shape, slack, nabla)
 
     @property
     def steps(self) -> int:
         """About how much work a pass over the samples is."""
         return len(self.nabla) * len(self.shape.cells) * max(1, len(self.degrees) // 2)
-
-    def chunks(self) -> Iterator[tuple[int, int]]:
-        """Yield the bounds of the tasks that the samples are cut into."""
-        n = len(self.nabla)
-        for begin in range(0, n, CHUNK):
-            yield begin, min(begin + CHUNK, n)
 
     def _arguments(self, begin: int, end: int) -> tuple[Any, ...]:
         return (self.degrees, begin, end, *self.shape, self.labels, self.graded)
@@ -182,17 +184,6 @@ class Stage:
     changed: frozenset[str]
     fixed: SetParameters
 
-    def systems(self, name: str, degrees: FloatArray, target: Target) -> SampleSystems:
-        """Return the equation systems of a set, for premise degrees and targets.
-
-        A fixed parameter `z` makes ``max(z, g)`` a constant: the degree is raised to it, and its
-        side asks for nothing more.
-        """
-        shape, fixed = shape_of(self.partitions[name]), self.fixed.get(name)
-        if fixed is not None:
-            shape, degrees = shape.with_fixed(fixed), np.fmax(degrees, fixed[:, None])
-        return SampleSystems.of(degrees, target, shape, self.slack[name])
-
 
 class Measured:
     """The systems of one stage for one batch, and the distance ``nabla`` of every sample.
@@ -210,8 +201,14 @@ class Measured:
         self.fixed = stage.fixed
         self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}
         self.systems = {
-            name: stage.systems(name, degrees, batch.targets[name])
-            for name, degrees in self._degrees.items()
+            name: SampleSystems.of(
+                self._degrees[name],
+                batch.targets[name],
+                stage.partitions[name],
+                stage.slack[name],
+                stage.fixed.get(name),
+            )
+            for name in stage.names
         }
         inferred = {name: out[span].T for name, span in stage.code.columns.items()}
         self.inferred = {n: inferred[n] if n in inferred else batch.known[n] for n in stage.needed}
@@ -285,7 +282,8 @@ class Measured:
         self, names: Sequence[str] | Mapping[str, Any], task: Callable[[str, int, int], Any]
     ) -> dict[str, list[Any]]:
         """Do a task for all chunks of the given sets, on several threads if it pays."""
-        tasks = [(name, *chunk) for name in names for chunk in self.systems[name].chunks()]
+        starts = range(0, self._batch.n, CHUNK)
+        tasks = [(name, i, min(i + CHUNK, self._batch.n)) for name in names for i in starts]
         steps = sum(self.systems[name].steps for name in names)
         threads = min(n_threads(), len(tasks)) if steps > THREAD_STEPS else 1
 
