@@ -76,7 +76,7 @@ globalThis.degreesOfNumber = (...given) => Array.from(degreesOfNumber(...given))
 def engine(tab: Page) -> Page:
     """A page with the page's engine, and nothing else."""
     tab.set_content("<!doctype html>")
-    tab.add_script_tag(content=bundle(["engine.js", "why.js"]) + ANSWERS, type="module")
+    tab.add_script_tag(content=bundle("why.js") + ANSWERS, type="module")
     tab.wait_for_function("'degreesOfNumber' in globalThis")  # modules run after they are there
     return tab
 

@@ -51,7 +51,7 @@ def test_a_wheel_has_all_files_of_the_package_and_no_others() -> None:
     package = ROOT / "src/pinesy"
     kept = [p for p in package.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert found == {p.relative_to(ROOT / "src").as_posix() for p in kept}
-    for place in ("exchange/web/engine.js", "exchange/web/style.css", "studio/static/index.html"):
+    for place in ("exchange/web/engine.js", "exchange/web/page.html", "studio/static/index.html"):
         assert f"pinesy/{place}" in found
     assert not [name for name in found if re.search(r"test|reproduction|benchmark", name)]
 

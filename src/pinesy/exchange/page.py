@@ -21,63 +21,10 @@ from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
-#: The modules of the page, each after those that it imports.
-MODULES = (
-    "elements.js",
-    "engine.js",
-    "words.js",
-    "why.js",
-    "outline.js",
-    "tree.js",
-    "bars.js",
-    "inputs.js",
-    "answers.js",
-    "page.js",
-)
 #: The most bytes that a page may have: browsers open it, and mail still takes it.
 MAX_BYTES = 20_000_000
 
-TEMPLATE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="pinesy {version}">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1><p id="about"></p></header>
-<noscript><p class="error">This page needs JavaScript; it sends nothing anywhere.</p></noscript>
-<main>
-<section aria-labelledby="given">
-<h2 id="given">Given</h2>
-<div id="samples" hidden>
-<label for="sample">Sample</label><select id="sample"></select>
-<button type="button" id="before" aria-label="sample before">&#8592;</button>
-<button type="button" id="after" aria-label="next sample">&#8594;</button>
-<button type="button" id="again">as it was</button>
-</div>
-<div id="inputs"></div>
-</section>
-<section id="results" aria-labelledby="follows">
-<h2 id="follows">What follows</h2>
-<p class="quiet legend"><i class="possible"></i> possible / <i class="certain"></i> certain;
-choose a value to see why</p>
-<div id="outputs"></div>
-<details id="between"><summary>attributes in between</summary><div id="inner"></div></details>
-<h2>Why</h2>
-<div id="answers"></div>
-</section>
-</main>
-<script type="application/json" id="data">{data}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
-_IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
+_IMPORT = re.compile(r"^import\b[^;]*?\"\./([^\"]+)\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=\w)", re.MULTILINE)
 
 
@@ -135,12 +82,12 @@ def rules_page(
         "rules": rules_data(cascade),
         "samples": samples,
     }
-    script, style = bundle(MODULES), web_text("style.css")
+    script, style = bundle("page.js"), web_text("style.css")
     policy = (
         f"default-src 'none'; script-src {content_hash(script)}; "
         f"style-src {content_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    page = TEMPLATE.format(
+    page = web_text("page.html").format(
         policy=policy,
         version=__version__,
         title=escape(title),
@@ -186,18 +133,28 @@ def web_text(name: str) -> str:
     return (files("pinesy.exchange") / "web" / name).read_text(encoding="utf-8")
 
 
-def bundle(modules: Sequence[str]) -> str:
-    """Return modules as one, in an order in which each stands after those that it imports.
+def bundle(module: str) -> str:
+    """Return a module as one with all that it imports, each after those that it imports itself.
 
     They are put one after the other, without their imports and exports: so no two of them may
     declare one name, and none imports under another name.
 
     Examples
     --------
-    >>> bundle(["engine.js"]).count("export")
-    0
+    >>> bundle("why.js").count("export"), bundle("why.js").count("function infer(")
+    (0, 1)
     """
-    return "".join(_EXPORT.sub("", _IMPORT.sub("", web_text(name))) for name in modules)
+    texts: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        text = web_text(name)
+        for imported in _IMPORT.findall(text):
+            if imported not in texts:
+                visit(imported)
+        texts[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    visit(module)
+    return "".join(texts.values())
 
 
 def content_hash(text: str) -> str:
