@@ -281,15 +281,15 @@ def _outcome(figures: Mapping[str, Any]) -> str:
 
 
 def _posterior_rows(
-    found: Posterior, lines: Sequence[int], everything: bool
+    result: Posterior, lines: Sequence[int], everything: bool
 ) -> Iterator[BackpropRow]:
     """Yield the conditioned distributions of each sample of a batch."""
-    at_most = "" if found.exact else "at most "
+    at_most = "" if result.exact else "at most "
     for row, line in enumerate(lines):
-        compatibility = float(found.compatibility[row])
+        compatibility = float(result.compatibility[row])
         outcome = f"compatibility {at_most}{degree_text(compatibility)}"
         if compatibility == 0.0:
             outcome = "contradiction: compatibility 0"
-        inputs = {name: pi.sample(row) for name, pi in found.items()}
-        figures = {"compatibility": compatibility, "exact": found.exact}
+        inputs = {name: pi.sample(row) for name, pi in result.items()}
+        figures = {"compatibility": compatibility, "exact": result.exact}
         yield BackpropRow(line, inputs, outcome, figures, everything)

@@ -94,9 +94,9 @@ def calibrate(
     samples = files.whole(data)
     truth = _truth(samples.targets, named, of, data)
     if more:
-        found = _extended(rules, how.transform, samples.evidence, truth)
+        calibrated = _extended(rules, how.transform, samples.evidence, truth)
     else:
-        found = pinesy.calibrate(
+        calibrated = pinesy.calibrate(
             learned or cascade,
             samples.evidence,
             truth,
@@ -104,11 +104,11 @@ def calibrate(
             class_conditional=class_conditional,
             exceptions=exceptions,
         )
-    if isinstance(found, CalibratedAnswers) and how.transform != "none":
-        found = replace(found, probabilities=how.transform.replace("-", "_"))
-    pinesy.save(found, output)
-    n = found.transform.n
-    say(f"{found.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")
+    if isinstance(calibrated, CalibratedAnswers) and how.transform != "none":
+        calibrated = replace(calibrated, probabilities=how.transform.replace("-", "_"))
+    pinesy.save(calibrated, output)
+    n = calibrated.transform.n
+    say(f"{calibrated.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")
 
 
 def _model(path: Path) -> Any:
@@ -166,27 +166,27 @@ def _extended(
     path: Path, transform: options.TransformName, evidence: Any, truth: dict[str, Target]
 ) -> CalibratedRules:
     """Return the calibration of a file by more samples."""
-    found = calibrated_rules(path, transform, [])
-    if isinstance(found, CalibratedAnswers):
-        truth = {name: target for name, target in truth.items() if name in found.outputs}
-    return found.calibrate_more(evidence, truth)
+    calibrated = calibrated_rules(path, transform, [])
+    if isinstance(calibrated, CalibratedAnswers):
+        truth = {name: target for name, target in truth.items() if name in calibrated.outputs}
+    return calibrated.calibrate_more(evidence, truth)
 
 
 def calibrated_rules(
     path: Path, transform: options.TransformName, levels: list[float]
 ) -> CalibratedRules:
     """Return calibrated rules that take evidence as it is read from files: possibilities."""
-    found = load(path) if path.suffix == ".json" else None
-    if not isinstance(found, CalibratedRules):
+    calibrated = load(path) if path.suffix == ".json" else None
+    if not isinstance(calibrated, CalibratedRules):
         raise DataError(
             f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
             f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
         )
     for level in levels:
-        found.transform.check_level(level)
-    if isinstance(found, CalibratedAnswers) and found.probabilities is not None:
-        wanted = found.probabilities.replace("_", "-")
+        calibrated.transform.check_level(level)
+    if isinstance(calibrated, CalibratedAnswers) and calibrated.probabilities is not None:
+        wanted = calibrated.probabilities.replace("_", "-")
         if transform != wanted:
             raise DataError(f"{path}: was calibrated with --transform {wanted}; give the same")
-        return replace(found, probabilities=None)
-    return found
+        return replace(calibrated, probabilities=None)
+    return calibrated

@@ -146,9 +146,9 @@ def _many(console: Console, cascade: Cascade) -> None:
     evidence = np.concatenate(parts, axis=1)
     program.infer(evidence[:2])  # so that loading the compiled loops is not timed
     start = time.perf_counter()
-    found = program.infer(evidence)
+    inference = program.infer(evidence)
     seconds = time.perf_counter() - start
-    clear = np.min([found[name].certainty for name in found], axis=0) >= 0.5
+    clear = np.min([inference[name].certainty for name in inference], axis=0) >= 0.5
     _say(
         console,
         f"The same rules on {SAMPLES:,} random samples: {seconds * 1e3:.1f} ms, "

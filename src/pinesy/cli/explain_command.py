@@ -146,11 +146,11 @@ def explain(
     of_change: dict[str, Any] = {"mode": mode, "change": change, "keep": keep}
     other: Any = None
     if sure is None or level is None:
-        found = explanations.explain(cascade, evidence, proposition, **how_far)
+        explanation = explanations.explain(cascade, evidence, proposition, **how_far)
         if asked:
             other = explanations.why_not(cascade, evidence, rival, wanted, **of_change)
         line = batch.lines[place]
-        text = ExplanationReport(cascade, line, evidence, found, other, shown).write(chosen)
+        text = ExplanationReport(cascade, line, evidence, explanation, other, shown).write(chosen)
     else:
         by_level = sure.explain(evidence, proposition, level=level, **how_far)
         if asked:
@@ -160,13 +160,13 @@ def explain(
 
 
 def _level_text(
-    found: LevelExplanation, rival: LevelWhyNot | None, form: str, limit: int | None
+    explanation: LevelExplanation, rival: LevelWhyNot | None, form: str, limit: int | None
 ) -> str:
     """Return the explanation of one sample by levels, in a format."""
     if form == "json":
-        content = found.to_dict(limit=limit) | {"why_not": rival and rival.to_dict()}
+        content = explanation.to_dict(limit=limit) | {"why_not": rival and rival.to_dict()}
         return json_text(content, indent=1)
-    return "\n\n".join([found.text(limit=limit), *([str(rival)] if rival else [])])
+    return "\n\n".join([explanation.text(limit=limit), *([str(rival)] if rival else [])])
 
 
 def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:

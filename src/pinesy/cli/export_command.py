@@ -112,15 +112,15 @@ def page(
     options.check_output(output, [".html"], [rules, data, images])
     options.refuse((images and not data, "--images", "images are of samples: give --data"))
     cascade = load_rules(rules)
-    found: list[dict[str, Any]] = []
+    contents: list[dict[str, Any]] = []
     if data is not None:
         first = next(how.batches(data, cascade, cascade.inputs, samples))
         seen = {} if images is None else _read_images(images)
-        found = samples_data(cascade, first, titles_of(first), seen)
-    text = rules_page(cascade, found, title or rules.stem, network=rules.suffix == ".zip")
+        contents = samples_data(cascade, first, titles_of(first), seen)
+    text = rules_page(cascade, contents, title or rules.stem, network=rules.suffix == ".zip")
     write_text(output, text)
-    told = f", {counted(len(found), 'sample')}" if found else ""
-    say(f"{output}: {len(text.encode()):,} bytes{told}")
+    note = f", {counted(len(contents), 'sample')}" if contents else ""
+    say(f"{output}: {len(text.encode()):,} bytes{note}")
 
 
 def _read_images(path: Path) -> Mapping[str, Any]:

@@ -132,17 +132,17 @@ def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
     pairs = [zip(answers[name].tolist(), sets[name], strict=True) for name in sets]
     covered = np.all([[value in own for value, own in pair] for pair in pairs], axis=0)
     widths = np.prod([sets.sizes[name] for name in sets], axis=0)
-    told = (
+    text = (
         f"With a guarantee of {LEVEL:.0%}, by {len(x)} samples of Addition-1 that calibrate: of "
         f"{len(covered)} others {covered.mean():.1%} have the true sum in their set, "
         f"{(widths == 1).mean():.1%} a single sum."
     )
     several = np.flatnonzero(widths > 1)
     if not len(several):
-        return told
+        return text
     shown = several[widths[several].argmin()]
     sums = [10 * ten + one for ten in sets["y_0"][shown] for one in sets["y_1"][shown]]
-    return f"{told} One that has not: its sum is in {{{', '.join(map(str, sums))}}}."
+    return f"{text} One that has not: its sum is in {{{', '.join(map(str, sums))}}}."
 
 
 def _judged(network: Any, unseen: Pictures) -> tuple[str, ...]:
@@ -191,6 +191,6 @@ def side_by_side(images: Images) -> str:
 
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
     """Return the page: what was done, the table of results, and single sums explained."""
-    told = joined(tag("p", fact) for fact in facts)
+    paragraphs = joined(tag("p", fact) for fact in facts)
     results = tag("h2", "Images that were never seen") + table(COLUMNS, rows)
-    return page(TITLE, "\n".join([told, results, *(one.to_html() for one in sums)]), STYLE)
+    return page(TITLE, "\n".join([paragraphs, results, *(one.to_html() for one in sums)]), STYLE)

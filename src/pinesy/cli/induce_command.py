@@ -82,12 +82,12 @@ def _directions(texts: Sequence[str]) -> dict[str, int]:
     >>> _directions(["glucose=+1", "age=-1"])
     {'glucose': 1, 'age': -1}
     """
-    found = {}
+    directions = {}
     for text in texts:
         name, _, sign = text.rpartition("=")
         if not name or sign not in ("+1", "1", "-1"):
             raise typer.BadParameter(
                 f"{text!r}: write it as NAME=+1 or NAME=-1", param_hint="--monotone"
             )
-        found[name] = int(sign)
-    return found
+        directions[name] = int(sign)
+    return directions

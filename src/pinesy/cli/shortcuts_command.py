@@ -62,11 +62,11 @@ def shortcuts(
     options.refuse((data and where is not None, "--where", "give DATA or a condition, not both"))
     cascade = load_rules(rules)
     observed = where if data is None else _observed(cascade, data, how)
-    found = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
+    remappings = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
     if form == "json":
-        say(printable_json(found.to_dict(), indent=1, default=str))
+        say(printable_json(remappings.to_dict(), indent=1, default=str))
     else:
-        say(str(found))
+        say(str(remappings))
 
 
 def _kinds(share: Sequence[str] | None) -> dict[str, list[str]] | None:

@@ -206,10 +206,10 @@ def _at(where: str) -> Iterator[None]:
     try:
         yield
     except PinesyError as error:
-        told = str(error)
+        message = str(error)
         if isinstance(error, RulesTextError):  # its line and column are those of a made-up text
-            told = told.removeprefix(f"line {error.line}, column {error.column}: ")
-        raise DataError(f"{where}: {told}") from None
+            message = message.removeprefix(f"line {error.line}, column {error.column}: ")
+        raise DataError(f"{where}: {message}") from None
 
 
 def _degree(text: str, word: str) -> float:

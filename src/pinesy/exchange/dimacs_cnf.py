@@ -108,8 +108,8 @@ def _clauses(rule: Rule, variables: Mapping[str, Mapping[Hashable, int]]) -> Ite
     """Yield what a rule says; of an attribute that occurs twice a literal occurs once."""
 
     def literals(*propositions: Proposition) -> list[int]:
-        found = (variables[p.attribute.name][value] for p in propositions for value in p.values)
-        return list(dict.fromkeys(found))
+        numbers = (variables[p.attribute.name][value] for p in propositions for value in p.values)
+        return list(dict.fromkeys(numbers))
 
     premise, conclusion = rule.premise.propositions, rule.conclusion
     if rule.r == 0.0:

@@ -150,11 +150,11 @@ def _finished(
     order = _places(program, [a for of, _ in groups for a in of])
     if (np.diff(order) != 1).any():
         columns = graph.take(columns, order)
-    told = _add_outputs(graph, program, add_rules(graph, program.code, columns))
+    contradictions = _add_outputs(graph, program, add_rules(graph, program.code, columns))
     texts = {
         "inputs": {a.name: value_texts(a) for a in program.inputs},
         "outputs": {a.name: value_texts(a) for a in program.outputs},
-        "contradictions": told,
+        "contradictions": contradictions,
     }
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
 
@@ -175,7 +175,7 @@ def _places(program: Program, attributes: Sequence[Attribute]) -> Numbers:
 
 def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]:
     """Declare the outputs; return by attribute the names of those that tell contradictions."""
-    code, told = program.code, {}
+    code, contradictions = program.code, {}
     names = [a.name for a in program.outputs]
     taken = {*names, *(a.name for a in program.inputs)}
     spans = [code.columns[name] for name in names]
@@ -189,11 +189,11 @@ def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]
         if a.name in code.coherence:
             behind = graph.take(out, code.coherence[a.name])
             top = graph.node("ReduceMax", a.name, graph.shape(1), keepdims=0)
-            told[a.name] = _free(f"{a.name} (contradiction)", taken)
+            contradictions[a.name] = _free(f"{a.name} (contradiction)", taken)
             lowest = graph.node("Min", top, behind)
-            graph.node("Sub", graph.constant(1.0), lowest, named=told[a.name])
-            graph.output(told[a.name], np.float64, [SAMPLES])
-    return told
+            graph.node("Sub", graph.constant(1.0), lowest, named=contradictions[a.name])
+            graph.output(contradictions[a.name], np.float64, [SAMPLES])
+    return contradictions
 
 
 def _free(name: str, taken: set[str]) -> str:

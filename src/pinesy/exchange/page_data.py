@@ -82,17 +82,17 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
 
 def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     """Return an attribute; of a numeric one with its cuts, and the limits that blur is from."""
-    found: dict[str, Any] = {"name": attribute.name, "domain": domain}
+    content: dict[str, Any] = {"name": attribute.name, "domain": domain}
     if attribute.formula is not None:
-        found["formula"] = attribute.formula
+        content["formula"] = attribute.formula
     if attribute.scale is not None:
         cuts = attribute.scale.cuts
-        found["scale"] = {
+        content["scale"] = {
             "cuts": list(cuts),
             "limits": [float(limit_number(cut)) for cut in cuts],
             "blur": attribute.scale.blur,
         }
-    return found
+    return content
 
 
 def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
@@ -130,7 +130,7 @@ def _set(rule_set: RuleSet, place: dict[str, int], shape: int, coherent: bool) -
 
     `coherent` tells whether some value of the output is known to have possibility 1 always.
     """
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "output": place[rule_set.output.name],
         "inputs": [place[a.name] for a in rule_set.inputs],
         "shape": shape,
@@ -144,10 +144,10 @@ def _set(rule_set: RuleSet, place: dict[str, int], shape: int, coherent: bool) -
     texts = [_text(p) for p in distinct.values()]
     conclusions = [_text(rule.conclusion) for rule in rule_set.rules]
     if any(texts):
-        found["texts"] = texts
+        content["texts"] = texts
     if any(conclusions):
-        found["conclusions"] = conclusions
-    return found
+        content["conclusions"] = conclusions
+    return content
 
 
 def _shortened(numbers: Sequence[float]) -> float | list[float]:
@@ -226,19 +226,19 @@ def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
 
 def _plain_numbers(cascade: Cascade, evidence: Evidence, n: int) -> dict[str, FloatArray]:
     """Return the numbers that evidence gives of numeric inputs, where it gives plain ones."""
-    found: dict[str, FloatArray] = {}
+    numbers: dict[str, FloatArray] = {}
     given = evidence if isinstance(evidence, Mapping) else {}
     for a in cascade.inputs:
         content = np.asarray(given.get(a.name)) if a.scale is not None else np.empty(0)
         if content.dtype.kind in "if" and content.size == n and content.ndim < 2:
-            found[a.name] = content.reshape(n).astype(np.float64)
-    return found
+            numbers[a.name] = content.reshape(n).astype(np.float64)
+    return numbers
 
 
 def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict[int, Any]:
     """Return the images by the places of inputs, or raise."""
     known = [a.name for a in cascade.inputs]
-    found: dict[int, Any] = {}
+    by_place: dict[int, Any] = {}
     for key, rows in images.items():
         name = name_of(key)
         check_known(name, known, f"images are given of {name!r}, which is no input")
@@ -252,5 +252,5 @@ def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict
             raise DataError(
                 f"there are {len(rows)} images of {name!r} for {n} samples; give one each"
             )
-        found[known.index(name)] = rows
-    return found
+        by_place[known.index(name)] = rows
+    return by_place

@@ -88,7 +88,7 @@ class Job:
     def status(self) -> dict[str, Any]:
         """Return how far the work is, and what came of it once it is done."""
         watch = self._watch
-        found = {
+        content = {
             "job": self.number,
             "kind": self.kind,
             "state": self.state,
@@ -100,8 +100,8 @@ class Job:
             "decided": self.decided,
         }
         if self.state == "failed":
-            found["error"] = self.error
-        return found | ({"result": self._shown(self.content)} if self.state == "done" else {})
+            content["error"] = self.error
+        return content | ({"result": self._shown(self.content)} if self.state == "done" else {})
 
 
 class Jobs:
@@ -145,10 +145,10 @@ class Jobs:
 
     def job(self, number: object) -> Job:
         """Return a job by its number."""
-        found = self._jobs.get(number) if type(number) is int else None
-        if found is None:
+        job = self._jobs.get(number) if type(number) is int else None
+        if job is None:
             raise DataError(f"there is no job {number!r:.60}; it may have ended long ago")
-        return found
+        return job
 
     def last(self, kind: str) -> Job | None:
         """Return the last job of a kind; None if there was none."""

@@ -75,12 +75,12 @@ def audit(session: Session, asked: Asked) -> dict[str, Any]:
     method = asked.get("method", "given")
 
     def work() -> dict[str, Any]:
-        found = audit_of(session, method)
+        audited = audit_of(session, method)
         return {
-            "samples": len(found),
-            "contradicting": int((found.worst > 0.0).sum()),
-            "suspicious": int((found.suspicion > 0.0).sum()),
-            "impossible": int(found.impossible.sum()),
+            "samples": len(audited),
+            "contradicting": int((audited.worst > 0.0).sum()),
+            "suspicious": int((audited.suspicion > 0.0).sum()),
+            "impossible": int(audited.impossible.sum()),
         }
 
     return session.jobs.start("audit", work).status()
@@ -92,7 +92,7 @@ def page(session: Session, asked: Asked) -> dict[str, Any]:
     Asked: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
     """
     method, (start, count) = asked.get("method", "given"), page_asked(asked)
-    found, batch = audit_of(session, method), session.labelled()
+    audited, batch = audit_of(session, method), session.labelled()
     order = order_of(session, method, asked.get("sort", "worst"))
     if asked.get("reversed"):
         order = order[::-1]
@@ -100,7 +100,7 @@ def page(session: Session, asked: Asked) -> dict[str, Any]:
     return {
         "total": len(order),
         "start": start,
-        "rows": [_row(session, batch, found.row(i)) for i in chosen],
+        "rows": [_row(session, batch, audited.row(i)) for i in chosen],
     }
 
 
@@ -160,11 +160,11 @@ def decision_report(session: Session, name: str | None) -> dict[str, Any]:
     def make() -> dict[str, Any]:
         batch = session.with_labels()
         report = learning.evaluate(session.work.rules, batch.evidence, batch.targets, output=name)
-        found = report.to_dict()
-        deciding = sorted(found["rules"], key=lambda rule: -rule["decides"])[:RULES]
-        return found | {
+        content = report.to_dict()
+        deciding = sorted(content["rules"], key=lambda rule: -rule["decides"])[:RULES]
+        return content | {
             "curve": _curve(report),
-            "confusion": found["confusion"] if len(report.values) <= TABLE else None,
+            "confusion": content["confusion"] if len(report.values) <= TABLE else None,
             "confused": _confused(report),
             "rules": [rule for rule in deciding if rule["decides"]],
             "coverage": _coverage(session, batch),
@@ -225,18 +225,18 @@ def audit_of(session: Session, method: object) -> Audit:
 def order_of(session: Session, method: object, sort: object) -> Order:
     """Return the rows in an order: the most of what is sorted by first; rows and labels rise."""
     check_known(sort, SORTS, f"rows cannot be sorted by {sort!r:.60}", DataError)
-    found = audit_of(session, method)
+    audited = audit_of(session, method)
     keys: Mapping[str, Callable[[], Any]] = {
-        "row": lambda: np.arange(len(found)),
-        "suspicion": lambda: -found.suspicion,
-        "nabla": lambda: -found.worst,
-        "support": lambda: found.support,
+        "row": lambda: np.arange(len(audited)),
+        "suspicion": lambda: -audited.suspicion,
+        "nabla": lambda: -audited.worst,
+        "support": lambda: audited.support,
         "label": lambda: _label_keys(session.labelled()),
     }
 
     def make() -> Order:
         if sort == "worst":
-            return found.order
+            return audited.order
         return np.argsort(keys[str(sort)](), kind="stable")
 
     return session.report(("order", method, sort), make)

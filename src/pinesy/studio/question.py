@@ -52,9 +52,9 @@ def sample_images(session: Session, given: object) -> dict[str, Image]:
     """Return the images of inputs that were drawn, or that the row of the data has."""
     row, contents = _parts(given, {a.name: a for a in session.work.rules.inputs})
     stored = session.rows.images if row is not None else {}
-    found = {name: images[row] for name, images in stored.items()}
+    of_row = {name: images[row] for name, images in stored.items()}
     drawn = {n: c["image"] for n, c in contents.items() if isinstance(c, Mapping) and "image" in c}
-    kept = {name: image for name, image in found.items() if name not in contents}
+    kept = {name: image for name, image in of_row.items() if name not in contents}
     return kept | {name: image_of(content) for name, content in drawn.items()}
 
 
@@ -118,7 +118,7 @@ def perceived(
         own = tuple(a for a in view.attributes if a.name in images)
         if own:
             degrees |= View(view.perception, own).perceived(samples, transform)
-    return {name: found[0].tolist() for name, found in degrees.items()}
+    return {name: rows[0].tolist() for name, rows in degrees.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +187,10 @@ def output_named(rules: Cascade, name: object) -> Attribute:
 
 def place_of(attribute: Attribute, place: object) -> int:
     """Return the place of a value in a domain, checked."""
-    found = check_integer(place, f"a place in {attribute.name}", error=DataError)
-    if found >= len(attribute.domain):
-        raise DataError(f"{attribute.name} has {len(attribute.domain)} values; got place {found}")
-    return found
+    number = check_integer(place, f"a place in {attribute.name}", error=DataError)
+    if number >= len(attribute.domain):
+        raise DataError(f"{attribute.name} has {len(attribute.domain)} values; got place {number}")
+    return number
 
 
 def level_of(asked: Asked) -> float:

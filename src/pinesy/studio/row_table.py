@@ -188,9 +188,9 @@ class LabelEdits:
 
 def values_of(targets: Mapping[str, Target], name: str) -> Target:
     """Return the targets of an attribute, which must be values."""
-    found = targets.get(name)
-    if found is None:
+    target = targets.get(name)
+    if target is None:
         raise DataError(f"the data has no labels of {name!r:.60}")
-    if found.is_graded:
+    if target.is_graded:
         raise DataError(f"the labels of {name!r} are distributions; only values can be changed")
-    return found
+    return target

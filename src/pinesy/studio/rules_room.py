@@ -45,8 +45,8 @@ def look(session: Session, asked: Asked) -> dict[str, Any]:
     if premises > QUICK and not asked.get("thoroughly"):
         return {"summary": repr(rules), "findings": None}
     report = rules.check()
-    found = [{"level": f.level, "kind": f.kind, "text": str(f)} for f in report.findings]
-    return {"summary": f"{rules!r}\n{report.cost}", "findings": found}
+    findings = [{"level": f.level, "kind": f.kind, "text": str(f)} for f in report.findings]
+    return {"summary": f"{rules!r}\n{report.cost}", "findings": findings}
 
 
 def use(session: Session, asked: Asked) -> dict[str, Any]:

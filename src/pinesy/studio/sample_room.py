@@ -54,7 +54,7 @@ def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
     """Return the inputs whose perceptions take images of a digit's size."""
     if model is None:
         return []
-    found = []
+    names = []
     for view in views_of(model.perception, rules.inputs):
         blank = np.zeros((1, SIDE, SIDE), np.uint8)
         samples = RawSamples.of({a.name: blank for a in view.attributes}, view.attributes)
@@ -63,8 +63,8 @@ def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
             view.perceived(samples)
         except (PinesyError, TypeError, ValueError, RuntimeError):  # it reads something else
             continue
-        found += [a.name for a in view.attributes]
-    return found
+        names += [a.name for a in view.attributes]
+    return names
 
 
 # --- the rows of the data -------------------------------------------------------------------
@@ -148,9 +148,9 @@ def infer(session: Session, asked: Asked) -> dict[str, Any]:
     """
     rules = session.work.rules
     evidence = sample_evidence(session, asked.get("sample"))
-    found = _whole_program(rules).infer(evidence)
-    shown = [name for name in asked.get("shown", ()) if isinstance(name, str) and name in found]
-    degrees = {name: found[name] for name in shown}
+    inference = _whole_program(rules).infer(evidence)
+    shown = [name for name in asked.get("shown", ()) if isinstance(name, str) and name in inference]
+    degrees = {name: inference[name] for name in shown}
     return {
         "version": session.version,
         "degrees": {name: pi.degrees.tolist() for name, pi in degrees.items()},

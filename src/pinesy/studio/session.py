@@ -59,8 +59,8 @@ class RememberedReports:
         with entry.lock:
             if entry.content is None:
                 entry.content = make()
-            found: T = entry.content
-            return found
+            content: T = entry.content
+            return content
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,13 +274,17 @@ def _state(path: Path) -> object:
 
 def calibrated_of(work: Work) -> CalibratedRules:
     """Return the calibrated rules, for evidence as `calibrated_evidence` gives it."""
-    found = work.calibrated
-    if found is None:
+    calibrated = work.calibrated
+    if calibrated is None:
         raise DataError(
             "these rules are not calibrated, so nothing is guaranteed at any level: pinesy "
             "calibrate does it"
         )
-    return replace(found, probabilities=None) if isinstance(found, CalibratedAnswers) else found
+    return (
+        replace(calibrated, probabilities=None)
+        if isinstance(calibrated, CalibratedAnswers)
+        else calibrated
+    )
 
 
 def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, Any]:

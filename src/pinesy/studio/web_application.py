@@ -105,10 +105,10 @@ def job(session: Session, asked: Asked) -> dict[str, Any]:
 
 def stop(session: Session, asked: Asked) -> dict[str, Any]:
     """Stop a job; it ends when it looks next."""
-    found = session.jobs.job(asked.get("job"))
-    found.stop()
-    found.wait(PATIENCE)
-    return found.status()
+    running = session.jobs.job(asked.get("job"))
+    running.stop()
+    running.wait(PATIENCE)
+    return running.status()
 
 
 def page(session: Session, asked: Asked) -> dict[str, str]:
@@ -175,8 +175,8 @@ async def _rooms(_request: Request) -> Response:
 async def _answer(request: Request) -> Response:
     """Run an endpoint beside the server's loop, and make JSON of what it returns or raises."""
     room, name = (request.path_params[key] for key in ("room", "name"))
-    found = ENDPOINTS.get(room, {}).get(name)
-    if found is None:
+    endpoint = ENDPOINTS.get(room, {}).get(name)
+    if endpoint is None:
         return as_json({"error": "there is no such endpoint"}, 404)
     try:
         asked = _object(await _body(request))
@@ -187,7 +187,7 @@ async def _answer(request: Request) -> Response:
     except ClientDisconnect:
         return Response(status_code=499)
     try:
-        return as_json(await run_in_threadpool(found, request.app.state.session, asked))
+        return as_json(await run_in_threadpool(endpoint, request.app.state.session, asked))
     except PinesyError as error:
         return as_json(described(error), 422)
     except Exception as error:
@@ -217,10 +217,10 @@ def _object(body: bytes) -> Mapping[str, Any]:
 
 def described(error: PinesyError) -> dict[str, Any]:
     """Return an error as the page shows it, with its place in the text of rules if it has one."""
-    found = {"error": str(error), "kind": type(error).__name__}
+    content = {"error": str(error), "kind": type(error).__name__}
     if isinstance(error, RulesTextError):
-        return found | {"line": error.line, "column": error.column}
-    return found
+        return content | {"line": error.line, "column": error.column}
+    return content
 
 
 def as_json(content: object, status: int = 200) -> Response:

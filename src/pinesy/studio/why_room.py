@@ -44,12 +44,12 @@ def explain(session: Session, asked: Asked) -> dict[str, Any]:
     question = Question.of(session, asked)
     eta = check_number(asked.get("eta", 0.1), "eta", 0.0, 1.0, DataError)
     limit = check_limit(asked.get("limit", LIMIT), "limit")
-    found = question.explanation(eta, check_limit(asked.get("depth"), "depth"))
-    report = question.report(found, limit=limit)
+    explanation = question.explanation(eta, check_limit(asked.get("depth"), "depth"))
+    report = question.report(explanation, limit=limit)
     wanted = asked.get("level") is not None and question.work.calibrated is not None
     return {
         "values": value_texts(question.attribute),
-        "explanation": found.to_dict(limit=limit, nodes=NODES),
+        "explanation": explanation.to_dict(limit=limit, nodes=NODES),
         "margin": report.margin_dict(),
         "marginText": report.margin_text(),
         "images": {name: data_uri(image) for name, image in question.images.items()},
@@ -101,12 +101,12 @@ def ask_why_not(session: Session, asked: Asked) -> dict[str, Any]:
 def _shown(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
     reason = answer.reason if isinstance(answer, LevelWhyNot) else answer
     attribute = reason.attribute
-    found = why_not_dict(reason, LIMIT)
+    content = why_not_dict(reason, LIMIT)
     of_level = answer.to_dict() if isinstance(answer, LevelWhyNot) else None
     # Calibrated inputs are p-values, which nobody sets.
     of_p_values = isinstance(answer, LevelWhyNot) and answer.of_inputs
     place = attribute.position(reason.value)
-    return found | {
+    return content | {
         "place": place,
         "title": value_texts(attribute)[place],
         "answer": str(answer),
@@ -118,12 +118,12 @@ def _shown(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
 def _contents(change: Change) -> dict[str, Any]:
     """Return the changed inputs as the page holds them, to be tried."""
     values = change.values if isinstance(change, ValueChange) else {}
-    found = {}
+    contents = {}
     for name in change.readings:
         attribute, value = change.new[name].attribute, values.get(name, change.new[name])
         number = float(value) if attribute.scale is not None and is_number(value) else value
-        found[name] = content_of(attribute, number)
-    return found
+        contents[name] = content_of(attribute, number)
+    return contents
 
 
 def _mode(mode: object) -> Any:
