@@ -11,7 +11,7 @@ from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageRepor
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
-from pinesy.cli.output import say, write_text
+from pinesy.cli.output import put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
@@ -128,5 +128,5 @@ def _write(
     else:
         more = {} if covered is None else {"coverage": covered.to_dict()}
         text = json.dumps({**report.to_dict(), **more}, indent=1) + "\n"
-    write_text(output, text)
+    put_text(output, text)
     say(f"\nwritten to {output}")

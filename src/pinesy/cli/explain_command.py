@@ -11,7 +11,7 @@ from pinesy._common.validation import printable
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
-from pinesy.cli.output import write_text
+from pinesy.cli.output import put_text
 from pinesy.exceptions import DataError
 from pinesy.explanations.alternatives import Mode
 from pinesy.explanations.decision import only_output
@@ -156,7 +156,7 @@ def explain(
         if asked:
             other = sure.why_not(evidence, rival, wanted, level=level, **of_change)
         text = _level_text(by_level, other, chosen, shown)
-    write_text(output, printable(f"{text}\n"))
+    put_text(output, printable(f"{text}\n"))
 
 
 def _level_text(

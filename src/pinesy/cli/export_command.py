@@ -12,7 +12,7 @@ import pinesy
 from pinesy._common.files import reading, writing_bytes
 from pinesy._common.markup import counted
 from pinesy.cli import options
-from pinesy.cli.output import open_output, say, write_text
+from pinesy.cli.output import open_output, put_text, say
 from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import samples_data, titles_of
@@ -118,7 +118,7 @@ def page(
         seen = {} if images is None else _read_images(images)
         contents = samples_data(cascade, first, titles_of(first), seen)
     text = rules_page(cascade, contents, title or rules.stem, network=rules.suffix == ".zip")
-    write_text(output, text)
+    put_text(output, text)
     note = f", {counted(len(contents), 'sample')}" if contents else ""
     say(f"{output}: {len(text.encode()):,} bytes{note}")
 
@@ -176,7 +176,7 @@ def problog(
       pinesy export problog sum.rules --query total -o sum.pl
     """
     options.check_output(output, None, [rules])
-    write_text(output, pinesy.to_problog(load_rules(rules), query=query))
+    put_text(output, pinesy.to_problog(load_rules(rules), query=query))
 
 
 @export.command()

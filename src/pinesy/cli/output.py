@@ -54,7 +54,7 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
             yield stream
 
 
-def write_text(path: Path | None, text: str) -> None:
+def put_text(path: Path | None, text: str) -> None:
     """Write a text to a file or, without a path, to standard output."""
     with open_output(path) as stream:
         stream.write(text)
