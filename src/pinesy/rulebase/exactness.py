@@ -182,22 +182,15 @@ def _both_count(one: Clause, other: Clause, clauses: Sequence[Clause]) -> bool:
 
 def _is_forest(sets: Sequence[RuleSet]) -> bool:
     """Tell whether there is only one way between attributes along groups of tied rules."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
+    groups: list[list[str]] = []
     for rule_set in sets:
         premises = [rule.premise.masks for rule in rule_set.rules]
         for places in tied_rules(premises):
             used = dict.fromkeys(name for j in places for name in premises[j])
-            roots = [find(name) for name in (rule_set.output.name, *used)]
-            if len(set(roots)) < len(roots):
-                return False
-            leader.update(dict.fromkeys(roots, roots[0]))
-    return True
+            groups.append([rule_set.output.name, *used])
+    names = {name for group in groups for name in group}
+    # Each group joins as many trees as it has names; with a loop, some are joined already.
+    return sum(len(group) - 1 for group in groups) == len(names) - len(tied_rules(groups))
 
 
 def _loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:

@@ -14,14 +14,19 @@ from pinesy.rulebase.function_steps import FunctionSteps, compared, equivalence,
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.syntax.expressions import Expression, Membership, evaluator, expression_text
+from pinesy.rules.syntax.expressions import (
+    RANGES,
+    Expression,
+    Limits,
+    Membership,
+    evaluator,
+    expression_text,
+)
 
 #: Kinds of expressions that are true or false.
 TRUTHS = ("compare", "and", "or", "not")
 #: Kinds of expressions whose remainder is that of the remainders of their parts.
 _RING = ("+", "-", "*", "negative")
-#: A part's value may be taken as the first if it is lower, as the second if it is higher.
-Limits = tuple[int, int]
 
 
 class ExpressionRules:
@@ -179,9 +184,9 @@ class ExpressionRules:
         bounds = []
         for part in node.parts:
             bounds.append(self._bounds(part))
-        if None in bounds or node.kind not in _RANGES:
+        if None in bounds or node.kind not in RANGES:
             return None
-        return _RANGES[node.kind](*bounds)
+        return RANGES[node.kind](*bounds)
 
     def _part_limits(
         self, node: Expression, parts: Sequence[Expression], i: int, limits: Limits | None
@@ -228,29 +233,6 @@ class ExpressionRules:
 _EDGES = {"<": (-1, 0), ">=": (-1, 0), "<=": (0, 1), ">": (0, 1), "==": (-1, 1), "!=": (-1, 1)}
 #: The comparison with its sides exchanged.
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
-
-
-def _product_range(a: Limits, b: Limits) -> Limits:
-    corners = [x * y for x in a for y in b]
-    return min(corners), max(corners)
-
-
-def _remainder_range(_a: Limits, b: Limits) -> Limits | None:
-    return (0, b[0] - 1) if b[0] == b[1] and b[0] > 0 else None
-
-
-def _quotient_range(a: Limits, b: Limits) -> Limits | None:
-    return (a[0] // b[0], a[1] // b[0]) if b[0] == b[1] and b[0] > 0 else None
-
-
-_RANGES: dict[str, Callable[..., Limits | None]] = {
-    "+": lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    "-": lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    "*": _product_range,
-    "%": _remainder_range,
-    "//": _quotient_range,
-    "negative": lambda a: (-a[1], -a[0]),
-}
 
 
 @dataclass(frozen=True, eq=False)

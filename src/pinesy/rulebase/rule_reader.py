@@ -23,7 +23,7 @@ from pinesy.rules.rule import Rule, from_certainty
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, Token
-from pinesy.rules.syntax.value_reader import ValueReader
+from pinesy.rules.syntax.template_reader import TemplateReader
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ def is_truth(attribute: Attribute) -> bool:
     return len(attribute.domain) == 2 and all(type(value) is bool for value in attribute.domain)
 
 
-class RuleReader(ValueReader):
+class RuleReader(TemplateReader):
     """Reads declarations, and what is said of the attributes that are declared.
 
     Recursive descent: `statement`, `rule`, `formula` (or), `_conjunction` (and), `_operand` (not,

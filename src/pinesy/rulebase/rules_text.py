@@ -24,7 +24,6 @@ from pinesy.rulebase.rule_reader import VERSION, RuleReader
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.template_reader import TemplateReader
 
 #: What files of version 1 began with, which did not say so.
 HEAD_1 = "# written by pinesy; the last line says: end"
@@ -98,7 +97,7 @@ def _read(
         reader.version = reader.stated_version()
     older = HEAD_1 if reader.version > 1 else ""
     try:
-        TemplateReader(reader, reader.statements, directory, file, older).read()
+        reader.read(directory, file, older)
     except PinesyError:
         if not reader.lacks_cuts:  # else they may be the reason
             raise

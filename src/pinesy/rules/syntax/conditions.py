@@ -25,8 +25,10 @@ from pinesy.rules.syntax.expressions import (
     ARITHMETIC,
     COMPARISONS,
     FAILURES,
+    RANGES,
     Evaluator,
     Expression,
+    Limits,
     Membership,
     evaluator,
 )
@@ -274,17 +276,11 @@ def _exact(column: ValueColumn) -> bool:
     return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
 
 
-def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> tuple[int, int]:
-    if sign == "+":
-        return left.low + right.low, left.high + right.high
-    if sign == "-":
-        return left.low - right.high, left.high - right.low
-    if sign == "*":
-        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-        return min(corners), max(corners)
+def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> Limits:
+    limits = RANGES[sign]((left.low, left.high), (right.low, right.high))
     by = left if sign == "//" else right
     size = max(abs(by.low), abs(by.high))
-    return -size, size
+    return limits or (-size, size)
 
 
 def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:

@@ -30,6 +30,17 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+#: The lowest and the highest of some whole numbers.
+Limits = tuple[int, int]
+#: From the limits of operands to those of the result; None where they are not known.
+RANGES: dict[str, Callable[..., Limits | None]] = {
+    "+": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "-": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "*": lambda a, b: _span([x * y for x in a for y in b]),
+    "//": lambda a, b: (a[0] // b[0], a[1] // b[0]) if b[0] == b[1] > 0 else None,
+    "%": lambda _a, b: (0, b[0] - 1) if b[0] == b[1] > 0 else None,
+    "negative": lambda a: (-a[1], -a[0]),
+}
 #: What an expression may raise that the values it is tried on are to blame for.
 FAILURES = (ArithmeticError, AttributeError, DomainError, LookupError, TypeError, ValueError)
 #: How tightly the parts of an expression are bound; what binds less stands in brackets.
@@ -68,6 +79,10 @@ class Expression(NamedTuple):
             yield self.content
         for part in self.parts:
             yield from part.names()
+
+
+def _span(numbers: Sequence[int]) -> Limits:
+    return min(numbers), max(numbers)
 
 
 def evaluator(expression: Expression) -> Evaluator:

@@ -5,8 +5,9 @@ the statements of a grammar that knows nothing of templates. The passes that are
 a list of frames, not on Python's stack.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -30,15 +31,14 @@ MAX_CALLS, MAX_FILES = 200, 50
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The tokens of a template, from `start` to `end`, and where the text goes on after them."""
+    """The tokens of a template, from `start` to `end`."""
 
     source: TokenizedText
     start: int
     end: int
-    after: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Frame:
     """Passes through a body: the scopes still to come, and where reading goes on afterwards."""
 
@@ -46,36 +46,34 @@ class _Frame:
     scopes: Iterator[Mapping[str, Any]]
     back: tuple[TokenizedText, int]
     outer: Mapping[str, Any]
-    macro: str = ""
-    file: Path | None = None
+    is_macro: bool
+    file: Path | None
 
 
-@dataclass
-class TemplateReader:
-    """Reads a text statement by statement, templates written out.
+class TemplateReader(ValueReader, ABC):
+    """Reads a text statement by statement, templates written out."""
 
-    Parameters
-    ----------
-    reader : the place where the text starts
-    statements : reads statements that are no templates: one, or `several` up to a template
-    file : that of the text, which the files that it includes are beside; None if it has none
-    directory : the one that included files must be in
-    older_head : what files of an older version begin with, which are not included; if any
-    """
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        #: The parameters and the body of each macro.
+        self.macros: dict[str, tuple[list[str], _Body]] = {}
+        self._frames: list[_Frame] = []
+        self._included: set[Path] = set()
 
-    reader: ValueReader
-    statements: Callable[[bool], None]
-    directory: Path | None = None
-    file: Path | None = None
-    older_head: str = ""
-    #: The parameters and the body of each macro.
-    macros: dict[str, tuple[list[str], _Body]] = field(default_factory=dict)
-    _frames: list[_Frame] = field(default_factory=list)
-    _included: set[Path] = field(default_factory=set)
+    @abstractmethod
+    def statements(self, several: bool) -> None:
+        """Read a statement that is no template, or `several` of them up to a template."""
 
-    def read(self) -> None:
-        """Read to the end."""
-        reader = self.reader
+    def read(self, directory: Path | None, file: Path | None, older_head: str) -> None:
+        """Read to the end.
+
+        Parameters
+        ----------
+        directory : the one that included files must be in
+        file : that of the text, which the files that it includes are beside; None if it has none
+        older_head : what files of an older version begin with, which are not included; if any
+        """
+        self._directory, self._file, self._older_head = directory, file, older_head
         templates = {
             "define": self._define,
             "for": self._for,
@@ -83,17 +81,17 @@ class TemplateReader:
             "let": self._let,
             "when": self._when,
         }
-        while self._frames or reader.token.kind != "end":
-            if self._frames and reader.position >= self._frames[-1].body.end:
+        while self._frames or self.token.kind != "end":
+            if self._frames and self.position >= self._frames[-1].body.end:
                 self._pass()
                 continue
             if self._frames:
-                reader.step()
-            kind, word, _start = reader.token
+                self.step()
+            kind, word, _start = self.token
             if kind == "word" and word in templates:
-                reader.take()
+                self.take()
                 templates[word]()
-            elif kind == "word" and word not in _NO_MACROS and reader.ahead() == "(":
+            elif kind == "word" and word not in _NO_MACROS and self.ahead() == "(":
                 self._call()
             else:
                 self.statements(not self._frames)
@@ -104,170 +102,172 @@ class TemplateReader:
         scope = next(frame.scopes, None)
         if scope is None:
             self._frames.pop()
-            self.reader.scope = frame.outer
-            self.reader.enter(*frame.back)
+            self.scope = frame.outer
+            self.enter(*frame.back)
         else:
-            self.reader.scope = scope
-            self.reader.enter(frame.body.source, frame.body.start)
+            self.scope = scope
+            self.enter(frame.body.source, frame.body.start)
 
-    def _push(self, body: _Body, scopes: Iterator[Mapping[str, Any]], **more: Any) -> None:
-        back = (self.reader.source, body.after)
-        self._frames.append(_Frame(body, scopes, more.pop("back", back), self.reader.scope, **more))
+    def _push(
+        self,
+        body: _Body,
+        scopes: Iterator[Mapping[str, Any]],
+        is_macro: bool = False,
+        file: Path | None = None,
+    ) -> None:
+        """Begin the passes through a body, after which reading goes on here."""
+        back = (self.source, self.position)
+        self._frames.append(_Frame(body, scopes, back, self.scope, is_macro, file))
         self._pass()
 
     # --- variables, loops, choices ---
 
     def _let(self) -> None:
         """Read ``let k = 4``: for the whole text, or for the body of the template it stands in."""
-        reader = self.reader
-        token = reader.token
-        name = reader.word("the name of a variable")
+        token = self.token
+        name = self.word("the name of a variable")
         local = any(frame.file is None for frame in self._frames)
-        if name in (reader.scope if local else reader.constants):
-            reader.fail(f"the variable {name!r} has a value already", token)
-        reader.expect("=")
+        if name in (self.scope if local else self.constants):
+            self.fail(f"the variable {name!r} has a value already", token)
+        self.expect("=")
         value = self._assigned()
         if local:
-            reader.scope = {**reader.scope, name: value}
+            self.scope = {**self.scope, name: value}
         else:
-            reader.constants[name] = value
+            self.constants[name] = value
 
     def _assigned(self) -> Any:
-        reader = self.reader
-        start, token = reader.position, reader.token
-        if not reader.is_sign("{"):
-            value = reader.evaluated(ExpressionGrammar(reader, None).either(), token)
-            if reader.token.text != "..":
+        start, token = self.position, self.token
+        if not self.is_sign("{"):
+            value = self.evaluated(ExpressionGrammar(self, None).either(), token)
+            if self.token.text != "..":
                 return value
-            reader.seek(start)
-        return ValueSet(reader.subset())
+            self.seek(start)
+        return ValueSet(self.subset())
 
     def _for(self) -> None:
         """Read ``for i in 1..4, j in 1..4 where i < j:`` and a statement or a block."""
-        start = self.reader.position
-        head, body = self._body()
-        self._push(body, self.reader.bindings(start, head))
+        start = self.position
+        head, body, after = self._body()
+        self.seek(after)
+        self._push(body, self.bindings(start, head))
 
     def _when(self) -> None:
         """Read ``when i < k:`` and a statement or a block."""
-        head, body = self._body()
-        holds = self.reader.truth("':' or '{'", head)
-        self._push(body, iter([self.reader.scope] if holds else []))
+        head, body, after = self._body()
+        holds = self.truth("':' or '{'", head)
+        self.seek(after)
+        self._push(body, iter([self.scope] if holds else []))
 
-    def _body(self) -> tuple[int, _Body]:
-        """Return where the header that starts here ends, and the body after it."""
-        source, start = self.reader.source, self.reader.position
+    def _body(self) -> tuple[int, _Body, int]:
+        """Return where the header that starts here ends, the body after it, and its end."""
+        source, start = self.source, self.position
         head = _header_end(source, start)
         if not head:
-            self.reader.fail("expected ':' and a statement, or statements in {...}, after this")
+            self.fail("expected ':' and a statement, or statements in {...}, after this")
         if source.is_sign(head, "{"):
             end = source.closing(head)
-            return head, _Body(source, head + 1, end, end + 1)
+            return head, _Body(source, head + 1, end), end + 1
         end = _statement_end(source, head + 1)
-        return head, _Body(source, head + 1, end, end)
+        return head, _Body(source, head + 1, end), end
 
     # --- macros ---
 
     def _define(self) -> None:
         """Read ``define same(x, y) { ... }``."""
-        reader = self.reader
-        token = reader.token
-        name = reader.word("the name of a macro")
+        token = self.token
+        name = self.word("the name of a macro")
         if name in self.macros or name in _NO_MACROS:
             why = "is defined twice" if name in self.macros else "is a word of the language"
-            reader.fail(f"the macro {name!r} {why}", token)
-        reader.expect("(")
-        parameters = reader.listing(")", lambda: reader.word("the name of a parameter"))
+            self.fail(f"the macro {name!r} {why}", token)
+        self.expect("(")
+        parameters = self.listing(")", lambda: self.word("the name of a parameter"))
         if len(set(parameters)) < len(parameters):
-            reader.fail(f"two parameters of {name!r} have one name", token)
-        start = reader.position
-        reader.expect("{")
-        end = reader.source.closing(start)
-        self.macros[name] = parameters, _Body(reader.source, start + 1, end, end + 1)
-        reader.seek(end + 1)
+            self.fail(f"two parameters of {name!r} have one name", token)
+        start = self.position
+        self.expect("{")
+        end = self.source.closing(start)
+        self.macros[name] = parameters, _Body(self.source, start + 1, end)
+        self.seek(end + 1)
 
     def _call(self) -> None:
         """Read ``same(a[1], a[2])`` and go into the macro."""
-        reader = self.reader
-        token = reader.take()
+        token = self.take()
         if token.text not in self.macros:
             hint = suggestion(token.text, self.macros)
-            reader.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
+            self.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
         parameters, body = self.macros[token.text]
-        reader.expect("(")
-        arguments = reader.listing(")", self._argument)
+        self.expect("(")
+        arguments = self.listing(")", self._argument)
         if len(arguments) != len(parameters):
             wanted, given = ", ".join(parameters), f"{len(arguments)} arguments"
-            reader.fail(f"{token.text!r} takes ({wanted}); got {given}", token)
-        if sum(bool(frame.macro) for frame in self._frames) >= MAX_CALLS:
-            reader.fail(
+            self.fail(f"{token.text!r} takes ({wanted}); got {given}", token)
+        if sum(frame.is_macro for frame in self._frames) >= MAX_CALLS:
+            self.fail(
                 f"macros call each other more than {MAX_CALLS} deep; a recursion ends by a "
                 "condition: when n > 0: ...",
                 token,
             )
         scope = dict(zip(parameters, arguments, strict=True))
-        back = (reader.source, reader.position)
-        self._push(body, iter([scope]), back=back, macro=token.text)
+        self._push(body, iter([scope]), is_macro=True)
 
     def _argument(self) -> Any:
         """Read an argument of a macro: a value, or the name of an attribute."""
-        is_name = self.reader.token.kind == "name"
-        return self.reader.name("a name") if is_name else self.reader.value()
+        is_name = self.token.kind == "name"
+        return self.name("a name") if is_name else self.value()
 
     # --- files ---
 
     def _include(self) -> None:
         """Read ``include "other.rules"`` and go into that file, the first time it is named."""
-        reader = self.reader
-        token = reader.take()
+        token = self.take()
         if token.kind != "string":
-            reader.missing("a file's name in quotes", token)
+            self.missing("a file's name in quotes", token)
         if any(frame.file is None for frame in self._frames):
-            reader.fail("include stands outside loops, conditions and macros", token)
-        name = reader.string(token)
+            self.fail("include stands outside loops, conditions and macros", token)
+        name = self.string(token)
         path = self._located(name, token)
-        files = [file for file in (self.file, *(f.file for f in self._frames)) if file is not None]
+        files = [file for file in (self._file, *(f.file for f in self._frames)) if file is not None]
         if path in files:
             chain = " -> ".join(f.name for f in [*files[files.index(path) :], path])
-            reader.fail(f"files include each other in a circle: {chain}", token)
+            self.fail(f"files include each other in a circle: {chain}", token)
         if len(files) > MAX_FILES:
-            reader.fail(f"files include each other more than {MAX_FILES} deep", token)
+            self.fail(f"files include each other more than {MAX_FILES} deep", token)
         if path in self._included:
             return
         self._included.add(path)
         try:
             text = read_text(path)
         except DataError as error:
-            reader.fail(f"the file {name!r} cannot be included: {error}", token)
-        if self.older_head and text.startswith(self.older_head):
-            reader.fail(f"the file {name!r} is of an older version; load and save it", token)
+            self.fail(f"the file {name!r} cannot be included: {error}", token)
+        if self._older_head and text.startswith(self._older_head):
+            self.fail(f"the file {name!r} is of an older version; load and save it", token)
         source = TokenizedText(text, name)
-        body = _Body(source, 0, len(source.tokens) - 1, 0)
-        back = (reader.source, reader.position)
-        self._push(body, iter([reader.scope]), back=back, file=path)
+        body = _Body(source, 0, len(source.tokens) - 1)
+        self._push(body, iter([self.scope]), file=path)
 
     def _located(self, name: str, token: Token) -> Path:
         """Return the path of an included file, which is inside the directory of the first one."""
-        if self.directory is None:
-            self.reader.fail(
+        if self._directory is None:
+            self.fail(
                 "a text that is not read from a file includes none; give parse(text, "
                 "directory=...), or load the file",
                 token,
             )
-        beside = next((f.file for f in reversed(self._frames) if f.file), self.file)
-        root = self.directory.resolve()
+        beside = next((f.file for f in reversed(self._frames) if f.file), self._file)
+        root = self._directory.resolve()
         parent = beside.parent if beside is not None else root
         kinds = (PurePosixPath(name), PureWindowsPath(name))
         is_inside = not any(kind.anchor or ".." in kind.parts or "\0" in name for kind in kinds)
         path = (parent / name).resolve() if is_inside else root.parent
         if not path.is_relative_to(root):
-            self.reader.fail(
+            self.fail(
                 f"{name!r:.60} may lead out of the directory of the rules; name a file inside it, "
                 "without .. and not by an absolute path",
                 token,
             )
         if not path.is_file():
-            self.reader.fail(f"there is no file {name!r} here", token)
+            self.fail(f"there is no file {name!r} here", token)
         return path
 
 
