@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,16 +81,18 @@ class EvidenceForm:
         With a `transform`, distributions in it are of probabilities, except for each `Possibility`.
         """
         name = None if transform is None else transform_name(transform)
-        flat = evidence if isinstance(evidence, np.ndarray) else self._joined(evidence)
-        if flat is not None:
-            return self._side_by_side(flat, name)
+        if isinstance(evidence, np.ndarray):
+            return self._flat(evidence, name)
+        if isinstance(evidence, Mapping):
+            flat = self._joined(evidence)
+            return self._by_attribute(evidence, name) if flat is None else self._flat(flat, name)
         named = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
         if named is not None:
             return self._by_attribute(named, name)
         # Made only for a table: there may be thousands, and arrays need none.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = in_order(evidence, labels, "the array of inputs")
-        return self._side_by_side(_as_array(evidence, "the array of inputs"), name)
+        return self._flat(_as_array(evidence, "the array of inputs"), name)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -106,7 +108,7 @@ class EvidenceForm:
         """Whether an array as long as a domain may hold plain values of several samples."""
         return not self.attributes or any(a.scale is not None for a in self.attributes)
 
-    def _joined(self, evidence: Any) -> npt.NDArray[Any] | None:
+    def _joined(self, evidence: Mapping[Any, Any]) -> npt.NDArray[Any] | None:
         """Return one sample's arrays of degrees, by name, as one array; None for all other forms.
 
         A stream of samples often comes so. To look at all arrays at once, and join their bytes,
@@ -134,9 +136,11 @@ class EvidenceForm:
         attributes = self.attributes
         _check_names(given, attributes, self)
         word = "possibility" if transform is None else "probability"
-        forms = [_form(given[a.name], a, word) for a in attributes]
-        arrays = _in_batches(forms, attributes)
-        settled = _settled([given[a.name] for a in attributes], forms, arrays) if transform else ()
+        contents = [_content(given[a.name], a, word) for a in attributes]
+        sizes = {len(one.array) for one in contents if one.is_batch}
+        if sizes:
+            contents = [one.beside(sizes, a) for one, a in zip(contents, attributes, strict=True)]
+        arrays = [one.array for one in contents]
         shapes = {a.ndim for a in arrays}
         if len(shapes) > 1:
             one = attributes[[a.ndim for a in arrays].index(1)].name
@@ -147,10 +151,13 @@ class EvidenceForm:
         _check_samples(arrays, attributes)
         is_batch = shapes == {2}
         arrays = arrays if is_batch else [a[None, :] for a in arrays]
-        change = None if transform is None else _row_transform(self, transform, settled)
+        change = None
+        if transform is not None:
+            settled = tuple(number for number, one in enumerate(contents) if one.is_settled)
+            change = _row_transform(self, transform, settled)
         return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch, 0, change)
 
-    def _side_by_side(self, array: npt.NDArray[Any], transform: str | None) -> Rows:
+    def _flat(self, array: npt.NDArray[Any], transform: str | None) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
         check_unmasked(array, "the array of inputs")
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
@@ -203,79 +210,60 @@ def _check_names(
         )
 
 
-class _Values(NamedTuple):
-    """Plain values of several samples, or perhaps the degrees of one."""
+class _Content(NamedTuple):
+    """What is given of an attribute.
+
+    Attributes
+    ----------
+    array : degrees (size,) or (n, size), or plain values (n,)
+    meant : what these are; one value holds for all samples of a batch, and numbers that may be
+        values are so only beside batches of as many samples
+    is_settled : whether they are possibilities, whatever distributions are
+    """
 
     array: Any
-    maybe_degrees: bool
+    meant: Literal["degrees", "one value", "values", "degrees or values"] = "degrees"
+    is_settled: bool = False
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether there is no doubt that it is given for several samples."""
+        return self.meant == "values" or (self.meant == "degrees" and self.array.ndim == 2)
+
+    def beside(self, sizes: Collection[int], attribute: Attribute) -> "_Content":
+        """Return the degrees that are meant beside batches of some numbers of samples."""
+        if self.meant == "one value":
+            return _Content(np.tile(self.array, (max(sizes), 1)), is_settled=True)
+        may_be = self.meant == "degrees or values" and len(self.array) in sizes
+        if self.meant == "values" or may_be:
+            return _Content(degrees_of_values(self.array, attribute), is_settled=True)
+        return self
 
 
-class _One(NamedTuple):
-    """The degrees of one plain value, which holds for all samples of a batch."""
-
-    degrees: FloatArray
-
-
-def _form(content: Any, attribute: Attribute, word: str) -> "npt.NDArray[Any] | _Values | _One":
-    """Return what is given of an attribute: degrees (size,) or (n, size), or plain values."""
-    check_unmasked(content, f"attribute {attribute.name!r}")
-    if isinstance(content, np.ndarray) and content.ndim == 2:
-        return _checked_degrees(content, attribute)
-    if isinstance(content, Mapping | Possibility) or hasattr(content, "columns"):
-        return _degrees(content, attribute, word)
-    content = content.item() if isinstance(content, np.ndarray) and not content.ndim else content
-    if is_scalar(content, attribute):
-        return _One(degrees_of_value(content, attribute))
-    if is_column(content):
-        return _Values(content, False)
-    array = _as_array(content, f"attribute {attribute.name!r}")
-    first = content[0] if isinstance(content, list) and content else None
-    mixed = array is not content and array.dtype.kind == "U" and set(map(type, content)) != {str}
+def _content(given: Any, attribute: Attribute, word: str) -> _Content:
+    """Tell what is given of an attribute; `word` is what its degrees are."""
+    if isinstance(given, Mapping):
+        return _Content(_degrees(given, attribute, word))
+    check_unmasked(given, f"attribute {attribute.name!r}")
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return _Content(_checked_degrees(given, attribute))
+    if isinstance(given, Possibility) or hasattr(given, "columns"):
+        return _Content(_degrees(given, attribute, word), is_settled=isinstance(given, Possibility))
+    given = given.item() if isinstance(given, np.ndarray) and not given.ndim else given
+    if is_scalar(given, attribute):
+        return _Content(degrees_of_value(given, attribute), "one value", True)
+    if is_column(given):
+        return _Content(given, "values")
+    array = _as_array(given, f"attribute {attribute.name!r}")
+    first = given[0] if isinstance(given, list) and given else None
+    mixed = array is not given and array.dtype.kind == "U" and set(map(type, given)) != {str}
     if mixed or (isinstance(first, tuple) and first in attribute):
-        array = object_array(content)
+        array = object_array(given)
     if array.ndim != 1:
-        return _checked_degrees(array, attribute)
+        return _Content(_checked_degrees(array, attribute))
     is_numbers = array.dtype.kind in "fiub" and attribute.scale is None
-    return _Values(array, is_numbers and len(array) == len(attribute.domain))
-
-
-def _in_batches(
-    forms: "Sequence[npt.NDArray[Any] | _Values | _One]", attributes: Sequence[Attribute]
-) -> list[npt.NDArray[Any]]:
-    """Return degrees of what is given, all of one number of samples where values can be."""
-    sizes = {
-        len(form.array if isinstance(form, _Values) else form) for form in forms if _is_batch(form)
-    }
-    arrays: list[npt.NDArray[Any]] = []
-    for form, attribute in zip(forms, attributes, strict=True):
-        if isinstance(form, _One):
-            arrays.append(np.tile(form.degrees, (max(sizes), 1)) if sizes else form.degrees)
-        elif isinstance(form, _Values):
-            is_degrees = form.maybe_degrees and len(form.array) not in sizes
-            arrays.append(form.array if is_degrees else degrees_of_values(form.array, attribute))
-        else:
-            arrays.append(form)
-    return arrays
-
-
-def _settled(
-    given: Sequence[object],
-    forms: "Sequence[npt.NDArray[Any] | _Values | _One]",
-    arrays: Sequence[npt.NDArray[Any]],
-) -> tuple[int, ...]:
-    """Return the inputs that are possibilities already: plain values, and each `Possibility`."""
-    return tuple(
-        number
-        for number, (content, form, array) in enumerate(zip(given, forms, arrays, strict=True))
-        if isinstance(content, Possibility)
-        or isinstance(form, _One)
-        or (isinstance(form, _Values) and form.array is not array)
-    )
-
-
-def _is_batch(form: "npt.NDArray[Any] | _Values | _One") -> bool:
-    """Tell whether there is no doubt that something is given for several samples."""
-    return form.ndim == 2 if isinstance(form, np.ndarray) else not getattr(form, "maybe_degrees", 1)
+    may_be = is_numbers and len(array) == len(attribute.domain)
+    return _Content(array, "degrees or values" if may_be else "values")
 
 
 def _degrees(content: object, attribute: Attribute, word: str = "possibility") -> npt.NDArray[Any]:
@@ -311,13 +299,10 @@ def _checked_degrees(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArr
 
 def target_degrees(target: object, attribute: Attribute) -> FloatArray:
     """Return a target as a normalised distribution: all of a value that is given alone."""
-    if isinstance(target, Hashable) and target in attribute:
-        degrees = np.zeros(len(attribute.domain))
-        degrees[attribute.position(target)] = 1.0
-        return degrees
+    is_value = isinstance(target, Hashable) and target in attribute
+    if is_value or (attribute.scale is not None and is_number(target)):
+        return degrees_of_value(target, attribute)
     if is_scalar(target, attribute):
-        if attribute.scale is not None and is_number(target):
-            return degrees_of_value(target, attribute)
         attribute.position(target)  # raises: no such value
     degrees = _degrees(target, attribute).astype(np.float64)
     if degrees.ndim != 1:
