@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -128,14 +128,15 @@ class ChangeSearch:
             row[self.inputs[i].columns] = self.inputs[i].degrees[k]
         return row
 
-    def bounds(self, row: FloatArray, ways: _Open) -> tuple[FloatArray, FloatArray]:
-        """Return the highest and the lowest degrees of the ways that are open."""
-        high, low = row.copy(), row.copy()
+    def bound(self, row: FloatArray, ways: _Open, at_least: bool = False) -> FloatArray:
+        """Return the highest (or the lowest) degrees of the ways that are open."""
+        bound = row.copy()
         for i, own in ways.items():
             degrees = self.inputs[i].degrees[own]
-            high[self.inputs[i].columns] = degrees.max(axis=0, initial=0.0)
-            low[self.inputs[i].columns] = degrees.min(axis=0, initial=1.0)
-        return high, low
+            bound[self.inputs[i].columns] = (
+                degrees.min(axis=0, initial=1.0) if at_least else degrees.max(axis=0, initial=0.0)
+            )
+        return bound
 
     def degrees(
         self, base: FloatArray, tried: Combinations, at_least: bool = False
@@ -150,32 +151,27 @@ class ChangeSearch:
         found = np.empty((2, len(tried)))
         size = max(1, CELLS // len(base))
         for at in range(0, len(tried), size):
-            rows = self._filled(base, tried.where(slice(at, at + size)), self._tables[at_least])
-            degrees = infer(rows)
+            rows = self._filled(base, tried.where(slice(at, at + size)), at_least)
+            degrees = infer(rows).copy()
             found[0, at : at + size] = degrees[:, self.place]
-            found[1, at : at + size] = np.delete(degrees, self.place, axis=1).max(axis=1)
+            degrees[:, self.place] = -1.0
+            found[1, at : at + size] = degrees.max(axis=1)
         return found[0], found[1]
 
-    def _filled(
-        self, base: FloatArray, tried: Combinations, tables: list[FloatArray]
-    ) -> FloatArray:
+    def _filled(self, base: FloatArray, tried: Combinations, at_least: bool) -> FloatArray:
         """Return rows of inputs, each with the distributions of one combination put in."""
         rows = np.repeat(base[None, :], len(tried), axis=0)
         for inputs, ways in zip(tried.inputs.T, tried.ways.T, strict=True):
-            for i in np.unique(inputs).tolist():
-                at = np.flatnonzero(inputs == i)
-                rows[at, self.inputs[i].columns] = tables[i][ways[at]]
+            cuts = (np.flatnonzero(np.diff(inputs)) + 1).tolist()
+            for start, end in pairwise([0, *cuts, len(inputs)]):  # of one input each
+                i = inputs[start]
+                table = self.table(i, at_least)
+                rows[start:end, self.inputs[i].columns] = table[ways[start:end]]
         return rows
 
-    @cached_property
-    def _tables(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        """For each input its distributions, then the highest, or lowest, degrees of its changes."""
-        changed = [one.degrees[1:] if len(one) > 1 else one.degrees for one in self.inputs]
-        pairs = list(zip(self.inputs, changed, strict=True))
-        return (
-            [np.vstack([one.degrees, c.max(axis=0)]) for one, c in pairs],
-            [np.vstack([one.degrees, c.min(axis=0)]) for one, c in pairs],
-        )
+    def table(self, i: int, at_least: bool) -> FloatArray:  # noqa: ARG002
+        """Return the distributions of an input; the last is a bound of those of an open way."""
+        return self.inputs[i].degrees
 
     def is_open(self, own: FloatArray) -> BoolArray:
         """Tell where the value may still win: a winner of coherent rules has possibility 1."""
@@ -243,7 +239,7 @@ class ReadingSearch(ChangeSearch):
 
     def _is_within(self, size: float) -> bool:
         """Tell whether the envelope of the readings up to a size does not exclude the value."""
-        envelope = self.bounds(self.decision.row, self._ways(size))[0]
+        envelope = self.bound(self.decision.row, self._ways(size))
         return bool(self.is_open(self.degrees(envelope, NOTHING)[0])[0])
 
     def within(self, size: float, share: float) -> tuple[Choice | None, bool]:
@@ -254,7 +250,7 @@ class ReadingSearch(ChangeSearch):
         ways = self._ways(size)
         least, half = self.effort.left * (1.0 - share), self.effort.left * (1.0 - share / 2)
         free = sorted((i for i in ways if len(ways[i]) > 1), key=lambda i: len(ways[i]))
-        envelope = self.bounds(self.decision.row, ways)[0]
+        envelope = self.bound(self.decision.row, ways)
         # The sample as it is lies in the envelope, and there the value does not win.
         start: _Branch = False, envelope, {}, {i: ways[i] for i in free}
         stack, clashes = [start], None
@@ -283,7 +279,7 @@ class ReadingSearch(ChangeSearch):
         i = next(iter(ways))
         if clashes is not None:
             ways = self._still_open(row, choice, ways)
-            row = self.bounds(row, ways)[0]
+            row = self.bound(row, ways)
             stays = {j: len(own) > 1 and own[0] == 0 and j in clashes for j, own in ways.items()}
             ranks = {j: (1, clashes[j]) if stays[j] else (2 * (len(own) > 1), len(own))
                      for j, own in ways.items()}  # fmt: skip
@@ -310,7 +306,8 @@ class ReadingSearch(ChangeSearch):
 
     def _still_open(self, row: FloatArray, choice: Choice, ways: _Open) -> _Open:
         """Return the ways of each input with which the value may still win."""
-        low = self.bounds(row, ways | {i: np.array([k]) for i, k in choice.items()})[1]
+        decided = {i: np.array([k]) for i, k in choice.items()}
+        low = self.bound(row, ways | decided, at_least=True)
         may = self.may_win(Combinations.single(ways), row, low)
         ends = np.cumsum([len(own) for own in ways.values()])[:-1]
         return {i: ways[i][own] for i, own in zip(ways, np.split(may, ends), strict=True)}

@@ -118,11 +118,23 @@ class FewestSearch(ChangeSearch):
     def _needed(self) -> list[int]:
         """The inputs without a change of which the value does not win, whatever the others are."""
         every = np.arange(len(self.inputs))[:, None]
-        bounds = self.bounds(
-            self.decision.row, {i: np.arange(n) for i, n in enumerate(self._counts)}
-        )
-        may_stay = self.may_win(Combinations(every, np.zeros_like(every)), *bounds)
+        all_ways = {i: np.arange(len(one)) for i, one in enumerate(self.inputs)}
+        high, low = (self.bound(self.decision.row, all_ways, below) for below in (False, True))
+        may_stay = self.may_win(Combinations(every, np.zeros_like(every)), high, low)
         return np.flatnonzero(~may_stay).tolist()
+
+    def table(self, i: int, at_least: bool) -> FloatArray:
+        """Return the distributions of an input, then the highest (or lowest) of its changes."""
+        return self._tables[at_least][i]
+
+    @cached_property
+    def _tables(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        changed = [one.degrees[1:] if len(one) > 1 else one.degrees for one in self.inputs]
+        pairs = list(zip(self.inputs, changed, strict=True))
+        return (
+            [np.vstack([one.degrees, c.max(axis=0)]) for one, c in pairs],
+            [np.vstack([one.degrees, c.min(axis=0)]) for one, c in pairs],
+        )
 
     @cached_property
     def _counts(self) -> IntArray:

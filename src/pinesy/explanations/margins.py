@@ -28,7 +28,7 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
-from pinesy.engine.program import run
+from pinesy.engine.program import Program, run
 from pinesy.explanations.decision import Decision, is_coherent, output_of
 from pinesy.explanations.sample import SamplePlan, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -77,8 +77,13 @@ def margin(
     program = cascade.compile([plan.attribute])
     rows = evidence_rows(cascade, evidence, program.inputs)
     degrees = run(program.code, rows)[program.code.columns[plan.attribute.name]].T
-    x = rows.block(0, rows.n)
-    found = _margins(plan, x, np.ones(x.shape, dtype=bool), degrees)
+    if is_coherent(cascade, plan.attribute):
+        hard = _hardened(cascade).compile([plan.attribute])
+        everything = np.ones((1, hard.code.n_inputs))
+        found = _distance_to_one(hard, run(hard.code, rows), hard.run(everything), degrees)
+    else:
+        x = rows.block(0, rows.n)
+        found = _safe_moves(plan, x, np.ones(x.shape, dtype=bool), degrees)
     return found if rows.is_batch else float(found[0])
 
 
@@ -100,31 +105,20 @@ def input_margins(
     """
     decision = Decision.of(rules, evidence, output)
     spans = decision.plan.slices
-    row, degrees = (
-        np.tile(one, (len(spans), 1)) for one in (decision.row, decision.result.degrees)
-    )
-    own = np.zeros(row.shape, dtype=bool)
+    rows = np.tile(decision.row, (len(spans), 1))
+    degrees = np.tile(decision.result.degrees, (len(spans), 1))
+    own = np.zeros(rows.shape, dtype=bool)
     for i, span in enumerate(spans.values()):
         own[i, span] = True
-    margins = dict(zip(spans, _margins(decision.plan, row, own, degrees).tolist(), strict=True))
+    if decision.coherent:
+        # Of the others, only degrees that are 1 already help a value to reach 1.
+        hard, ones = _hardened(decision.plan.cascade).compile([decision.output]), rows == 1.0
+        reached, most = (hard.run(np.where(own, degree, ones)) for degree in (rows, 1.0))
+        found = _distance_to_one(hard, reached, most, degrees)
+    else:
+        found = _safe_moves(decision.plan, rows, own, degrees)
+    margins = dict(zip(spans, found.tolist(), strict=True))
     return dict(sorted(margins.items(), key=lambda item: item[1]))
-
-
-def _margins(
-    plan: SamplePlan, rows: FloatArray, free: BoolArray, degrees: FloatArray
-) -> FloatArray:
-    """Return for each row of inputs how far the `free` degrees may move; inf for any way."""
-    if not is_coherent(plan.cascade, plan.attribute):
-        return np.maximum(_safe_moves(plan, rows, free), _half_the_gap(degrees))
-    # Of inputs that stay as they are, only the degrees that are 1 already help a value to reach 1.
-    ones, hard = rows == 1.0, _hardened(plan.cascade).compile([plan.attribute])
-    columns = hard.code.columns[plan.attribute.name]
-    reached = hard.run(np.where(free, rows, ones))[columns].T
-    everything = np.where(free, 1.0, ones)
-    most = hard.run(everything[:1] if free.all() else everything)[columns].T
-    distance = np.where(most == 1.0, 1.0 - reached, np.inf)
-    distance[np.arange(len(rows)), degrees.argmax(axis=1)] = np.inf
-    return np.asarray(distance.min(axis=1))  # 0 in a tie, infinite if no other value can reach 1
 
 
 @cached_on_owner
@@ -134,15 +128,30 @@ def _hardened(cascade: Cascade) -> Cascade:
     return cascade.with_parameters({s.output.name: (np.floor(s.s), np.floor(s.r)) for s in own})
 
 
-def _safe_moves(plan: SamplePlan, rows: FloatArray, free: BoolArray) -> FloatArray:
-    """Return how far degrees may move where rules may contradict each other.
+def _distance_to_one(
+    hard: Program, reached: FloatArray, most: FloatArray, degrees: FloatArray
+) -> FloatArray:
+    """Return how far the nearest of the other values is from 1: 0 in a tie, inf if none can be.
 
-    Infers some 80 times. Not exact: no move below it makes another value win, but moves that are
-    somewhat larger need not either (docs/changes.md says how often).
+    `reached` is what hardened rules infer, and `most` what they do where all is possible.
+    """
+    columns = hard.code.columns[hard.outputs[0].name]
+    distance = np.where(most[columns].T == 1.0, 1.0 - reached[columns].T, np.inf)
+    distance[np.arange(len(degrees)), degrees.argmax(axis=1)] = np.inf
+    return np.asarray(distance.min(axis=1))
+
+
+def _safe_moves(
+    plan: SamplePlan, rows: FloatArray, free: BoolArray, degrees: FloatArray
+) -> FloatArray:
+    """Return how far `free` degrees may move where rules may contradict each other: half a gap.
+
+    Or more, up to inf for any way. Infers some 80 times. Not exact: no move below it makes another
+    value win, but moves somewhat larger need not either (docs/changes.md says how often).
     """
     blocks = [slice(i, i + BLOCK) for i in range(0, len(rows), BLOCK)]
     moves = [_SafeMoves(plan, rows[block], free[block]).largest() for block in blocks]
-    return np.concatenate([np.empty(0), *moves])
+    return np.asarray(np.maximum(np.concatenate([np.empty(0), *moves]), _half_the_gap(degrees)))
 
 
 def _half_the_gap(degrees: FloatArray) -> FloatArray:
