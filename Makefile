@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Modules are compiled when they are first imported: most of those of PyTorch and others never are.
+# Some machines ask Python to store none of it: each process of the tests would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
 .PHONY: demo studio test fuzz supply lint kernels browser bench reproduce docs setup clean

@@ -17,6 +17,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 # tests read. The tests of notices set it for themselves.
 console.NOTICE_AFTER = 600.0
 
-# No test is about time: on a busy machine an example may take long. Together they take minutes.
-settings.register_profile("pinesy", deadline=None, max_examples=60)
+# No test is about time: on a busy machine an example may take long. Together they take minutes;
+# ``pytest -m hypothesis --hypothesis-profile=long`` takes its time.
+settings.register_profile("pinesy", deadline=None, max_examples=40)
+settings.register_profile("long", deadline=None, max_examples=400)
 settings.load_profile("pinesy")

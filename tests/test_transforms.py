@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -26,7 +26,6 @@ from pinesy import (
 from pinesy.transforms import inverse
 from strategies import distributions, probabilities
 
-EXAMPLES = settings(max_examples=60)
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -56,7 +55,6 @@ def close(found: Any, expected: Sequence[Fraction]) -> bool:
 
 
 @each_transform
-@EXAMPLES
 @given(counts=probabilities())
 def test_the_definition(transform: Transform, oracle: Oracle, counts: list[int]) -> None:
     exact = [Fraction(c, sum(counts)) for c in counts]
@@ -70,7 +68,6 @@ def test_the_definition(transform: Transform, oracle: Oracle, counts: list[int])
 
 
 @pytest.mark.parametrize("transform", [antipignistic, equal])
-@EXAMPLES
 @given(counts=probabilities())
 def test_ties_stay_ties_to_the_last_bit(transform: Transform, counts: list[int]) -> None:
     pi = transform(np.array(counts) / sum(counts)).tolist()
@@ -81,7 +78,6 @@ def test_ties_stay_ties_to_the_last_bit(transform: Transform, counts: list[int])
             assert x <= y
 
 
-@EXAMPLES
 @given(counts=probabilities())
 def test_ties_broken_by_order_fall_in_domain_order(counts: list[int]) -> None:
     pi = ordered(np.array(counts) / sum(counts)).tolist()
@@ -93,7 +89,6 @@ def test_ties_broken_by_order_fall_in_domain_order(counts: list[int]) -> None:
 
 
 @each_transform
-@EXAMPLES
 @given(counts=probabilities(max_size=6), data=st.data())
 def test_probability_lies_between_necessity_and_possibility(
     transform: Transform, oracle: Oracle, counts: list[int], data: st.DataObject
@@ -115,14 +110,12 @@ def test_probability_lies_between_necessity_and_possibility(
 # --- the inverse -------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(counts=probabilities())
 def test_there_and_back(counts: list[int]) -> None:
     p = np.array(counts) / sum(counts)
     assert np.allclose(antipignistic_inverse(antipignistic(p)), p, rtol=0, atol=1e-12)
 
 
-@EXAMPLES
 @given(st.integers(1, 8).flatmap(distributions))
 def test_back_and_there(pi: list[float]) -> None:
     p = antipignistic_inverse(pi)

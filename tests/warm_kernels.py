@@ -3,6 +3,7 @@
 ``make test`` runs this beside the type checker, which leaves the other cores idle.
 """
 
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -37,5 +38,6 @@ def compile_baselines() -> None:
 
 
 if __name__ == "__main__":
-    compile_kernels()
-    compile_baselines()
+    with ProcessPoolExecutor() as pool:
+        for compilation in [pool.submit(compile_kernels), pool.submit(compile_baselines)]:
+            compilation.result()

@@ -17,8 +17,7 @@ from oracles import decimal
 from pinesy import Attribute, Cascade, Iff, RuleSet
 from strategies import DEGREES, FloatArray, LearningProblem, learning_problems
 
-EXAMPLES = settings(max_examples=60, deadline=None)
-FEWER = settings(max_examples=30, deadline=None)
+FEWER = settings(max_examples=30)
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]
 LEARNING: dict[str, Any] = EXAMPLE["cascade_learning"]
 #: Results of a few subtractions of degrees.
@@ -71,7 +70,6 @@ def stacks(draw: st.DrawFn, degrees: st.SearchStrategy[float]) -> tuple[Signs, l
     return signs, [decimals(table) for table in tables]
 
 
-@EXAMPLES
 @given(stacks(DEGREES))
 def test_systems_on_decimal_grids(stack: tuple[Signs, list[Matrix]]) -> None:
     signs, tables = stack
@@ -241,7 +239,6 @@ def test_sets_without_target_keep_their_parameters() -> None:
     assert learnt["c"].nablas == decimals([s["nabla_c"] for s in LEARNING["samples"]])
 
 
-@EXAMPLES
 @given(learning_problems())
 def test_what_is_learnt_comes_as_near_as_it_says(problem: LearningProblem) -> None:
     """Infer each set with what was learnt of it: no repaired target is further than `distance`."""

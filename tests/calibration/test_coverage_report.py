@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet
@@ -21,7 +21,6 @@ def tail(k: int, n: int, p: float) -> float:
 
 
 @given(st.integers(1, 60), st.data())
-@settings(max_examples=50)
 def test_the_ends_of_a_band_have_the_chance_that_defines_them(n: int, data: Any) -> None:
     k = data.draw(st.integers(0, n))
     low, high = share_band(k, n)
@@ -44,7 +43,6 @@ DEGREES = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.5, 1.0])
 
 
 @given(st.integers(1, 8), st.data())
-@settings(max_examples=40)
 def test_rows_are_what_loops_count(n: int, data: Any) -> None:
     shape = st.lists(st.lists(DEGREES, min_size=3, max_size=3), min_size=n, max_size=n)
     a, b = np.array(data.draw(shape)), np.array(data.draw(shape))

@@ -28,7 +28,6 @@ SCORES = st.lists(TENTHS, min_size=1, max_size=12)
 
 
 @given(SCORES, SCORES, st.integers(0, 5))
-@settings(max_examples=50)
 def test_p_values_are_ranks_among_all_that_came_before(
     known: list[float], new: list[float], cut: int
 ) -> None:

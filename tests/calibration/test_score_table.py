@@ -45,7 +45,6 @@ def test_buckets_find_what_binary_search_finds(seen: list[float], new: list[floa
     assert (counts.p_values(t) == by_search(counts, t)).all()
 
 
-@settings(max_examples=50)
 @given(
     st.lists(DEGREES, min_size=1, max_size=20),
     st.lists(st.tuples(DEGREES, DEGREES, DEGREES), min_size=1, max_size=5),
@@ -65,7 +64,6 @@ def test_one_pass_is_the_definition(
     assert (found == expected).all()
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(DEGREES, DEGREES, DEGREES), min_size=1, max_size=5))
 def test_leads_are_those_of_sorted_scores(rows: list[tuple[float, ...]]) -> None:
     ordered = np.sort(rows, axis=1)

@@ -82,7 +82,6 @@ def extended(pi: Mapping[str, Any], domains: list[tuple[int, ...]], names: str) 
     return found
 
 
-@settings(max_examples=50)
 @given(st.data(), st.integers(1, 3))
 def test_functions_of_a_joint_attribute_lose_nothing(data: st.DataObject, m: int) -> None:
     names = "abc"[:m]

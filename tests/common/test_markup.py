@@ -1,6 +1,6 @@
 """Snippets of HTML: text stays text, and long things are cut with a count."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from common.html_reading import Snippet
@@ -9,7 +9,6 @@ from pinesy._common.markup import Markup, bars, cut, escaped, first_lines, joine
 HOSTILE = """<script>alert('1')</script>"&amp;<!--]]>\x00\ud800</table>"""
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=30))
 def test_texts_are_read_back_whatever_they_are(text: str) -> None:
     found = Snippet(tag("p", text, aria_label=text))

@@ -88,7 +88,6 @@ def expected(kind: int, rows: FloatArray) -> FloatArray:
 
 
 @kinds
-@settings(max_examples=40)
 @given(n=st.integers(1, 300), m=st.integers(1, 40), seed=st.integers(0, 10**6))
 def test_every_bit(kind: int, n: int, m: int, seed: int) -> None:
     load_kernels(KERNELS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -27,7 +27,6 @@ def addition() -> object:
     return function("total", joint("pair", left, right), "left + right")
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(4, 10)), min_size=1))
 def test_measures_are_those_of_the_definition(cases: list[tuple[int, int, int]]) -> None:
     seen = np.full((len(cases), 5), 0.0)

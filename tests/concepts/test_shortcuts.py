@@ -174,7 +174,7 @@ def tasks(draw: st.DrawFn) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(tasks())
 def test_remappings_are_those_of_the_definition(way: str, task: tuple[Any, ...]) -> None:
     compute, inputs, kinds, rows = task
@@ -264,7 +264,6 @@ def test_without_a_solver_there_is_a_cure(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), max_size=6))
-@settings(max_examples=50, deadline=None)
 def test_a_hitting_set_is_a_smallest_one(sets: list[list[int]]) -> None:
     found = smallest_hitting_set(sets)
     assert all(set(one) & set(found) for one in sets)

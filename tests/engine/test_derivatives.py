@@ -42,7 +42,7 @@ def in_torch(code: Code, x: Any, constants: Any) -> Any:
     return torch.stack(out)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(cascade=cascades(), seed=st.integers(0, 99), size=st.sampled_from([1, 7, 1024]))
 def test_gradients_are_those_of_the_program_with_ties(
     cascade: Cascade, seed: int, size: int

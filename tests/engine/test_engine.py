@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -28,9 +28,6 @@ from strategies import (
     random_batch,
     rule_sets,
 )
-
-EXAMPLES = settings(max_examples=60, deadline=None)
-FEWER = settings(max_examples=40, deadline=None)
 
 
 def exact(cascade: Cascade, evidence: Mapping[str, Sequence[float]]) -> oracles.Outcome:
@@ -72,13 +69,11 @@ def assert_exact(trace: Trace, outcome: oracles.Outcome, row: int | None = None)
 # --- single samples ----------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(cases())
 def test_every_intermediate_degree_is_the_definition(case: Case) -> None:
     assert_exact(case.cascade.trace(case.evidence), exact(case.cascade, case.evidence))
 
 
-@EXAMPLES
 @given(cases(), st.data())
 def test_subsets_of_the_outputs_are_the_definition(case: Case, data: st.DataObject) -> None:
     outcome = exact(case.cascade, case.evidence)
@@ -93,7 +88,6 @@ def test_subsets_of_the_outputs_are_the_definition(case: Case, data: st.DataObje
         assert found.normalised is outcome.coherent[attribute.name]
 
 
-@EXAMPLES
 @given(cases())
 def test_default_outputs_are_those_no_premise_uses(case: Case) -> None:
     used = {
@@ -107,7 +101,6 @@ def test_default_outputs_are_those_no_premise_uses(case: Case) -> None:
     assert {a.name for a in case.cascade.inputs} == used - concluded
 
 
-@EXAMPLES
 @given(st.data())
 def test_one_rule_set_is_the_definition(data: st.DataObject) -> None:
     known = [data.draw(attributes(name)) for name in ("a", "b", "c")]
@@ -144,7 +137,6 @@ def test_the_order_in_which_sets_are_given_does_not_matter() -> None:
 # --- the structure that the compiler takes advantage of ----------------------------------------
 
 
-@EXAMPLES
 @given(st.data())
 def test_products_of_blocks_and_sets_that_are_not(data: st.DataObject) -> None:
     sizes = data.draw(st.sampled_from([(2, 3), (3, 3), (2, 2, 2), (4, 2, 2)]))
@@ -159,7 +151,6 @@ def test_products_of_blocks_and_sets_that_are_not(data: st.DataObject) -> None:
     assert fractions(found.degrees) == list(exact(cascade, evidence).distributions["out"].values())
 
 
-@EXAMPLES
 @given(st.lists(DEGREES, min_size=10, max_size=10), distributions(4), st.booleans())
 def test_pairwise_independent_rules_that_are_no_product(
     parameters: list[float], pi: list[float], with_block: bool
@@ -207,7 +198,6 @@ def test_parameters_all_zero_or_all_one(parameter: float, full: bool) -> None:
         assert_exact(cascade.trace(evidence), exact(cascade, evidence))
 
 
-@FEWER
 @given(cases(), st.data())
 def test_other_parameters_on_the_same_rules(case: Case, data: st.DataObject) -> None:
     """Structure is compiled once for all parameters that are zero in the same places."""
@@ -239,7 +229,6 @@ def test_incoherence_travels_to_later_attributes() -> None:
 # --- batches -----------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(batches())
 def test_batch_rows_equal_single_samples(case: BatchCase) -> None:
     batch = case.cascade.trace(case.evidence)
@@ -255,7 +244,6 @@ def test_batch_rows_equal_single_samples(case: BatchCase) -> None:
             assert same_bits(batch.premises[name].rhos[i], single.premises[name].rhos)
 
 
-@FEWER
 @given(batches())
 def test_one_array_of_all_inputs_equals_the_dict(case: BatchCase) -> None:
     by_name = case.cascade.infer(case.evidence)
@@ -272,7 +260,6 @@ def test_one_array_of_all_inputs_equals_the_dict(case: BatchCase) -> None:
         assert same_bits(first[name].degrees, by_name[name].degrees[0])
 
 
-@FEWER
 @given(cases())
 def test_every_form_of_evidence_says_the_same(case: Case) -> None:
     inputs = {a.name: a for a in case.cascade.inputs}
@@ -414,7 +401,6 @@ def test_a_program_is_compiled_once() -> None:
     assert cascade.compile(["w_1"]) is not cascade.compile(["w_1"], trace=True)
 
 
-@FEWER
 @given(cascades())
 def test_programs_name_their_inputs_and_outputs(cascade: Cascade) -> None:
     program = cascade.compile()
@@ -477,7 +463,6 @@ def test_wrong_inputs_that_lie_column_by_column(n: int) -> None:
 # --- propositions as outputs -------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(cases(), st.data())
 def test_possibilities_of_propositions_are_maxima(case: Case, data: st.DataObject) -> None:
     """``Pi(a in A)`` of any subset, of inputs and inferred attributes, empty and full included."""

@@ -33,7 +33,7 @@ def assert_rounded(found: Any, exact: Any, dtype: str) -> None:
         assert found.degrees(name).tolist() == expected.tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(case=cases())
 def test_one_sample_is_the_rounded_exact_result(case: Case) -> None:
     exact = case.cascade.infer(case.evidence)
@@ -43,7 +43,7 @@ def test_one_sample_is_the_rounded_exact_result(case: Case) -> None:
             assert_rounded(case.cascade.infer(evidence, dtype=dtype), exact, dtype)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(case=batches())
 def test_a_batch_is_the_rounded_exact_result(case: BatchCase) -> None:
     exact = case.cascade.infer(case.evidence)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, RuleSet
@@ -13,14 +13,11 @@ from pinesy.exceptions import DegreeError, PinesyError
 from pinesy.problems import addition
 from strategies import Case, cases
 
-EXAMPLES = settings(max_examples=50, deadline=None)
-
 
 def arrays(case: Case) -> dict[str, Any]:
     return {name: np.array(degrees) for name, degrees in case.evidence.items()}
 
 
-@EXAMPLES
 @given(cases())
 def test_a_dict_of_arrays_says_what_a_dict_of_lists_does(case: Case) -> None:
     program, given = case.cascade.compile(), arrays(case)

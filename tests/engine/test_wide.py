@@ -15,7 +15,7 @@ from pinesy.engine import kinds, templates
 from pinesy.problems import addition
 from strategies import BatchCase, Case, batches, cases, random_batch
 
-EXAMPLES = settings(max_examples=30, deadline=None)
+EXAMPLES = settings(max_examples=30)
 
 
 @contextmanager

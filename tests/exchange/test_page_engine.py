@@ -187,9 +187,7 @@ def assert_same(page: Page, cascade: Cascade, evidence: Any) -> None:
 
 
 @given(questions(cascades() | shaped_cascades() | functions() | trees()))
-@settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_cascades(engine: Page, question: Any) -> None:
     cascade, evidence, _ = question
     assert_same(engine, cascade, evidence)
@@ -200,9 +198,7 @@ def test_random_cascades(engine: Page, question: Any) -> None:
     st.sampled_from([0.0, 0.3, 4.0, 7.7]),
     st.integers(-600, 600).map(lambda n: n / 10),
 )
-@settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_numbers(engine: Page, cuts: list[int], blur: float, number: float) -> None:
     texts = [f"<={cut}" if cut % 2 else cut for cut in cuts]
     scale = Scale.of("a", texts, blur=blur)

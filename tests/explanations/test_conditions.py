@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as make
@@ -35,7 +35,6 @@ LEVELS = sorted({*GRID, 0.1, 0.45, 0.9})
 
 
 @given(small_rule_sets(), st.data())
-@settings(max_examples=40, deadline=None)
 def test_of_rule_sets_on_all_evidence(rules: RuleSet, data: st.DataObject) -> None:
     samples = every_sample(rules)
     found = rules.infer(samples)
@@ -49,7 +48,6 @@ def test_of_rule_sets_on_all_evidence(rules: RuleSet, data: st.DataObject) -> No
 
 
 @given(make.batches(sizes=[40]), st.data())
-@settings(max_examples=60, deadline=None)
 def test_of_cascades(case: make.BatchCase, data: st.DataObject) -> None:
     output = data.draw(st.sampled_from(case.cascade.rule_sets)).output
     asked = data.draw(make.propositions(output))
@@ -97,7 +95,6 @@ def test_of_a_cascade_on_all_evidence() -> None:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
 def test_probabilities(data: st.DataObject) -> None:
     rules = data.draw(small_rule_sets())
     asked = data.draw(make.propositions(rules.output))

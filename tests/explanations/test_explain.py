@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -90,7 +90,6 @@ def check_parts(node: ExplanationNode, known: oracles.Known) -> None:
 
 
 @given(make.cases(), st.sampled_from(ETAS), st.data())
-@settings(max_examples=60, deadline=None)
 def test_every_node_against_the_definition(
     case: make.Case, eta: float, data: st.DataObject
 ) -> None:
@@ -124,7 +123,6 @@ def check_clashes(cascade: Cascade, found: Explanation, known: Mapping[str, Any]
 
 
 @given(make.cases(), st.data())
-@settings(max_examples=60, deadline=None)
 def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None:
     known = in_decimals(case.cascade, decimals(case))
     output = data.draw(st.sampled_from(case.cascade.rule_sets)).output
@@ -180,7 +178,6 @@ def every_sample(rules: RuleSet) -> np.ndarray[Any, Any]:
 
 
 @given(small_rule_sets(), st.data())
-@settings(max_examples=40, deadline=None)
 def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
     """With the degree of its premise held, nothing raises the value above its degree."""
     samples = every_sample(rules)
@@ -201,7 +198,6 @@ def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
 
 
 @given(make.batches(sizes=[300]), st.data())
-@settings(max_examples=40, deadline=None)
 def test_each_triplet_of_a_cascade_suffices(case: make.BatchCase, data: st.DataObject) -> None:
     """Of 300 samples, those that agree in the premise's degree have no more of the value."""
     trace = case.cascade.trace(case.evidence)
@@ -308,7 +304,6 @@ def test_an_enormous_tree_is_not_built() -> None:
 
 
 @given(make.cases())
-@settings(max_examples=40, deadline=None)
 def test_forms_of_evidence_agree(case: make.Case) -> None:
     whole = np.concatenate([case.evidence[a.name] for a in case.cascade.compile().inputs])
     for output in case.cascade.outputs:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import strategies as make
 from explanations.json_schema import problems
@@ -28,7 +28,6 @@ def check(content: dict[str, Any]) -> None:
 
 
 @given(make.cases())
-@settings(max_examples=40, deadline=None)
 def test_of_random_cascades(case: make.Case) -> None:
     for output in case.cascade.outputs:
         found = explain(case.cascade, case.evidence, output)

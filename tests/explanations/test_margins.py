@@ -42,7 +42,6 @@ def moved(pi: Sequence[float], e: Fraction, signs: Sequence[int]) -> list[Fracti
 
 
 @given(questions(ANY), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_no_move_below_the_margin_changes_a_decision(question: Any, random: Any) -> None:
     cascade, evidence, output = question
     before = cascade.infer(evidence, [output])[output.name]
@@ -95,7 +94,7 @@ def _aimed(cascade: Cascade, evidence: Any, value: Any, output: Attribute, e: Fr
 
 
 @given(questions(ANY))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_margin_of_coherent_rules_is_reached(question: Any) -> None:
     cascade, evidence, output = question
     assume(is_coherent(cascade, output))
@@ -109,7 +108,6 @@ def test_the_margin_of_coherent_rules_is_reached(question: Any) -> None:
 
 
 @given(questions(ANY))
-@settings(max_examples=60, deadline=None)
 def test_the_margin_of_one_input(question: Any) -> None:
     """Only that input moves: it cannot below its margin, and can above where rules are coherent."""
     cascade, evidence, output = question
@@ -132,7 +130,6 @@ def test_the_margin_of_one_input(question: Any) -> None:
 
 
 @given(questions(functions() | trees(sizes=(1, 3)) | shaped_cascades()))
-@settings(max_examples=60, deadline=None)
 def test_coherence_is_what_all_crisp_inputs_show(question: Any) -> None:
     cascade = question[0]
     for output in (s.output for s in cascade.rule_sets):
@@ -196,7 +193,7 @@ def test_margins_of_rules_that_may_contradict(
 
 
 @given(batches(sizes=(1, 2, 130)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_batch_is_its_samples(case: BatchCase) -> None:
     for output in (case.cascade.rule_sets[0].output, case.cascade.order[-1].output):
         found = margin(case.cascade, case.evidence, output)

@@ -101,7 +101,7 @@ RIVAL = re.compile(r"tells it from (.*), which is always|^(.*) is always as poss
 
 
 @given(questions(trees(sizes=(2, 3)) | shaped_cascades() | functions()), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_what_is_said_is_true(question: Any, seed: int) -> None:
     """A rival is as possible on random inputs; what clearance cannot change, none changes."""
     cascade, evidence, output = question

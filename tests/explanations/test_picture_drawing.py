@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as make
@@ -18,7 +18,6 @@ from pinesy._common.markup import escaped
 from pinesy.explanations import explain, picture
 
 
-@settings(max_examples=60, deadline=None)
 @given(make.cases(), st.sampled_from([1, 3, None]), st.sampled_from([2, 10, None]))
 def test_boxes_are_apart_and_inside_the_picture(case: Any, limit: Any, nodes: Any) -> None:
     cascade: Cascade = case.cascade
@@ -34,7 +33,6 @@ def test_boxes_are_apart_and_inside_the_picture(case: Any, limit: Any, nodes: An
     assert max(f[3] for f in found) <= height - 16
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_graph_is_tidy(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 14))

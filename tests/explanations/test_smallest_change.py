@@ -98,13 +98,11 @@ CLEARANCES = st.sampled_from([0.1, 0.1, 0.25, 1.0])
 
 
 @given(questions(trees(sizes=(2, 3))), CLEARANCES)
-@settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_on_trees(question: Any, clear: float) -> None:
     check_all_readings(question, clear)
 
 
 @given(questions(shaped_cascades()), CLEARANCES)
-@settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_on_any_shape(question: Any, clear: float) -> None:
     check_all_readings(question, clear)
 
@@ -141,13 +139,11 @@ def functions(draw: st.DrawFn) -> Cascade:
 
 
 @given(questions(functions()), CLEARANCES)
-@settings(max_examples=60, deadline=None)
 def test_no_smaller_change_wins_for_functions(question: Any, clear: float) -> None:
     check_all_readings(question, clear)
 
 
 @given(questions(trees(sizes=(2, 3)) | shaped_cascades() | functions()), CLEARANCES)
-@settings(max_examples=40, deadline=None)
 def test_no_fewer_readings_win(question: Any, clear: float) -> None:
     """The fewest inputs and, of these, the least size, by trying all."""
     cascade, evidence, output = question
@@ -230,7 +226,7 @@ def test_probabilities_before_and_after() -> None:
 
 
 @given(questions(functions()))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_smaller_change_of_probabilities(question: Any) -> None:
     """The same kind of change, measured by what a network would have to say."""
     cascade, evidence, output = question

@@ -138,7 +138,6 @@ def _column(values: list[Any]) -> Any:
 
 
 @given(tables())
-@settings(max_examples=40, deadline=None)
 def test_no_fewer_and_no_nearer_values_win(table: Any) -> None:
     cascade, sample, output = table
     event(f"coherent: {is_coherent(cascade, output)}")
@@ -166,7 +165,7 @@ def test_no_fewer_and_no_nearer_values_win(table: Any) -> None:
 
 
 @given(tables(blurs=st.sampled_from([0.0, 0.3, 1.0, 2.0])))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_all_values_that_are_named_make_it_win(table: Any) -> None:
     cascade, sample, output = table
     for value in output.domain:

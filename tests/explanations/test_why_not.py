@@ -52,7 +52,7 @@ def check_hold(hold: Restraint, outcome: oracles.Outcome, cascade: Cascade) -> N
 
 
 @given(questions(trees() | shaped_cascades() | functions()), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_every_rule_that_holds_a_value(question: Any, data: st.DataObject) -> None:
     cascade, evidence, output = question
     before = cascade.infer(evidence, [output])[output.name]

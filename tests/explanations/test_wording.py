@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as make
@@ -256,7 +256,6 @@ def test_units() -> None:
 
 
 @given(make.cases(), st.integers(1, 3), st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
 def test_every_explanation_has_words(case: make.Case, depth: int, limit: int) -> None:
     for output in case.cascade.outputs:
         text = explain(case.cascade, case.evidence, output).text(depth=depth, limit=limit)

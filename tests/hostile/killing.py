@@ -21,15 +21,20 @@ from pinesy.cli.app import run
 
 def begin(name: str, words: Sequence[str], path: Path) -> int:
     """Start a writer in a process of its own, and return its number."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it waits until somebody catches it
     number = os.fork()
     if number:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return number
     code = 1
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         with (path.parent / "said").open("w") as said, open(os.devnull, "w") as nothing:
             sys.stdout, sys.stderr = nothing, said
             code = _write(name, words, path)
             said.flush()
+    except KeyboardInterrupt:  # before the writer began, or after its end
+        code = 130
     finally:
         os._exit(code)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -73,7 +73,6 @@ def test_without_scikit_learn_the_cure_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.lists(st.integers(-500, 500), min_size=2, max_size=60))
-@settings(max_examples=50)
 def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     numbers = np.array(values) / 8
     cuts = cuts_of(numbers, most=7)
@@ -88,7 +87,6 @@ def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-9, 1e6))
-@settings(max_examples=50)
 def test_a_short_number_lies_between(low: float, gap: float) -> None:
     high = low + gap
     if high > low:

@@ -47,7 +47,6 @@ def check(cascade: Cascade, found: Backpropagation) -> None:
     assert bool(found.conflicts) != found.reproduced
 
 
-@settings(max_examples=40, deadline=None)
 @given(cases(), st.booleans())
 def test_targets_that_are_inferred(case: Case, every: bool) -> None:
     targets = own_targets(case.cascade, case.evidence, every)
@@ -61,7 +60,6 @@ def test_targets_that_are_inferred(case: Case, every: bool) -> None:
             assert np.array_equal(again[name].degrees, target.degrees)
 
 
-@settings(max_examples=40, deadline=None)
 @given(cascades(), st.data())
 def test_any_targets(cascade: Cascade, data: st.DataObject) -> None:
     """Without choices, the inputs are the least bounds that any rule sets, or all is possible."""
@@ -77,7 +75,7 @@ def test_any_targets(cascade: Cascade, data: st.DataObject) -> None:
         assert all((pi.degrees == 1.0).all() for pi in found.inputs.values())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(batches(sizes=(1, 2, 130)))
 def test_a_batch_is_its_samples(case: BatchCase) -> None:
     targets = own_targets(case.cascade, case.evidence, every=False)

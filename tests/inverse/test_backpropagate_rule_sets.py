@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -75,7 +75,6 @@ def test_premise_systems_are_the_definition(rules: RuleSet, data: st.DataObject)
     assert system.symbolic == rules.relation.symbolic
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(conjunctions=False))
 def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, Any]) -> None:
     """And the inputs below it that give the target are all the solutions there are."""
@@ -103,7 +102,6 @@ def test_single_propositions_give_the_greatest_solution(problem: tuple[RuleSet, 
         assert below == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(conjunctions=True))
 def test_choices_find_a_solution_if_there_is_one(problem: tuple[RuleSet, Any]) -> None:
     """Within the bounds or not."""
@@ -115,7 +113,6 @@ def test_choices_find_a_solution_if_there_is_one(problem: tuple[RuleSet, Any]) -
     assert not found.solved or inputs_of(found) in every
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(conjunctions=True), st.data())
 def test_what_inputs_give_is_reproduced(problem: tuple[RuleSet, Any], data: st.DataObject) -> None:
     """In a batch, with actual inputs and without."""
@@ -129,7 +126,6 @@ def test_what_inputs_give_is_reproduced(problem: tuple[RuleSet, Any], data: st.D
         assert backpropagate(rules, actual, degrees).reproduced.all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(conjunctions=True), st.booleans(), st.data())
 def test_most_specific_solutions_are_minimal(
     problem: tuple[RuleSet, Any], with_inputs: bool, data: st.DataObject
@@ -148,7 +144,6 @@ def test_most_specific_solutions_are_minimal(
     assert below == [lowest]
 
 
-@settings(max_examples=40, deadline=None)
 @given(problems(conjunctions=False), st.data())
 def test_matching_inputs_are_the_solutions(
     problem: tuple[RuleSet, Any], data: st.DataObject

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -32,7 +32,6 @@ def all_of(problem: Problem) -> Posterior:
 
 
 @given(problems(trees()))
-@settings(max_examples=60, deadline=None)
 def test_trees_are_exact(problem: Problem) -> None:
     found = all_of(problem)
     c = joint(*problem)
@@ -49,7 +48,6 @@ def _ratio(degree: float, top: float) -> float:
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
 def test_any_shape_gives_an_upper_bound(problem: Problem) -> None:
     found = all_of(problem)
     c = joint(*problem)
@@ -73,7 +71,6 @@ def test_a_loop_is_seen_and_its_bound_is_above() -> None:
 
 
 @given(problems(), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_a_batch_is_its_samples(problem: Problem, seed: int) -> None:
     cascade = problem.cascade
     rng = np.random.default_rng(seed)
@@ -97,7 +94,6 @@ def test_a_batch_is_its_samples(problem: Problem, seed: int) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_conjunction_of_many_attributes_in_closed_form(data: st.DataObject) -> None:
     """One rule on up to seven attributes, with repeated, empty and full subsets."""
     inputs = [Attribute(f"x_{i}", range(2)) for i in range(data.draw(st.integers(2, 7)))]
@@ -117,7 +113,6 @@ def test_a_conjunction_of_many_attributes_in_closed_form(data: st.DataObject) ->
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
 def test_rules_that_need_too_large_a_table_give_a_bound(problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pinesy.semantics.factors.MAX_TABLE", 4)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -95,7 +95,6 @@ def targets_for(
     return given_, degrees
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=batches(), seed=st.integers(0, 2**32 - 1))
 def test_all_samples_of_a_batch(case: BatchCase, seed: int) -> None:
     targets, degrees = targets_for(case, np.random.default_rng(seed))
@@ -119,7 +118,6 @@ def floats(problem: LearningProblem) -> tuple[dict[str, FloatArray], dict[str, A
     return inputs, targets
 
 
-@settings(max_examples=60, deadline=None)
 @given(problem=learning_problems())
 def test_distance_and_agreement_are_those_of_exact_arithmetic(problem: LearningProblem) -> None:
     inputs, targets = floats(problem)

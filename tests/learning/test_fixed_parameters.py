@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -85,7 +85,6 @@ class Rows:
         return next(delta for delta in steps if self.reach(delta))
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), words=st.booleans())
 def test_one_sample_against_the_definition(seed: int, words: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -104,7 +103,6 @@ def test_one_sample_against_the_definition(seed: int, words: bool) -> None:
         assert z == pytest.approx(float(rows.lowest(expected).get(side, Fraction(0))))
 
 
-@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_consistent_samples_are_met_together(seed: int) -> None:
     """Targets that the rules gave themselves: fixed ones stay, and the inferences come back."""

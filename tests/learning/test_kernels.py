@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -19,7 +19,6 @@ from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
 from strategies import random_batch
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 INF = float("inf")
 
 
@@ -85,7 +84,6 @@ def exact(samples: Samples, grid: int) -> oracles.Stacked:
     return oracles.learn_stacked_exact(signs, lambdas, rhos, fractions(targets))
 
 
-@EXAMPLES
 @given(st.integers(0, 2**32), st.integers(1, 5), st.booleans())
 def test_binary_fractions_to_the_last_bit(seed: int, n: int, graded: bool) -> None:
     samples = random_samples(seed, n, 16, graded)
@@ -99,7 +97,6 @@ def test_binary_fractions_to_the_last_bit(seed: int, n: int, graded: bool) -> No
     assert fronts.solution(distance).tolist() == floats(found.x).tolist()
 
 
-@EXAMPLES
 @given(st.integers(0, 2**32), st.integers(1, 5), st.booleans(), st.sampled_from([10, 100]))
 def test_decimals(seed: int, n: int, graded: bool, grid: int) -> None:
     samples = random_samples(seed, n, grid, graded)

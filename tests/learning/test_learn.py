@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -24,7 +24,6 @@ from learning.oracle_help import (
 from pinesy import Cascade, LearningError, RuleSet, learn
 from strategies import BatchCase, LearningProblem, batches, learning_problems
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 #: Distances are multiples of 1/32, often one of these: a sample is reliable only below them.
 TAUS = st.sampled_from([Fraction(i, 16) for i in (1, 2, 4, 8, 12, 16)])
 
@@ -32,7 +31,6 @@ TAUS = st.sampled_from([Fraction(i, 16) for i in (1, 2, 4, 8, 12, 16)])
 # --- against fractions -------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(learning_problems().map(dyadic), st.data())
 def test_binary_fractions_to_the_last_bit(problem: LearningProblem, data: st.DataObject) -> None:
     """Nothing is rounded on this grid, so that ties, of tolerances too, are decided as they are."""
@@ -61,7 +59,6 @@ def inferred_as_the_oracle_does(problem: LearningProblem, learned: Cascade) -> N
             assert trace[name].degrees[i].tolist() == floats([*outcome[name].values()]).tolist()
 
 
-@EXAMPLES
 @given(learning_problems())
 def test_decimals(problem: LearningProblem) -> None:
     """Distances are rounded; a set is compared if all before it were learned without rounding."""
@@ -86,7 +83,6 @@ def test_decimals(problem: LearningProblem) -> None:
 # --- against the dense solver ------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(batches(sizes=(1, 2, 9, 40)), st.integers(0, 2**16), st.sampled_from([16, 2**40]))
 def test_the_dense_stacked_systems(case: BatchCase, seed: int, grid: int) -> None:
     """Degrees with many ties, and with none."""
@@ -103,7 +99,6 @@ def test_the_dense_solver_at_block_boundaries(n: int) -> None:
 # --- targets that are values and the same as degrees -------------------------------------------
 
 
-@EXAMPLES
 @given(batches(), st.integers(0, 2**16), st.sampled_from([None, 0.3, 0.6]))
 def test_values_and_the_same_as_degrees(case: BatchCase, seed: int, tau: float | None) -> None:
     """The domains of the sets are often larger than their partitions: cells hold several values."""
@@ -130,7 +125,6 @@ def outcome(case: BatchCase, targets: Any, tau: float | None) -> Any:
 # --- a single sample ---------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(batches(sizes=(1,)), st.integers(0, 2**16), st.data())
 def test_every_solution_between_lowest_and_greatest(
     case: BatchCase, seed: int, data: st.DataObject

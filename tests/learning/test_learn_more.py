@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from learning.oracle_help import SKIP, A, B, C, bits, copies, parts, random_samples
@@ -12,10 +12,7 @@ from pinesy.exceptions import DataError
 from pinesy.learning import LearningResult, learn_more
 from strategies import BatchCase, batches
 
-EXAMPLES = settings(max_examples=40, deadline=None)
 
-
-@EXAMPLES
 @given(batches(sizes=(2, 9, 60)), st.integers(0, 2**16), st.integers(1, 59))
 def test_more_samples_are_learned_as_all(case: BatchCase, seed: int, cut: int) -> None:
     inputs, targets = random_samples(case.cascade, case.n, seed)

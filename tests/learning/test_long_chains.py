@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, learn
@@ -69,7 +69,6 @@ def behind(cascade: Cascade, names: set[str], stop: set[str]) -> set[str]:
 
 
 @given(cascades())
-@settings(max_examples=50, deadline=None)
 def test_a_stage_keeps_what_later_stages_read(problem: tuple[Cascade, list[str]]) -> None:
     cascade, targeted = problem
     stages, sets, have = CascadeStages(cascade, targeted), SetsSoFar.of(cascade), set[str]()

@@ -54,7 +54,7 @@ def test_a_target_with_two_best_values_is_refused() -> None:
 
 
 @given(batches(sizes=(1, 5)), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_accuracy_is_that_of_single_samples(case: BatchCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     outputs = case.cascade.outputs

@@ -23,7 +23,7 @@ from pinesy import DataError, LearningResult, PinesyError, learn
 from pinesy.learning import learn_batches, learn_more
 from strategies import BatchCase, batches
 
-EXAMPLES = settings(max_examples=30, deadline=None)
+EXAMPLES = settings(max_examples=30)
 SOURCES = str(Path(pinesy.__file__).parents[1])
 
 

@@ -39,7 +39,6 @@ def exceptions(against: int, of: int, m: Fraction) -> float:
     return round(float(min(Fraction(1), 2 * (against + m / 2) / (of + m))), 4)
 
 
-@settings(max_examples=40)
 @given(
     x=st.lists(st.sampled_from("abc"), min_size=1, max_size=30),
     m=st.sampled_from([Fraction(0), Fraction(1), Fraction(5, 2)]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from learning.oracle_help import (
@@ -32,7 +32,6 @@ from pinesy.learning import LearningResult, learn_batches, sample_systems
 from pinesy.samples import SampleFile
 from strategies import BatchCase, batches
 
-EXAMPLES = settings(max_examples=40, deadline=None)
 #: Mild enough that most sets keep some samples.
 TAU = 0.8
 
@@ -48,7 +47,6 @@ def outcome(learning: Callable[[], LearningResult]) -> Any:
 # --- any batches, any order --------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(batches(sizes=(1, 2, 9, 140)), st.integers(0, 2**16), st.lists(st.integers(1, 139)))
 def test_batches_are_learned_as_one(case: BatchCase, seed: int, cuts: list[int]) -> None:
     inputs, targets = random_samples(case.cascade, case.n, seed)

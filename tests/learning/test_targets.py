@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -22,8 +22,6 @@ from pinesy import (
 )
 from strategies import FEW_DOMAINS
 
-EXAMPLES = settings(max_examples=60, deadline=None)
-
 COLOR = Attribute("color", ["red", "green", "blue"])
 DIGIT = Attribute("digit", range(10))
 BIT = Attribute("bit", [False, True])
@@ -34,7 +32,6 @@ MIXED = Attribute.product("mixed", Attribute("v", range(2)), COLOR)
 # --- values ------------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(FEW_DOMAINS, st.data())
 def test_values_of_any_domain(domain: tuple[Any, ...], data: st.DataObject) -> None:
     attribute = Attribute("a", domain)

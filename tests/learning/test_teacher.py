@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from learning.oracle_help import Inputs, Targets
@@ -12,8 +12,6 @@ from pinesy import Attribute, Cascade, Iff, LearningError, RuleSet, learn
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.problems import addition
 from strategies import BatchCase, batches, random_batch
-
-EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 def unknowing(cascade: Cascade) -> Cascade:
@@ -44,7 +42,6 @@ def check_pupil(teacher: Cascade, inputs: Inputs, targets: Targets, pupil: Learn
         assert trace[name].degrees.tolist() == expected.tolist()
 
 
-@EXAMPLES
 @given(batches(sizes=(1, 2, 30, 129)), st.sampled_from([None, 5e-324, 1e-12, 0.5]))
 def test_any_cascade(case: BatchCase, tau: float | None) -> None:
     """What is consistent is kept by any tolerance."""

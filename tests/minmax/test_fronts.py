@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from minmax import minmax_oracle as oracle
@@ -21,7 +21,6 @@ from pinesy.minmax import Front, Fronts, pareto_front, pareto_fronts
 FloatArray = npt.NDArray[np.float64]
 Pairs = list[tuple[float, float]]
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 #: Decimal grids, whose ties and near-ties hurt, and any floats, the smallest included.
 NUMBERS = st.integers(0, 10).map(lambda i: i / 10) | st.floats(0.0, 1.0)
 PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)
@@ -52,7 +51,6 @@ def table(pairs: Sequence[Pairs]) -> tuple[FloatArray, FloatArray]:
 # --- selection ---------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(PAIRS)
 @example([(0.5, 0.0), (0.4, 0.0)])
 @example([(0.5, 0.2), (0.5, 0.3), (0.5, 0.1)])
@@ -79,7 +77,6 @@ def test_a_front_cannot_be_changed() -> None:
 # --- merging -----------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(PAIRS, PAIRS, PAIRS)
 def test_merging_is_a_semilattice(one: Pairs, two: Pairs, three: Pairs) -> None:
     a, b, c = map(build, (one, two, three))
@@ -88,7 +85,6 @@ def test_merging_is_a_semilattice(one: Pairs, two: Pairs, three: Pairs) -> None:
     assert bits(a.merge(a)) == bits(a) == bits(a.merge(build([])))
 
 
-@EXAMPLES
 @given(st.data(), PAIRS)
 def test_any_order_and_chunking_gives_the_same_bits(data: st.DataObject, pairs: Pairs) -> None:
     shuffled = data.draw(st.permutations(pairs))
@@ -100,7 +96,6 @@ def test_any_order_and_chunking_gives_the_same_bits(data: st.DataObject, pairs: 
 # --- evaluation --------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(PAIRS, POINTS)
 @example([(5e-324, 5e-324)], [0.0])
 def test_the_value_is_the_naive_maximum_bit_for_bit(pairs: Pairs, points: list[float]) -> None:
@@ -118,7 +113,6 @@ def test_long_fronts_bit_for_bit() -> None:
     assert front.evaluate(y).tobytes() == naive(e, w, y).tobytes()
 
 
-@EXAMPLES
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), max_size=8))
 def test_the_value_is_the_exact_one_rounded(grid: list[tuple[int, int]]) -> None:
     exact = [(Fraction(e, 100), Fraction(w, 100)) for e, w in grid]
@@ -138,7 +132,6 @@ def test_points_may_be_a_view() -> None:
 # --- solutions ---------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(
     st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), max_size=8), st.integers(0, 200)
 )
@@ -168,7 +161,6 @@ def test_solutions_on_another_interval() -> None:
 # --- many columns ------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(st.data(), st.integers(0, 12), st.integers(1, 5))
 def test_packed_fronts_are_the_fronts(data: st.DataObject, n: int, columns: int) -> None:
     column = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=n, max_size=n)
@@ -183,7 +175,6 @@ def test_packed_fronts_are_the_fronts(data: st.DataObject, n: int, columns: int)
     assert merged.solution(nabla).tolist() == [front.solution(nabla) for front in expected]
 
 
-@EXAMPLES
 @given(st.data(), st.integers(1, 4))
 def test_packed_evaluation(data: st.DataObject, columns: int) -> None:
     each = data.draw(st.lists(PAIRS, min_size=columns, max_size=columns))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minmax import minmax_oracle as oracle
@@ -38,7 +38,6 @@ def exact(table: list[list[float]]) -> oracle.Matrix:
 
 
 @BOTH
-@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 def test_the_definition(
     function: Product, definition: Definition, data: st.DataObject, n: int, m: int, k: int

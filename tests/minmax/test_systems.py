@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minmax import minmax_oracle as oracle
@@ -27,7 +27,6 @@ FloatArray = npt.NDArray[np.float64]
 System = MinMaxSystem | MaxMinSystem
 Kind = TypeVar("Kind", bound=System)
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 KINDS = pytest.mark.parametrize("kind", [MinMaxSystem, MaxMinSystem])
 #: Results of a few subtractions of degrees lie within this of the exact ones.
 CLOSE = 1e-15
@@ -129,14 +128,12 @@ STEPS = st.sampled_from([10, 100, 7, 4])
 
 
 @KINDS
-@EXAMPLES
 @given(st.data(), STEPS)
 def test_any_system(kind: type[System], data: st.DataObject, steps: int) -> None:
     assert_certified(kind, *data.draw(systems(steps)))
 
 
 @KINDS
-@EXAMPLES
 @given(st.data(), STEPS)
 def test_consistent_systems(kind: type[System], data: st.DataObject, steps: int) -> None:
     a, _ = data.draw(systems(steps))
@@ -150,7 +147,6 @@ def test_consistent_systems(kind: type[System], data: st.DataObject, steps: int)
 
 
 @KINDS
-@EXAMPLES
 @given(st.data(), STEPS)
 def test_nearly_consistent_systems(kind: type[System], data: st.DataObject, steps: int) -> None:
     """One second member moved by one step: the distance is at most that step."""
@@ -162,7 +158,6 @@ def test_nearly_consistent_systems(kind: type[System], data: st.DataObject, step
     assert assert_certified(kind, a, b).chebyshev_distance <= 1 / steps + CLOSE
 
 
-@EXAMPLES
 @given(systems(4, rows=4, columns=2))
 def test_brute_force_finds_nothing_better_or_lower(system: tuple[Matrix, Vector]) -> None:
     """All x on a grid four times as fine as the system's: the definition of the distance."""
@@ -177,7 +172,6 @@ def test_brute_force_finds_nothing_better_or_lower(system: tuple[Matrix, Vector]
     assert all((near <= floats(oracle.box(a, other))).all() for other in attaining)
 
 
-@EXAMPLES
 @given(systems(4, rows=3, columns=3))
 def test_consistency_is_that_some_vector_solves(system: tuple[Matrix, Vector]) -> None:
     a, b = system
@@ -190,7 +184,6 @@ def test_consistency_is_that_some_vector_solves(system: tuple[Matrix, Vector]) -
 
 
 @KINDS
-@EXAMPLES
 @given(st.data(), st.integers(1, 6), st.integers(1, 4))
 def test_consistent_systems_of_any_floats(
     kind: type[System], data: st.DataObject, n: int, m: int
@@ -314,7 +307,6 @@ def test_negative_zero_becomes_zero() -> None:
 
 
 @KINDS
-@EXAMPLES
 @given(st.data(), systems(10))
 def test_verify_says_what_is(
     kind: type[System], data: st.DataObject, drawn: tuple[Matrix, Vector]

@@ -141,7 +141,7 @@ LAYERS = [of_possibilities(*way) for way in WAYS]
 
 
 @given(st.lists(st.sampled_from([0.0, 0.05, 0.2, 0.3, 0.6, 1.0]), min_size=5, max_size=5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_gradient_of_a_degree_is_spread_over_what_is_equal_to_it(degrees: list[float]) -> None:
     """The shares of a tie may differ from layer to layer; without a tie there is only one way."""
     whole = np.array([*degrees])

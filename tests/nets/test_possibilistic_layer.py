@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -61,7 +61,6 @@ def check_bits(layer: PossibilisticLayer, cascade: Cascade, inputs: Mapping[str,
         assert (found[name].numpy() == known[name].degrees).all()
 
 
-@settings(deadline=None, max_examples=60)
 @given(cascade=cascades(), seed=st.integers(0, 99))
 def test_any_cascade_gives_the_bits_of_the_engine(cascade: Cascade, seed: int) -> None:
     inputs = drawn(cascade, 5, seed)
@@ -76,7 +75,6 @@ def test_the_papers_problems_give_the_bits_of_the_engine(cascade: Cascade) -> No
     check_bits(step_by_step(cascade), cascade, inputs)
 
 
-@settings(deadline=None, max_examples=40)
 @given(cascade=cascades(), seed=st.integers(0, 99))
 def test_gradients_are_those_of_finite_differences(cascade: Cascade, seed: int) -> None:
     """Away from ties; the top of a distribution is held at 1, as normalisation wants."""

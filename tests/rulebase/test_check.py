@@ -1,7 +1,7 @@
 """The look over a rule base: each finding on a small example, and what it costs."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, Rule, RuleSet, parse
@@ -95,7 +95,6 @@ def test_addition_has_no_warnings() -> None:
     assert addition(3).check().warnings == ()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_leaving_out_a_redundant_rule_changes_nothing(data: st.DataObject) -> None:
     known = [Attribute("x", range(3)), Attribute("y", range(2))]

@@ -95,7 +95,7 @@ def test_samples_and_targets_that_do_not_fit() -> None:
 
 
 @given(shaped_cascades(), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_counts_and_clashes_of_random_rules(cascade: Cascade, data: st.DataObject) -> None:
     n = 5
     evidence = {

@@ -64,7 +64,6 @@ def check_exact(cascade: Cascade, evidence: Mapping[str, Any], output: Attribute
 
 
 @given(shaped_cascades(), st.data())
-@settings(max_examples=45, deadline=None)
 def test_what_is_not_noted_is_exact(cascade: Cascade, data: st.DataObject) -> None:
     evidence = {a.name: data.draw(distributions(len(a.domain))) for a in cascade.inputs}
     output = data.draw(st.sampled_from(cascade.outputs))
@@ -72,7 +71,7 @@ def test_what_is_not_noted_is_exact(cascade: Cascade, data: st.DataObject) -> No
 
 
 @given(st.data())
-@settings(max_examples=85, deadline=None)
+@settings(max_examples=85)
 def test_rules_on_the_same_attributes(data: st.DataObject) -> None:
     """Few attributes and many rules, so that they overlap."""
     known = [data.draw(attributes(f"x{i}", odd=False)) for i in range(data.draw(st.integers(1, 2)))]
@@ -82,7 +81,6 @@ def test_rules_on_the_same_attributes(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=55, deadline=None)
 def test_a_note_on_one_attribute_is_right(data: st.DataObject) -> None:
     """Of rules with one input it is known when they are exact: if not, some input shows it."""
     known = [data.draw(attributes("x", odd=False))]

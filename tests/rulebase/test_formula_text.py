@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -81,7 +81,6 @@ def formulas(draw: st.DrawFn, depth: int = 3, bound: bool = False) -> Formula:
     return f" {kind} ".join(texts), lambda u, i: fold(holds(u, i) for _, holds in parts)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     formulas(),
     st.lists(st.lists(st.integers(0, 10), min_size=3, max_size=3), min_size=3, max_size=3),

@@ -40,7 +40,7 @@ from strategies import MIXED_DOMAINS, distributions
 
 Degrees = Mapping[str, Sequence[float]]
 #: Each example builds, compiles, prints and reads rules.
-SLOW = settings(deadline=None, max_examples=15)
+SLOW = settings(max_examples=15)
 LEFT, RIGHT = Attribute("left", range(10)), Attribute("right", range(10))
 
 
@@ -295,7 +295,6 @@ def truths(draw: st.DrawFn, names: Sequence[str], depth: int = 3) -> str:
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=50)
 def test_an_expression_is_exact(data: st.DataObject) -> None:
     attributes = [*data.draw(attribute_lists(INTEGERS)), Attribute("flag", [True, False])]
     names = [a.name for a in attributes]

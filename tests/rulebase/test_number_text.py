@@ -4,7 +4,7 @@ import operator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
@@ -45,7 +45,6 @@ def text_of(comparison: tuple[str, float, bool]) -> str:
     st.lists(NUMBERS, min_size=1, max_size=6),
     st.lists(NUMBERS, unique=True, max_size=2).map(sorted),
 )
-@settings(max_examples=40, deadline=None)
 def test_formulas_mean_what_python_says(
     comparisons: list[Any], word: str, numbers: list[float], cuts: list[float]
 ) -> None:
@@ -60,7 +59,6 @@ def test_formulas_mean_what_python_says(
 
 
 @given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from(["<", "<="]), st.sampled_from(["<", "<="]))
-@settings(max_examples=40, deadline=None)
 def test_between(low: float, high: float, x: float, first: str, second: str) -> None:
     rules = parse(f"number x {YES_NO} iff {low} {first} x {second} {high} then y in {{yes}}")
     holds = SIGNS[first](low, x) and SIGNS[second](x, high)
@@ -68,7 +66,6 @@ def test_between(low: float, high: float, x: float, first: str, second: str) -> 
 
 
 @given(st.lists(NUMBERS, unique=True, min_size=1, max_size=4).map(sorted), st.data())
-@settings(max_examples=60, deadline=None)
 def test_every_set_of_intervals_is_written(numbers: list[float], data: st.DataObject) -> None:
     signs = [data.draw(st.sampled_from(["<", "<="])) for _ in numbers]
     cuts = [f"{sign}{number!r}" for sign, number in zip(signs, numbers, strict=True)]

@@ -4,17 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, Cascade, Iff, RuleSet, minmax_product
 from strategies import DEGREES, attributes, distributions, rule_sets
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 
-
-@EXAMPLES
 @given(st.data())
 def test_the_relation_gives_the_cells_of_the_inference(data: st.DataObject) -> None:
     known = [data.draw(attributes(name, odd=False)) for name in ("a", "b")]
@@ -26,7 +23,6 @@ def test_the_relation_gives_the_cells_of_the_inference(data: st.DataObject) -> N
     assert (cells[rule_set.partition.cell_of] == rule_set.infer(evidence).degrees).all()
 
 
-@EXAMPLES
 @given(st.data())
 def test_the_matrix_and_its_symbols(data: st.DataObject) -> None:
     rule_set = data.draw(rule_sets([Attribute("a", range(2))], Attribute("b", range(5))))
@@ -53,7 +49,6 @@ def matrices(draw: st.DrawFn, rows: int, columns: int) -> list[list[float]]:
     return draw(st.lists(row, min_size=rows, max_size=rows))
 
 
-@EXAMPLES
 @given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 def test_the_product_is_the_definition(data: st.DataObject, n: int, m: int, k: int) -> None:
     a, b = data.draw(matrices(n, m)), data.draw(matrices(m, k))

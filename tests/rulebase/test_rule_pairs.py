@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pinesy import Attribute, If, RuleSet, parse
 from pinesy._common.masks import contains
@@ -55,7 +55,6 @@ KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 
 
 @given(rule_sets(KNOWN, Attribute("out", range(4)), max_rules=7))
-@settings(max_examples=60, deadline=None)
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
     assert [text for _, _, text in check._conflicts(rule_set)] == [*conflicts(rule_set)]
     assert [text for _, _, text in check._bounds(rule_set)] == [*bounds(rule_set)]

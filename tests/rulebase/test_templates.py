@@ -160,7 +160,7 @@ def test_words_of_templates_may_be_names_and_values() -> None:
     assert looped == cascade
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 3), st.integers(0, 3), st.booleans(), st.booleans())
 def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) -> None:
     """What loops write out, brute force writes out too."""

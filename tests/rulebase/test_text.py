@@ -28,8 +28,6 @@ from pinesy import (
 from pinesy.problems import addition, sudoku
 from strategies import NAMES, VALUES, Case, attributes, cascades, cases, rule_sets
 
-EXAMPLES = settings(max_examples=60, deadline=None)
-
 
 def assert_same(one: Cascade, two: Cascade) -> None:
     """Compare all that a cascade holds, types of values and texts of conditions included."""
@@ -48,14 +46,12 @@ def assert_same(one: Cascade, two: Cascade) -> None:
 # --- round trips -------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(cascades(texts=True))
 def test_the_printed_form_is_an_input_form(cascade: Cascade) -> None:
     assert_same(parse(str(cascade)), cascade)
     assert_same(parse(format(cascade)), cascade)
 
 
-@EXAMPLES
 @given(st.data())
 def test_a_printed_rule_is_an_input_form(data: st.DataObject) -> None:
     names = iter(data.draw(st.lists(NAMES, min_size=3, max_size=3, unique=True)))
@@ -67,7 +63,6 @@ def test_a_printed_rule_is_an_input_form(data: st.DataObject) -> None:
         assert str(again) == str(rule)
 
 
-@EXAMPLES
 @given(cascades(texts=True))
 def test_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, cascade: Cascade) -> None:
     folder = tmp_path_factory.mktemp("rules")
@@ -78,7 +73,7 @@ def test_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, cascade
     assert sorted(p.name for p in folder.iterdir()) == ["x.json", "x.rules"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cases())
 def test_a_cascade_read_back_infers_the_same(case: Case) -> None:
     again = parse(str(case.cascade)).infer(case.evidence)
@@ -86,7 +81,6 @@ def test_a_cascade_read_back_infers_the_same(case: Case) -> None:
         assert again[name].degrees.tolist() == expected.degrees.tolist()
 
 
-@EXAMPLES
 @given(st.lists(VALUES, min_size=1, max_size=8, unique=True))
 def test_every_kind_of_value_comes_back_with_its_type(domain: list[Any]) -> None:
     attribute = Attribute("a", domain)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pinesy import Attribute, If, Premise, Proposition
 from strategies import attributes, chosen
 
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=100)
 
 
 @EXAMPLES

@@ -99,7 +99,7 @@ def evidence_of(cascade: Cascade, pi: dict[str, list[float]]) -> dict[str, list[
     return {a.name: pi[a.name] for a in cascade.inputs}
 
 
-@settings(max_examples=85, deadline=None)
+@settings(max_examples=85)
 @given(FORMULAS, st.fixed_dictionaries(DISTRIBUTIONS))
 def test_formulas_agree_with_brute_force(formula: Any, pi: dict[str, list[float]]) -> None:
     assume(not repeats(formula))
@@ -108,7 +108,7 @@ def test_formulas_agree_with_brute_force(formula: Any, pi: dict[str, list[float]
     assert (result["yes"], result["no"]) == brute_force(formula, pi)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(FORMULAS, min_size=1, max_size=3), st.fixed_dictionaries(DISTRIBUTIONS))
 def test_de_morgan(parts: list[Any], pi: dict[str, list[float]]) -> None:
     assume(not any(map(repeats, parts)))
@@ -125,7 +125,7 @@ def test_de_morgan(parts: list[Any], pi: dict[str, list[float]]) -> None:
         assert results[0] == list(brute_force(one, pi))[::-1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(FORMULAS)
 def test_json_keeps_formulas(formula: Any) -> None:
     cascade = Cascade(RuleSet([If(formula).then(OUT.isin({"yes"}), certainty=0.8)]))
@@ -208,7 +208,6 @@ def test_formulas_have_no_parameters_of_their_own() -> None:
         cascade.with_parameters({name: ([0.5], [0.5])})
 
 
-@settings(max_examples=55, deadline=None)
 @given(st.lists(FORMULAS, min_size=1, max_size=3))
 def test_what_can_hold_together(parts: list[Any]) -> None:
     all_values = product(*(range(len(a.domain)) for a in INPUTS))

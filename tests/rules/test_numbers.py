@@ -57,7 +57,7 @@ def oracle(x: float, cuts: list[float], blur: float) -> list[float]:
     st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 8.0]),
     st.lists(GRID, max_size=8),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_degrees(cuts: list[float], blur: float, numbers: list[float]) -> None:
     attribute = Attribute.number("x", cuts, blur=blur)
     expected = [oracle(x, cuts, blur) for x in numbers]

@@ -1,15 +1,13 @@
 """The partition by conclusions: the paper's order, its cells, its prefix tree."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, If, RuleSet
 from pinesy.rules.partition import Partition, partition_of
 from strategies import attributes, chosen, rule_sets
-
-EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 @st.composite
@@ -19,7 +17,6 @@ def domains_and_masks(draw: st.DrawFn, max_rules: int = 7) -> tuple[int, tuple[i
     return size, tuple(draw(subsets))
 
 
-@EXAMPLES
 @given(domains_and_masks())
 def test_order_and_cells_are_those_of_the_inductive_definition(
     case: tuple[int, tuple[int, ...]],
@@ -37,7 +34,6 @@ def test_order_and_cells_are_those_of_the_inductive_definition(
         assert all(partition.cell_of[domain.index(str(v))] == mu for v in values)
 
 
-@EXAMPLES
 @given(domains_and_masks())
 def test_tree_nodes_are_the_distinct_prefixes(case: tuple[int, tuple[int, ...]]) -> None:
     partition = partition_of(*case)
@@ -45,7 +41,6 @@ def test_tree_nodes_are_the_distinct_prefixes(case: tuple[int, tuple[int, ...]])
     assert partition.tree_nodes == len(prefixes)
 
 
-@EXAMPLES
 @given(st.data())
 def test_a_rule_set_has_the_partition_of_its_conclusions(data: st.DataObject) -> None:
     output = data.draw(attributes("out"))

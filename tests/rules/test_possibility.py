@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, DomainError, Possibility
 from strategies import attributes, chosen, distributions
 
-EXAMPLES = settings(max_examples=60, deadline=None)
 
-
-@EXAMPLES
 @given(st.data())
 def test_measures_are_the_definition(data: st.DataObject) -> None:
     attribute = data.draw(attributes("a"))
@@ -41,7 +38,6 @@ def test_measures_are_the_definition(data: st.DataObject) -> None:
     assert batch[attribute.domain[0]].tolist() == [degrees[0], degrees[-1]]
 
 
-@EXAMPLES
 @given(st.data())
 def test_best_ambiguous_and_certainty(data: st.DataObject) -> None:
     attribute = data.draw(attributes("a"))

@@ -77,7 +77,7 @@ def one_by_one(text: str, x: Attribute, y: Attribute) -> int | None:
     return mask
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(DOMAINS, DOMAINS, CONDITIONS)
 def test_a_condition_means_the_same_at_once_and_one_by_one(
     first: list[Any], second: list[Any], text: str

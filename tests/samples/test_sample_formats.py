@@ -113,9 +113,7 @@ def save_all(parts: list[Given], folder: Path) -> list[Path]:
     return [folder / f"data.{suffix}" for suffix in ("jsonl", "csv", "parquet")]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=contents(), batch=st.integers(1, 7))
 def test_all_formats_give_back_what_was_written(
     content: tuple[list[Given], list[Given]], batch: int, tmp_path: Path

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inverse.conditioning_problems import trees
@@ -98,7 +98,6 @@ def expected(case: Case, name: str, semantics: str) -> list[float]:
     return [float(w) for w in found]
 
 
-@settings(max_examples=60)
 @given(cases() | loops(), st.sampled_from(NAMES))
 def test_weights_are_those_of_all_worlds(case: Case, semantics: Any) -> None:
     outputs = [s.output.name for s in case.cascade.order]
@@ -109,7 +108,6 @@ def test_weights_are_those_of_all_worlds(case: Case, semantics: Any) -> None:
         )
 
 
-@settings(max_examples=60)
 @given(cases(), st.sampled_from(NAMES), st.sampled_from([1, 4, 20, 100]))
 def test_small_tables_give_the_same_or_are_refused(
     case: Case, semantics: Any, largest: int
@@ -125,7 +123,6 @@ def test_small_tables_give_the_same_or_are_refused(
     np.testing.assert_allclose(found.weights[0], wanted, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=40)
 @given(cases() | loops(), st.sampled_from(NAMES), st.data())
 def test_the_weight_of_answers_is_that_of_the_worlds_that_agree(
     case: Case, semantics: str, data: st.DataObject
