@@ -18,12 +18,11 @@ import numpy.typing as npt
 from pinesy import Cascade, calibrate
 from pinesy._common.files import read_text, writing
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError, DomainError
 from pinesy.problems import addition_labels, addition_samples, sudoku_labels, sudoku_samples
 from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
 from reproduction.split_conformal import sum_sets
-from reproduction.store import is_finite, plain_json
+from reproduction.store import is_finite, plain_json, refusing
 from reproduction.tasks import Indices, Task, task_of
 
 if TYPE_CHECKING:  # it loads PyTorch, which the report does without
@@ -227,12 +226,10 @@ def _unseen(experiment: Experiment, task: Task, images: Images) -> Indices:
 
 def read_splits(path: Path) -> list[dict[str, Any]]:
     """Return the records of a problem's splits, or raise `DataError`."""
-    try:
+    with refusing(path, "not a file of splits", "delete it"):
         records = [plain_json(line) for line in read_text(path).splitlines()]
         for record in records:
             _check_split(record)
-    except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: not a file of splits ({error!r:.200}); delete it") from None
     return records
 
 

@@ -23,7 +23,6 @@ from pinesy import (
 )
 from pinesy._common.files import made, read_text, writing
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError
 from pinesy.nets import (
     START,
     AnsweredInputs,
@@ -40,7 +39,7 @@ from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
 from reproduction.result_tables import escaped
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json
+from reproduction.store import is_finite, plain_json, refusing
 from reproduction.sum_splits import PairsPart, SumTask, sum_parts
 
 FORMAT: Final = "pinesy.rsbench/1"
@@ -223,15 +222,11 @@ def place_of(results: Path, task: SumTask, pairs_known: bool) -> Path:
 
 def read_runs(directory: Path) -> list[dict[str, Any]]:
     """Return the records in a directory, run by run."""
-    found = []
+    records = []
     for path in sorted(directory.glob("*.json")):
-        try:
-            found.append(_checked(plain_json(read_text(path))))
-        except (KeyError, RecursionError, TypeError, ValueError) as error:
-            raise DataError(
-                f"{path}: not a record of rsbench, {FORMAT} ({error!r:.200}); move it elsewhere"
-            ) from None
-    return found
+        with refusing(path, f"not a record of rsbench, {FORMAT}", "move it elsewhere"):
+            records.append(_checked(plain_json(read_text(path))))
+    return records
 
 
 def _checked(record: Any) -> dict[str, Any]:

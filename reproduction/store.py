@@ -22,6 +22,10 @@ EMBEDDED: Final = "data:image/png;base64,"
 #: What to do about a file that is not what its name says.
 CURE: Final = "delete it, or move it elsewhere, and run python -m reproduction again"
 
+#: What reading content of another form may raise.
+DAMAGES: Final = (
+    *(AttributeError, DomainError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+)
 #: Of a whole number: more are beyond all floats.
 MOST_DIGITS: Final = 300
 #: Seconds in which a lock that its holder just deleted is tried again.
@@ -139,6 +143,15 @@ class Store:
         sweep(self._cases_path(experiment))
 
 
+@contextmanager
+def refusing(path: Path, what: str, cure: str = CURE) -> Iterator[None]:
+    """Say what a file is, in a `DataError`, if reading it shows that it has another form."""
+    try:
+        yield
+    except DAMAGES as error:
+        raise DataError(f"{path}: {what} ({error!s:.200}); {cure}") from None
+
+
 def plain_json(text: str) -> Any:
     """Return JSON data; `ValueError` for numbers beyond all floats, or texts that are no text."""
     content = json.loads(text, parse_int=_integer)
@@ -159,7 +172,7 @@ def _integer(digits: str) -> int:
 
 def _cases(path: Path) -> list[dict[str, Any]]:
     """Return the explained samples in a file, if it holds some."""
-    try:
+    with refusing(path, "not a file of explained samples"):
         content = plain_json(read_text(path))
         if content["format"] != CASES:
             raise ValueError(f"its format is {content['format']!r:.60}")
@@ -170,26 +183,16 @@ def _cases(path: Path) -> list[dict[str, Any]]:
             if not all(image.startswith(EMBEDDED) for image in case["images"].values()):
                 raise ValueError("an image of it is elsewhere")
         return cases
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: not a file of explained samples ({error}); {CURE}") from None
 
 
 def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, Any]:
     """Return the record in a file, if it is one, of the experiment that belongs there."""
-    try:
+    with refusing(path, "not a whole record"):
         content = plain_json(read_text(path))
-    except (RecursionError, ValueError) as error:
-        raise DataError(f"{path}: not a whole record ({error}); {CURE}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: not a record of pinesy ({FORMAT}); {CURE}")
-    found = _experiment(path, content)
-    if found.path(Path()).parts != path.parts[-4:] or experiment not in (None, found):
-        raise DataError(f"{path}: the record of another experiment ({found}); {CURE}")
+    with refusing(path, "a record of no experiment"):
+        own = Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
+    if own.path(Path()).parts != path.parts[-4:] or experiment not in (None, own):
+        raise DataError(f"{path}: the record of another experiment ({own}); {CURE}")
     return content
-
-
-def _experiment(path: Path, content: Mapping[str, Any]) -> Experiment:
-    try:
-        return Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
-    except (DomainError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: a record of no experiment ({error}); {CURE}") from None
