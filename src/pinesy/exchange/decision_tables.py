@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pinesy._common.budgets import budget, value_limit
 from pinesy._common.validation import check_degree
@@ -30,7 +31,7 @@ from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, format_subset
 
-IF, THEN, KIND, S, R, NOTE, DOMAIN = "if", "then", "kind", "s", "r", "note", "domain"
+IF, IFF, THEN, KIND, S, R, NOTE, DOMAIN = "if", "iff", "then", "kind", "s", "r", "note", "domain"
 #: Values of a column that the error of a missing domain shows.
 SHOWN = 10
 
@@ -46,6 +47,10 @@ class DecisionColumn:
     def header(self) -> str:
         """The header."""
         return f"{self.word} {format_name(self.name)}" if self.name else self.word
+
+
+#: A sheet, and what its columns hold; None for one without a header.
+Table = tuple[TableSheet, list[DecisionColumn | None]]
 
 
 def read_decision_table(
@@ -68,12 +73,12 @@ def read_decision_table(
     with placed(str(path)), budget(value_limit(None)):
         if not sheets:
             raise DataError("the table is empty; it begins with a header such as 'if a', 'then b'")
-        tables = [_Table(sheet, _header(sheet)) for sheet in sheets]
+        tables = [(sheet, _header(sheet)) for sheet in sheets]
         known = _domains(tables, {a.name: a for a in attributes})
         cells = {name: AttributeCells(a) for name, a in known.items()}
         sets: dict[str, list[Rule]] = {}
-        for table in tables:
-            for rule in table.rules(cells):
+        for row in _rows(tables):
+            for rule in _rules(row, cells) if row.kind != DOMAIN else ():
                 sets.setdefault(rule.conclusion.attribute.name, []).append(rule)
         if not sets:
             raise DataError("the table has no rules: a row for each comes after the header")
@@ -132,72 +137,65 @@ def _check_column(column: DecisionColumn | None, before: Sequence[DecisionColumn
         raise DataError(f"there are two columns {column.word!r}; one is enough")
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """A sheet whose header was read."""
+class DecisionRow(NamedTuple):
+    """A row that says something: where it is, its kind, and its other cells, with their places."""
 
-    sheet: TableSheet
-    columns: list[DecisionColumn | None]
+    where: str
+    kind: str
+    cells: list[tuple[str, DecisionColumn, str]]
 
-    def cells(self, row: int) -> Iterator[tuple[int, DecisionColumn, str]]:
-        """Yield the cells of a row that hold something, with their place and column."""
-        for place, text in enumerate(self.sheet.rows[row]):
-            column = self.columns[place] if place < len(self.columns) else None
-            if text and column is None:
-                with placed(self.sheet.place(row, place)):
-                    raise DataError(f"{text!r:.60} stands in a column without a header")
-            if column is not None and text not in ANY and column.word != NOTE:
-                yield place, column, text
 
-    def kind(self, row: int) -> str:
-        """Return whether a row is an ``if``, an ``iff`` or a ``domain``."""
-        for place, column, text in self.cells(row):
-            if column.word == KIND:
-                if text.lower() not in (IF, "iff", DOMAIN):
-                    with placed(self.sheet.place(row, place)):
-                        raise DataError(f"{text!r:.60} is no kind of row: if, iff or domain")
-                return text.lower()
-        return IF
+def _rows(tables: Iterable[Table]) -> Iterator[DecisionRow]:
+    """Yield the rows below the headers; blank ones and notes say nothing."""
+    for sheet, columns in tables:
+        for number, texts in enumerate(sheet.rows[1:], 1):
+            kind, cells = "", []
+            for place, text in enumerate(texts):
+                column = columns[place] if place < len(columns) else None
+                if text in ANY and (column is not None or not text):
+                    continue
+                where = sheet.place(number, place)
+                if column is None:
+                    raise DataError(f"{where}: {text!r:.60} stands in a column without a header")
+                if column.word == KIND:
+                    kind = _kind(text, where)
+                elif column.word != NOTE:
+                    cells.append((where, column, text))
+            if kind or cells:
+                yield DecisionRow(sheet.place(number), kind or IF, cells)
 
-    def domain_cells(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the names of attributes with the cells of their domains, and where these are."""
-        for row in range(1, len(self.sheet.rows)):
-            if self.kind(row) == DOMAIN:
-                for place, column, text in self.cells(row):
-                    if column.name:
-                        yield column.name, text, self.sheet.place(row, place)
 
-    def rules(self, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
-        """Yield the rules of the rows."""
-        for row in range(1, len(self.sheet.rows)):
-            if self.kind(row) != DOMAIN and any(self.cells(row)):
-                yield from self._row_rules(row, known)
+def _kind(text: str, where: str) -> str:
+    if text.lower() not in (IF, IFF, DOMAIN):
+        raise DataError(f"{where}: {text!r:.60} is no kind of row: if, iff or domain")
+    return text.lower()
 
-    def _row_rules(self, row: int, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
-        premise: list[Proposition] = []
-        conclusions: list[Proposition] = []
-        given: dict[str, float] = {}
-        for place, column, text in self.cells(row):
-            with _at(self.sheet.place(row, place)):
-                if column.name:
-                    part = conclusions if column.word == THEN else premise
-                    part.append(known[column.name].read(text))
-                elif column.word == IF:
-                    attributes = {name: cells.attribute for name, cells in known.items()}
-                    premise += read_premise(text, attributes).propositions
-                elif column.word != KIND:
-                    given[column.word] = _degree(text, column.word)
-        with _at(self.sheet.place(row)):
-            if not premise:
-                raise DataError(
-                    "there is no condition, and a rule needs one; if it holds always, write the "
-                    "set of all values of an attribute"
-                )
-            if not conclusions:
-                raise DataError("there is no conclusion: nothing stands in a column 'then NAME'")
-            s = 0.0 if self.kind(row) == "iff" else 1.0
-            for conclusion in conclusions:
-                yield Rule(Premise(tuple(premise)), conclusion, given.get(S, s), given.get(R, 0.0))
+
+def _rules(row: DecisionRow, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
+    """Yield the rules of a row, one for each conclusion."""
+    premise: list[Proposition] = []
+    conclusions: list[Proposition] = []
+    given = {S: 0.0 if row.kind == IFF else 1.0, R: 0.0}
+    for where, column, text in row.cells:
+        with _at(where):
+            if column.name:
+                part = conclusions if column.word == THEN else premise
+                part.append(known[column.name].read(text))
+            elif column.word == IF:
+                attributes = {name: cells.attribute for name, cells in known.items()}
+                premise += read_premise(text, attributes).propositions
+            else:
+                given[column.word] = _degree(text, column.word)
+    with _at(row.where):
+        if not premise:
+            raise DataError(
+                "there is no condition, and a rule needs one; if it holds always, write the "
+                "set of all values of an attribute"
+            )
+        if not conclusions:
+            raise DataError("there is no conclusion: nothing stands in a column 'then NAME'")
+        for conclusion in conclusions:
+            yield Rule(Premise(tuple(premise)), conclusion, given[S], given[R])
 
 
 @contextmanager
@@ -221,10 +219,11 @@ def _degree(text: str, word: str) -> float:
     return check_degree(number, word)
 
 
-def _domains(tables: Sequence[_Table], given: Mapping[str, Attribute]) -> dict[str, Attribute]:
+def _domains(tables: Sequence[Table], given: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Return the attributes of all columns by name."""
     known = dict(given)
-    waiting = [cell for table in tables for cell in table.domain_cells()]
+    domains = (row for row in _rows(tables) if row.kind == DOMAIN)
+    waiting = [(c.name, text, where) for row in domains for where, c, text in row.cells if c.name]
     while waiting:
         later = [cell for cell in waiting if not _declare(known, *cell)]
         if len(later) == len(waiting):  # products of factors that nobody declares
@@ -232,10 +231,10 @@ def _domains(tables: Sequence[_Table], given: Mapping[str, Attribute]) -> dict[s
             with _at(where):
                 read_domain(text, name, {key: a for key, a in known.items() if key != name})
         waiting = later
-    for table in tables:
-        for place, column in enumerate(table.columns):
+    for sheet, columns in tables:
+        for place, column in enumerate(columns):
             if column is not None and column.name and column.name not in known:
-                _refuse_unknown(table, place, column.name)
+                _refuse_unknown(sheet, place, column.name)
     return known
 
 
@@ -254,13 +253,13 @@ def _declare(known: dict[str, Attribute], name: str, text: str, where: str) -> b
     return True
 
 
-def _refuse_unknown(table: _Table, place: int, name: str) -> None:
-    rows = (row for row in table.sheet.rows[1:] if place < len(row) and row[place] not in ANY)
+def _refuse_unknown(sheet: TableSheet, place: int, name: str) -> None:
+    rows = (row for row in sheet.rows[1:] if place < len(row) and row[place] not in ANY)
     plain = (row[place] for row in rows if not row[place].startswith(("{", "<", ">", "[", "(")))
     values = [int(text) if text.isdecimal() else text for text in dict.fromkeys(plain)]
     shown = format_subset(values[:SHOWN])
     raise DataError(
-        f"{table.sheet.place(0, place)}: the domain of {name!r} is not known; write it, such as "
+        f"{sheet.place(0, place)}: the domain of {name!r} is not known; write it, such as "
         f"{shown if shown != '{}' else '{no, yes}'}, below the header in a row whose 'kind' is "
         "'domain', or give attributes="
     )
@@ -328,7 +327,7 @@ def _rule_row(
 ) -> list[str]:
     name = rule.conclusion.attribute.name
     texts = {
-        DecisionColumn(KIND): "iff" if rule.s == rule.r == 0.0 else IF,
+        DecisionColumn(KIND): IFF if rule.s == rule.r == 0.0 else IF,
         DecisionColumn(THEN, name): known[name].write(rule.conclusion),
         DecisionColumn(S): repr(rule.s).removesuffix(".0"),
         DecisionColumn(R): repr(rule.r).removesuffix(".0"),
