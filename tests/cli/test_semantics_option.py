@@ -95,3 +95,11 @@ def test_uncertain_rules_are_refused(pinesy: Any, files: tuple[Path, Path]) -> N
     done = pinesy("infer", *files, "--semantics", "probabilistic")
     assert done.exit_code == 3
     assert "rain" in done.stderr
+
+
+def test_numbers_stay_numbers(pinesy: Any, tmp_path: Path) -> None:
+    rules, data = tmp_path / "one.rules", tmp_path / "one.jsonl"
+    rules.write_text("attribute a in {0, 1} attribute b in {2, 3} iff a in {1} then b in {3}")
+    data.write_text('{"a": [0.25, 0.75]}\n')
+    done = pinesy("infer", rules, data, "--semantics", "probabilistic")
+    assert json.loads(done.stdout)["b"] == {"best": 3, "weights": {"2": 0.25, "3": 0.75}}

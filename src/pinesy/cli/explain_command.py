@@ -1,6 +1,7 @@
 """The command ``pinesy explain``: what it says of a sample, as text, as data or as a picture."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -142,20 +143,17 @@ def explain(
     batch, place = _find_sample(batches, sample, data)
     evidence = evidence_of(batch, place, inputs)
     shown = None if everything else limit or LIMITS[chosen]
-    how_far: dict[str, Any] = {"eta": eta, "depth": depth}
-    of_change: dict[str, Any] = {"mode": mode, "change": change, "keep": keep}
-    other: Any = None
-    if sure is None or level is None:
-        explanation = explanations.explain(cascade, evidence, proposition, **how_far)
-        if asked:
-            other = explanations.why_not(cascade, evidence, rival, wanted, **of_change)
+    explained: Any = partial(explanations.explain, cascade)
+    ask: Any = partial(explanations.why_not, cascade)
+    if sure is not None and level is not None:
+        explained, ask = partial(sure.explain, level=level), partial(sure.why_not, level=level)
+    explanation = explained(evidence, proposition, eta=eta, depth=depth)
+    other = ask(evidence, rival, wanted, mode=mode, change=change, keep=keep) if asked else None
+    if sure is None:
         line = batch.lines[place]
         text = ExplanationReport(cascade, line, evidence, explanation, other, shown).write(chosen)
     else:
-        by_level = sure.explain(evidence, proposition, level=level, **how_far)
-        if asked:
-            other = sure.why_not(evidence, rival, wanted, level=level, **of_change)
-        text = _level_text(by_level, other, chosen, shown)
+        text = _level_text(explanation, other, chosen, shown)
     put_text(output, printable(f"{text}\n"))
 
 

@@ -39,60 +39,41 @@ SUFFIXES = (".json", ".rules")
 NAME = re.compile(r"\w[\w .-]{0,199}")
 
 
-@dataclass(frozen=True)
-class LearningOptions:
-    """How to learn: as `learn` takes it.
+def learning_options(asked: Asked) -> dict[str, Any]:
+    """Return how the page asks to learn, checked, as `learn` takes it."""
+    method, fixed, tolerance = asked.get("method", "exact"), asked.get("fixed"), None
+    check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
+    if fixed not in FIXED:
+        raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
+    smoothing = check_number(asked.get("smoothing", SMOOTHING), "the smoothing", error=DataError)
+    if method != "exact":
+        return {"method": method, "fixed": fixed, "smoothing": smoothing}
+    if asked.get("tolerance") is not None:
+        tolerance = check_number(asked["tolerance"], "the tolerance", 0.0, error=DataError)
+    return {"method": method, "fixed": fixed, "tolerance": tolerance or None}
 
-    Attributes
-    ----------
-    targets : the attributes whose labels count; None for all that have some
-    """
 
-    method: Any = "exact"
-    tolerance: float | None = None
-    fixed: Any = None
-    smoothing: float = SMOOTHING
-    targets: tuple[str, ...] | None = None
-
-    @classmethod
-    def of(cls, asked: Asked) -> "LearningOptions":
-        """Read what the page asks for, checked."""
-        method, fixed = asked.get("method", "exact"), asked.get("fixed")
-        named, smoothing = asked.get("targets"), asked.get("smoothing", SMOOTHING)
-        check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
-        if fixed not in FIXED:
-            raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
-        texts = isinstance(named, list) and all(isinstance(name, str) for name in named)
-        if named is not None and not texts:
-            raise DataError("targets is a list of names of attributes, or null")
-        tolerance = asked.get("tolerance") if method == "exact" else None
-        if tolerance is not None:
-            tolerance = check_number(tolerance, "the tolerance", 0.0, error=DataError)
-        smoothing = check_number(smoothing, "the smoothing", error=DataError)
-        return cls(method, tolerance or None, fixed, smoothing, tuple(named) if named else None)
-
-    def labels(self, batch: Batch) -> Batch:
-        """Return the samples with the labels that count."""
-        if self.targets is None:
-            return batch
-        for name in self.targets:
-            if name not in batch.targets:
-                raise DataError(f"the data has no labels of {name!r:.60}")
-        return replace(batch, targets={name: batch.targets[name] for name in self.targets})
+def labels_asked(batch: Batch, names: object) -> Batch:
+    """Return the samples with the labels that count: those of some attributes, or all."""
+    if names in (None, []):
+        return batch
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError("targets is a list of names of attributes, or null")
+    for name in names:
+        if name not in batch.targets:
+            raise DataError(f"the data has no labels of {name!r:.60}")
+    return replace(batch, targets={name: batch.targets[name] for name in names})
 
 
 def learned(
-    rules: Cascade, batch: Batch, options: LearningOptions
+    rules: Cascade, batch: Batch, how: Mapping[str, Any]
 ) -> LearningResult | ParameterEstimate:
     """Learn as `learn` does, to the last bit, in parts."""
-    samples, exact = options.labels(batch), options.method == "exact"
-    how: dict[str, Any] = {"method": options.method, "fixed": options.fixed}
-    how |= {"tolerance": options.tolerance} if exact else {"smoothing": options.smoothing}
     result: LearningResult | ParameterEstimate
-    if options.method == "gradient":  # needs all samples at once, and can be stopped by itself
-        result = learn(rules, samples.evidence, samples.targets, **how)
+    if how["method"] == "gradient":  # needs all samples at once, and can be stopped by itself
+        result = learn(rules, batch.evidence, batch.targets, **how)
     else:
-        result = learn_batches(rules, list(_parts(samples)), **how, progress=True)
+        result = learn_batches(rules, list(_parts(batch)), **how, progress=True)
     return result
 
 
@@ -114,7 +95,6 @@ class Proposal:
     result : what was learned; None for induced rules
     work : what there would be if they were accepted
     accuracies : the share of the samples that is right, before and after; None if it is not known
-    note : what was done, in words
     """
 
     version: int
@@ -122,11 +102,10 @@ class Proposal:
     result: LearningResult | ParameterEstimate | None
     work: Work
     accuracies: tuple[float | None, float | None]
-    note: str
 
 
 def propose_learning(
-    work: Work, version: int, batch: Batch, options: LearningOptions, facts: Mapping[str, Any]
+    work: Work, version: int, batch: Batch, how: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> Proposal:
     """Learn; return the rules with their parameters.
 
@@ -134,16 +113,15 @@ def propose_learning(
     ----------
     facts : about the data, for the provenance of the model
     """
-    result = learned(work.rules, batch, options)
-    noted = {**facts, "samples": result.samples, "method": options.method}
+    result = learned(work.rules, batch, how)
+    noted = {**facts, "samples": result.samples, "method": how["method"]}
     after = replace(work.with_rules(result.cascade), learned=LearnedRules(result, noted))
-    targets = options.labels(batch).targets
     with progress("accuracy", 2) as bar:
-        before = _accuracy(work.rules, batch.evidence, targets)
+        before = _accuracy(work.rules, batch.evidence, batch.targets)
         bar.advance()
-        now = _accuracy(result.cascade, batch.evidence, targets)
+        now = _accuracy(result.cascade, batch.evidence, batch.targets)
         bar.advance()
-    return Proposal(version, work.rules, result, after, (before, now), repr(result))
+    return Proposal(version, work.rules, result, after, (before, now))
 
 
 def propose_rules(session: Session, asked: Asked) -> Proposal:
@@ -168,8 +146,7 @@ def propose_rules(session: Session, asked: Asked) -> Proposal:
         seed=check_integer(asked.get("seed", 0), "seed"),
     )
     right = _accuracy(rules, table.drop(columns=[target]), {target: table[target].tolist()})
-    after = work.with_rules(rules)
-    return Proposal(version, work.rules, None, after, (None, right), repr(rules))
+    return Proposal(version, work.rules, None, work.with_rules(rules), (None, right))
 
 
 def _accuracy(rules: Cascade, evidence: Any, targets: Any) -> float | None:
@@ -218,8 +195,8 @@ def learned_difference(
     rules: Cascade, before: Batch, after: Batch, method: object
 ) -> dict[str, Any]:
     """Learn from samples with two kinds of labels; return which parameters differ."""
-    options = LearningOptions.of({"method": method})
-    one, other = (learned(rules, batch, options).cascade for batch in (before, after))
+    how = learning_options({"method": method})
+    one, other = (learned(rules, batch, how).cascade for batch in (before, after))
     return parameter_rows(one, other, 0, SHOWN, every=False)
 
 
@@ -252,14 +229,14 @@ def status(session: Session, _asked: Asked) -> dict[str, Any]:
 
 def start(session: Session, asked: Asked) -> dict[str, Any]:
     """Begin to learn: ``method``, ``tolerance``, ``fixed``, ``smoothing``, ``targets``."""
-    options = LearningOptions.of(asked)
-    work, version, batch = session.work, session.version, session.with_labels()
-    options.labels(batch)
+    how, work, version = learning_options(asked), session.work, session.version
+    every = session.with_labels()
+    batch = labels_asked(every, asked.get("targets"))
     facts = {
         "data": "" if session.data_path is None else session.data_path.name,
-        "labels_changed": len(session.labels.of(batch.targets)),
+        "labels_changed": len(session.labels.of(every.targets)),
     }
-    return _begin(session, lambda: propose_learning(work, version, batch, options, facts))
+    return _begin(session, lambda: propose_learning(work, version, batch, how, facts))
 
 
 def induce(session: Session, asked: Asked) -> dict[str, Any]:
@@ -280,7 +257,6 @@ def _shown(proposal: Proposal) -> dict[str, Any]:
     before, after = proposal.accuracies
     return {
         "induced": induced,
-        "note": proposal.note,
         "accuracyBefore": before,
         "accuracyAfter": after,
         "text": str(proposal.work.rules)[:MOST_TEXT] if induced else None,

@@ -55,11 +55,13 @@ export function percent(share) {
 
 /** Return a choice among values: [[value, text], ...]. */
 export function choice(options, chosen, attributes = {}) {
-  return make(
-    "select",
-    attributes,
-    ...options.map(([value, text]) => make("option", { value, selected: value === chosen }, text)),
-  );
+  const option = ([value, text]) => make("option", { value, selected: value === chosen }, text);
+  return make("select", attributes, options.map(option));
+}
+
+/** Return names to choose among. */
+export function named(names, chosen = null) {
+  return names.map((name) => make("option", { value: name, selected: name === chosen }, name));
 }
 
 /** Return a box for each name, all of them checked. */

@@ -2,7 +2,7 @@ import { button, counted, degreeText, fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, percent, sortHead, table } from "../tables.js";
+import { Pager, choice, field, named, percent, sortHead, table } from "../tables.js";
 
 const ROWS = 20;
 const METHODS = [
@@ -82,10 +82,7 @@ class DataRoom extends FreshRoom {
     const names = targets.map(({ name }) => name);
     const best = names.findLast((name) => !this.graded.has(name)) ?? names.at(-1);
     const kept = names.includes(this.attributes.value) ? this.attributes.value : best;
-    fill(
-      this.attributes,
-      ...names.map((name) => make("option", { value: name, selected: name === kept }, name)),
-    );
+    fill(this.attributes, named(names, kept));
     this.showEdits(edits);
   }
 

@@ -1,7 +1,7 @@
 import { button, degreeText, fill, make } from "/shared/elements.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, checks, choice, field, namesChecked, percent, table } from "../tables.js";
+import { Pager, checks, choice, field, named, namesChecked, percent, table } from "../tables.js";
 
 const ROWS = 50;
 const ACCEPTED = "Accepted. Undo, above, goes back.";
@@ -124,7 +124,7 @@ class LearnRoom extends FreshRoom {
     fill(this.note, text);
     this.forms.hidden = !hasData || reading;
     fill(this.targets, checks(targets));
-    fill(this.target, ...columns.map((name) => make("option", { value: name }, name)));
+    fill(this.target, named(columns));
   }
 
   begin(path, content) {

@@ -1,9 +1,10 @@
 import { DistributionBars } from "/shared/bars.js";
 import { button, fill, listed, make } from "/shared/elements.js";
+import { winnersOf } from "/shared/engine.js";
 import { explanationTree } from "../explanation_tree.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { checks, choice, field, namesChecked } from "../tables.js";
+import { checks, choice, field, named, namesChecked } from "../tables.js";
 
 /** Seconds that the search for a change may take, to choose from. */
 const LIMITS = [3, 10, 60, 600];
@@ -94,11 +95,7 @@ class WhyRoom extends FreshRoom {
     const names = [...final, ...others];
     const kept = names.includes(this.attributes.value) ? this.attributes.value : names[0];
     const groups = [["Outputs", final], ["In between", others]].filter(([, list]) => list.length);
-    const option = (name) => make("option", { value: name, selected: name === kept }, name);
-    fill(
-      this.attributes,
-      ...groups.map(([label, list]) => make("optgroup", { label }, ...list.map(option))),
-    );
+    fill(this.attributes, groups.map(([label, list]) => make("optgroup", { label }, named(list, kept))));
   }
 
   /** Offer to keep inputs as they are; not where they are too many to look through. */
@@ -143,9 +140,8 @@ class WhyRoom extends FreshRoom {
   }
 
   wins({ explanation }, place) {
-    const degrees = explanation.distribution.map(({ possibility }) => possibility);
-    const top = Math.max(...degrees);
-    return degrees[place] === top && degrees.filter((d) => d === top).length === 1;
+    const winners = winnersOf(explanation.distribution.map(({ possibility }) => possibility));
+    return winners.length === 1 && winners[0] === place;
   }
 
   showBars({ explanation, values }) {
