@@ -90,15 +90,12 @@ class ConformalMartingale:
         if not self.chance:
             raise DomainError("chance is 0; an alarm that is never false is never raised")
         self.seed = check_integer(seed, "seed")
-        self.samples, self.alarm, self.highest = 0, None, 0.0
+        self.samples, self.highest = 0, 0.0
+        self.alarm: int | None = None
         self._parts: list[ScoreCounts] = []
         self._bets = _bets()
         self._capital = np.full(len(self._bets), -inf)
         self._stride, self._times, self._values = 1, np.zeros(1, np.int64), np.zeros(1)
-
-    samples: int
-    alarm: int | None
-    highest: float
 
     @property
     def threshold(self) -> float:

@@ -180,15 +180,6 @@ class _Outcome:
     size: FloatArray
     reason: Indices
 
-    @classmethod
-    def joint(cls, parts: "Sequence[_Outcome]") -> "_Outcome":
-        """Return what became of all outputs together: the worst of the reasons counts."""
-        return cls(
-            np.all([part.covered for part in parts], axis=0),
-            np.prod([part.size for part in parts], axis=0),
-            np.max([part.reason for part in parts], axis=0),
-        )
-
     def row(
         self, scope: str, name: str, level: float, where: Any, calibrated: int | None
     ) -> CoverageRow:
@@ -264,12 +255,17 @@ class _JudgedSamples:
     def _outcomes(self, level: float) -> dict[str, _Outcome]:
         """Return what became of each output, and under the empty name of all of them."""
         sets = PredictionSets(level, self.possibilities, self.conformity)
-        found = {}
+        outcomes = {}
         for name, places in self.places.items():
             covered = sets.members(name)[np.arange(self.n), places]
             size = sets.sizes[name].astype(np.float64)
-            found[name] = _Outcome(covered, size, sets.reasons(name))
-        return {"": _Outcome.joint([*found.values()]), **found}
+            outcomes[name] = _Outcome(covered, size, sets.reasons(name))
+        joint = _Outcome(
+            np.all([one.covered for one in outcomes.values()], axis=0),
+            np.prod([one.size for one in outcomes.values()], axis=0),
+            np.max([one.reason for one in outcomes.values()], axis=0),  # the worst one counts
+        )
+        return {"": joint, **outcomes}
 
     def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:
         """Yield scope, name, output and samples of each line of the report."""

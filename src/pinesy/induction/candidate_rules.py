@@ -273,8 +273,7 @@ def _distinct(holds: BoolArray, least: int) -> IntArray:
     support = holds.sum(axis=1)
     _, first = np.unique(np.packbits(holds, axis=1), axis=0, return_index=True)
     enough = (support >= least) & (n - support >= least)
-    found: IntArray = np.sort(first[enough[first]])
-    return found
+    return np.sort(first[enough[first]])
 
 
 def allowed(boxes: list[Box], signs: Mapping[int, int], n_classes: int) -> BoolArray:

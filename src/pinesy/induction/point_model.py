@@ -135,9 +135,7 @@ class RuleSelector:
         bends = self._holds @ (sizes * self._odds * (1.0 - self._odds)).astype(np.float32)
         gains = 0.5 * np.maximum(slopes, 0.0) ** 2 / (bends + np.float32(self._settings.ridge))
         gains -= self._costs
-        gains[~self._may] = -1.0
-        found: npt.NDArray[np.float32] = gains
-        return found
+        return np.where(self._may, gains, np.float32(-1.0))
 
     def _fit(self, sweeps: int) -> None:
         """Fit priors, as rules that hold everywhere, and weights."""
@@ -189,8 +187,7 @@ class PointModel:
     def _summed(self, holds: BoolArray) -> IntArray:
         gives = np.zeros((len(self.points), len(self.prior)), dtype=np.int64)
         gives[np.arange(len(self.points)), self.classes] = self.points
-        found: IntArray = holds.T.astype(np.int64) @ gives + self.prior
-        return found
+        return np.asarray(holds.T.astype(np.int64) @ gives + self.prior)
 
     def possibility(self, steps: Steps) -> FloatArray:
         """Return the possibility of each class in each row, shape ``(n_rows, n_classes)``."""
@@ -213,8 +210,7 @@ def levels_of(unit: float, longest: int) -> FloatArray:
     """
     exponents = np.minimum(unit * np.arange(longest + 1), 50.0)
     levels = np.round(2.0 / (1.0 + np.exp(exponents)), 4)
-    found: FloatArray = levels[: max(2, int((levels >= LEAST_LEVEL).sum()))]
-    return found
+    return np.asarray(levels[: max(2, int((levels >= LEAST_LEVEL).sum()))])
 
 
 def rounded(

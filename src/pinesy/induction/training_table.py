@@ -123,7 +123,7 @@ class TrainingTable:
 
     Attributes
     ----------
-    columns : those that are told apart from row to row by more than nothing, and the others
+    columns : all but the labels
     labels : array of int
     classes : the labels that there are
     target : the name of the labels

@@ -29,8 +29,6 @@ Batches = Iterable[tuple[Any, Any]]
 T = TypeVar("T")
 #: What was learned: exactly, or by counts.
 Learned = TypeVar("Learned", bound=LearningResult | ParameterEstimate)
-#: Why earlier samples are read again.
-CHANGED = "the parameters of sets that they depend on have changed"
 
 
 def learn_batches(
@@ -237,7 +235,8 @@ class Extended(Samples):
         known = "counts" if method is Measured.counts else "summary"
         before = {name: getattr(one, known) for name, one in self._previous.sets.items()}
         stale = [name for name in new if name in self._changed]
-        return merged(new, before | self._reread(stale, CHANGED, method, *given))
+        why = "the parameters of sets that they depend on have changed"
+        return merged(new, before | self._reread(stale, why, method, *given))
 
     def _earlier_distances(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the distances of the earlier samples' rows, of those sets again that grew."""

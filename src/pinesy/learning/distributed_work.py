@@ -134,8 +134,7 @@ class OnCluster(Samples):
     def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
         """Merge what a method of `Measured` gives at the workers."""
         futures = self.each(_measured, self._stage, method, self.tasks.share(given))
-        found: dict[str, T] = self.tasks.merged(futures, merged)
-        return found
+        return cast(dict[str, T], self.tasks.merged(futures, merged))
 
     def each(self, function: Callable[..., Any], *given: Any, of_samples: Any = None) -> list[Any]:
         """Return the futures of ``function(batch, *given)`` for every batch.
@@ -171,8 +170,7 @@ class OnCluster(Samples):
                 index = sample - span.start
                 future = self.tasks.submit(TrainingBatch.single, one.future, index, where=one.where)
                 break
-        found: TrainingBatch = self.tasks.results([future])[0]
-        return found
+        return cast(TrainingBatch, self.tasks.results([future])[0])
 
 
 def _size(batch: TrainingBatch) -> tuple[int, list[str]]:

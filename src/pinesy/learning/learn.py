@@ -183,10 +183,10 @@ def learn_by(
     method: Method, cascade: Cascade, samples: Samples, tolerance: Any, fixed: Any, smoothing: float
 ) -> LearningResult | ParameterEstimate:
     """Learn by a method that was checked, from samples that are in memory or not."""
-    held = fixed_parameters(fixed, cascade, samples.targeted)
+    constants = fixed_parameters(fixed, cascade, samples.targeted)
     if method == "exact":
-        return learn_from(cascade, samples, resolve(tolerance, samples.targeted), held)
-    return estimate(cascade, samples, method, smoothing, held)
+        return learn_from(cascade, samples, resolve(tolerance, samples.targeted), constants)
+    return estimate(cascade, samples, method, smoothing, constants)
 
 
 def estimate(
@@ -204,15 +204,15 @@ def estimate(
     def solve(passes: Passes) -> dict[str, SetEstimate]:
         with timed(timings, "counts"):
             counts = passes.gather(Measured.counts)
-        found = {}
+        counted = {}
         for name, one in counts.items():
             x = with_fixed(one.parameters(smoothing), fixed.get(name))
-            found[name] = SetEstimate(name, x[0::2], x[1::2], one, fixed.get(name))
+            counted[name] = SetEstimate(name, x[0::2], x[1::2], one, fixed.get(name))
         if method == "counts":
-            return found
+            return counted
         assert isinstance(passes, Measured)  # gradients need the samples in memory
         with timed(timings, "gradient"):
-            return {name: _refined(one, passes) for name, one in found.items()}
+            return {name: _refined(one, passes) for name, one in counted.items()}
 
     learned, results = by_stages(cascade, samples, solve, timings, fixed)
     n = max((one.counts.samples for one in results.values()), default=0)

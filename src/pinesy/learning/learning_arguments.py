@@ -175,22 +175,22 @@ def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     if not isinstance(tolerance, Mapping):
         return dict.fromkeys(names, _number(tolerance, "the tolerance"))
     given = _by_set(tolerance, names, "the tolerance")
-    found = {n: _number(tau, f"the tolerance of {group!r}") for n, (group, tau) in given.items()}
-    return {name: found.get(name, inf) for name in names}
+    each = {n: _number(tau, f"the tolerance of {group!r}") for n, (group, tau) in given.items()}
+    return dict.fromkeys(names, inf) | each
 
 
 def _by_set(groups: Mapping[Any, Any], names: Sequence[str], what: str) -> dict[str, Any]:
     """Return for each set its group and what is given for that; an error where groups overlap."""
-    found: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for group, content in groups.items():
         for name in members(group, names):
-            if name in found:
+            if name in given:
                 raise UnknownAttributeError(
                     f"{what} of {name!r} is given twice: the groups {list(groups)} overlap; give "
                     "each set to one of them"
                 )
-            found[name] = group, content
-    return found
+            given[name] = group, content
+    return given
 
 
 def members(group: object, names: Sequence[str]) -> list[str]:
@@ -284,11 +284,11 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
     if fixed is None:
         return {}
     groups = fixed if isinstance(fixed, Mapping) else {tuple(names): fixed}
-    held: dict[str, FloatArray] = {}
+    values: dict[str, FloatArray] = {}
     for name, (_, which) in _by_set(groups, names, "what is fixed").items():
         parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
-        held[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
-    return {name: one for name, one in held.items() if not np.isnan(one).all()}
+        values[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
+    return {name: one for name, one in values.items() if not np.isnan(one).all()}
 
 
 def _marked(which: Any, parameters: FloatArray, name: str) -> BoolArray:

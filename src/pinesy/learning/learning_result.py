@@ -123,15 +123,7 @@ class SetResult(LearnedSet):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnedCascade(Generic[OfSet]):
-    """A cascade with learned parameters, and what is known of every rule set.
-
-    Attributes
-    ----------
-    cascade : with its parameters
-    sets : what was learned for each set, by the name of its output
-    samples : the number of samples
-    timings : seconds by kind of work
-    """
+    """A cascade with learned parameters, and what is known of every rule set."""
 
     cascade: Cascade
     sets: Mapping[str, OfSet]

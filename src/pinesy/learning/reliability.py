@@ -262,8 +262,10 @@ class Audit:
     def _suspect(self, name: str, i: int) -> dict[str, Any]:
         """Return the reason of a suspicion, where it is one that the distance does not tell."""
         judged = self.labels[name]
-        told = self.method == "given" and (self.sets[name].nabla[i] > 0.0 or not self.impossible[i])
-        if told or (judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0):
+        blamed = self.sets[name].nabla[i] > 0.0 or not self.impossible[i]
+        if (self.method == "given" and blamed) or (
+            judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0
+        ):
             return {}
         rule_set = self._judges.of_sample(i)[name]
         best = show_value(rule_set.output.domain[int(judged.best[i])])

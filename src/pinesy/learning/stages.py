@@ -298,10 +298,10 @@ def solve_stage(
         distances = passes.gather(Measured.stacked, tolerances, fronts) if fronts else {}
     results = {}
     for name, summary in summaries.items():
-        distance, held = distances.get(name, 0.0), fixed.get(name)
-        x = with_fixed(summary.fronts.solution(distance), held)  # [eq:lowestapproxsol]
+        distance, constants = distances.get(name, 0.0), fixed.get(name)
+        x = with_fixed(summary.fronts.solution(distance), constants)  # [eq:lowestapproxsol]
         of_samples = passes.of_samples(name) if isinstance(passes, Measured) else ()
-        known = (tolerances[name], summary, distance, held, *of_samples)
+        known = (tolerances[name], summary, distance, constants, *of_samples)
         results[name] = SetResult(name, x[0::2], x[1::2], *known)
     return results
 

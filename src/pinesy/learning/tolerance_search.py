@@ -114,8 +114,9 @@ def search_tolerances(
     batch = batch_of(cascade, evidence, targets)
     judge = Judge(metric, validation, cascade)
     shared = resolve_groups(groups, list(batch.targets))
-    held = fixed_parameters(fixed, cascade, list(batch.targets))
-    problem = SearchProblem(cascade, batch, shared, checked_candidates(candidates), judge, held)
+    constants = fixed_parameters(fixed, cascade, list(batch.targets))
+    steps = checked_candidates(candidates)
+    problem = SearchProblem(cascade, batch, shared, steps, judge, constants)
     total = None if method == "paper" else problem.n_grid
     with progress_bar("searching tolerances" if progress else "", total) as bar:
         if method == "paper":
