@@ -140,7 +140,7 @@ class CoverageReport:
 
     def html(self) -> str:
         """Return the report as a part of a page: tables, and a plot if Matplotlib is there."""
-        plots = html_plots([self._draw])
+        plots = html_plots([self.plot])
         return f"{html_tables(self.tables())}<p>{self.verdict}</p>{plots}"
 
     def plot(self, axes: Any = None) -> Any:
@@ -148,12 +148,7 @@ class CoverageReport:
 
         ``report.plot().figure.savefig("coverage.svg")`` writes it. It needs Matplotlib.
         """
-        axes = axes_for(axes)
-        self._draw(axes)
-        return axes
-
-    def _draw(self, axes: Any) -> None:
-        rows = self.of("all")
+        axes, rows = axes_for(axes), self.of("all")
         places, levels = np.arange(len(rows)), [row.level for row in rows]
         observed = np.array([row.observed for row in rows])
         band = np.abs(np.array([[row.low for row in rows], [row.high for row in rows]]) - observed)
@@ -164,6 +159,7 @@ class CoverageReport:
         axes.set_xticks(places, [f"{level:.4g}" for level in levels])
         axes.set(xlabel="level", ylabel="share of the samples", title="Coverage", ylim=(None, 1.02))
         axes.legend()
+        return axes
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -141,12 +142,36 @@ class DecisionReport:
 
     def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
         """Draw the confusion, or the accuracy on the surest samples; return the axes."""
-        drawings = {"confusion": draw_confusion, "coverage": draw_coverage}
+        drawings = {"confusion": self._draw_confusion, "coverage": self._draw_coverage}
         if not is_word(kind, drawings):
             raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(drawings)}")
         axes = axes_for(axes)
-        drawings[kind](axes, self)
+        drawings[kind](axes)
         return axes
+
+    def _draw_coverage(self, axes: Any) -> None:
+        """Draw the accuracy on the surest samples."""
+        share = np.arange(1, self.samples + 1) / self.samples
+        axes.plot(share, self.selective_accuracy, color=BLUE)
+        axes.axhline(self.scores.accuracy, color=ORANGE, linewidth=1, linestyle="--")
+        axes.set(
+            xlabel="share of the samples, the surest first",
+            ylabel="right",
+            title="Accuracy on the surest samples",
+            xlim=(0, 1),
+        )
+
+    def _draw_confusion(self, axes: Any) -> None:
+        """Draw true values by predicted ones, as shares of each true value."""
+        counts = self.confusion
+        axes.imshow(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), cmap="Blues", vmin=0)
+        names = [*map(plot_text, self.values), "undecided"]
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(self.values)), names[:-1])
+        axes.set(xlabel="predicted", ylabel="true", title="Confusion")
+        if counts.size <= 200:
+            for place, count in np.ndenumerate(counts):
+                axes.text(place[1], place[0], str(count), ha="center", va="center", fontsize=8)
 
 
 def _plain(value: Any) -> Any:
@@ -262,34 +287,6 @@ def deciding_rules(rule_set: RuleSet, trace: Trace, pi: Possibility) -> npt.NDAr
 def report_page(report: DecisionReport, title: str, more: str = "") -> str:
     """Return a page that stands alone; `more` is HTML to put at its end."""
     said = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
-    plots = html_plots(
-        [lambda axes: draw_coverage(axes, report), lambda axes: draw_confusion(axes, report)]
-    )
+    plots = html_plots([partial(report.plot, kind="coverage"), report.plot])
     tables = html_tables(report.tables())
     return page(title, f"<p>{escaped(report.attribute)}: {said}</p>{plots}{tables}{more}")
-
-
-def draw_coverage(axes: Any, report: "DecisionReport") -> None:
-    """Draw the accuracy on the surest samples."""
-    share = np.arange(1, report.samples + 1) / report.samples
-    axes.plot(share, report.selective_accuracy, color=BLUE)
-    axes.axhline(report.scores.accuracy, color=ORANGE, linewidth=1, linestyle="--")
-    axes.set(
-        xlabel="share of the samples, the surest first",
-        ylabel="right",
-        title="Accuracy on the surest samples",
-        xlim=(0, 1),
-    )
-
-
-def draw_confusion(axes: Any, report: "DecisionReport") -> None:
-    """Draw true values by predicted ones, as shares of each true value."""
-    counts = report.confusion
-    axes.imshow(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), cmap="Blues", vmin=0)
-    names = [*map(plot_text, report.values), "undecided"]
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    axes.set_yticks(range(len(report.values)), names[:-1])
-    axes.set(xlabel="predicted", ylabel="true", title="Confusion")
-    if counts.size <= 200:
-        for place, count in np.ndenumerate(counts):
-            axes.text(place[1], place[0], str(count), ha="center", va="center", fontsize=8)
