@@ -1,7 +1,6 @@
 """Compiles rule sets: puts their templates together into one program."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -41,19 +40,24 @@ def link(
     propositions : those whose possibilities ``Pi(a in A)`` are wanted, without the distribution
     """
     with COMPILING:
-        wanted = [*outputs, *(p.attribute for p in propositions)]
-        needed = {a.name for u in units for a in u.inputs} | {a.name for a in wanted}
+        asked = {a.name for a in outputs}
+        used = {a.name for u in units for a in u.inputs} | asked
+        needed = used | {p.attribute.name for p in propositions}
         inputs = {a.name: a for a in known if a.name in needed}
         kinds = kinds_of(units, set(inputs).difference(inferred))
-        demands = Demands(units, kinds, outputs, degrees, propositions)
-        linker = Linker(inputs, demands, outputs, inferred)
+        linker = Linker(inputs)
+        linker.demand(outputs, propositions, kinds)
+        for unit in _stoppable(reversed(units)):
+            name = unit.output.name
+            linker.prepare(unit, kinds[name], name in degrees, name in used)
         for unit in _stoppable(_depth_first(units)):
-            linker.add(unit, demands.templates[unit.output.name])
+            name = unit.output.name
+            linker.add(unit, name in asked, name in degrees)
         for attribute in outputs:
             if attribute.name not in kinds:
                 linker.store_distribution(attribute)
         linker.store_measures(propositions)
-        return linker.code()
+        return linker.code([0.0 if name in inferred else 1.0 for name in inputs])
 
 
 def _stoppable(units: Iterable[RuleUnit]) -> Iterator[RuleUnit]:
@@ -105,21 +109,42 @@ def subset_key(mask: int) -> Subset:
     return mask.bit_length(), mask
 
 
-class Demands:
-    """Which subsets of which domains are needed, from the outputs back to the inputs."""
+class Linker:
+    """Puts templates one after the other, in numbers of values that are valid everywhere.
 
-    def __init__(
-        self,
-        units: Sequence[RuleUnit],
-        kinds: dict[str, Kind],
-        outputs: Sequence[Attribute],
-        degrees: Collection[str],
-        propositions: Sequence[Proposition],
-    ) -> None:
+    First comes what is demanded, from the outputs back to the inputs: which subsets of which
+    domains (`demand`, `prepare`). Then rule sets are added from the inputs on.
+
+    Parameters
+    ----------
+    inputs : the attributes whose degrees are the input columns
+    """
+
+    def __init__(self, inputs: dict[str, Attribute]) -> None:
+        self.inputs = inputs
         self.masks: dict[str, set[Subset]] = {}
         self.templates: dict[str, Template] = {}
-        self.with_degrees = degrees
-        used = {a.name for u in units for a in u.inputs} | {a.name for a in outputs}
+        sizes = [len(a.domain) for a in inputs.values()]
+        self.first = dict(zip(inputs, accumulate(sizes, initial=2), strict=False))
+        self.n_values, self.n_stored = 2 + sum(sizes), 0
+        self.constants: dict[float, int] = {0.0: 0, 1.0: 1}
+        self.facets: dict[tuple[str, Subset], int] = {}
+        self.height: dict[str, int] = {}
+        #: Operations, targets, numbers of operands, and operands, in arrays to concatenate.
+        self.instructions: tuple[list[IntArray], ...] = ([], [], [], [])
+        self.kernels: set[int] = set()
+        self.columns: dict[str, slice] = {}
+        self.degrees: dict[str, slice] = {}
+        self.coherence: dict[str, int] = {}
+        self.measures = slice(0, 0)
+
+    def demand(
+        self,
+        outputs: Sequence[Attribute],
+        propositions: Sequence[Proposition],
+        kinds: Mapping[str, Kind],
+    ) -> None:
+        """Ask for the values of the outputs, and for the subsets of propositions."""
         for attribute in outputs:
             masks = self.masks.setdefault(attribute.name, set())
             if attribute.name in kinds:  # equal masks that are in memory anyway
@@ -129,68 +154,42 @@ class Demands:
             masks.update((i + 1, 1 << i) for i in range(len(attribute.domain)))
         for p in propositions:
             self.masks.setdefault(p.attribute.name, set()).add(subset_key(p.mask))
-        for unit in _stoppable(reversed(units)):
-            name = unit.output.name
-            template = rule_template(kinds[name], self.of(name), name in degrees, name in used)
-            self.templates[name] = template
-            for leaf in template.leaves:
-                if isinstance(leaf, Facet):
-                    attribute = unit.inputs[leaf.attribute]
-                    self.masks.setdefault(attribute.name, set()).add(subset_key(leaf.mask))
 
-    def of(self, name: str) -> tuple[int, ...]:
+    def prepare(self, unit: RuleUnit, kind: Kind, degrees: bool, concludes: bool) -> None:
+        """Make the template for what is demanded of a rule set, and ask for what that needs."""
+        name = unit.output.name
+        template = rule_template(kind, self._demanded(name), degrees, concludes)
+        self.templates[name] = template
+        for leaf in template.leaves:
+            if isinstance(leaf, Facet):
+                attribute = unit.inputs[leaf.attribute]
+                self.masks.setdefault(attribute.name, set()).add(subset_key(leaf.mask))
+
+    def _demanded(self, name: str) -> tuple[int, ...]:
         """Return the subsets wanted of an attribute, in a fixed order."""
         return tuple(mask for _, mask in sorted(self.masks.get(name, ())))
 
-
-@dataclass
-class Linker:
-    """Puts templates one after the other, in numbers of values that are valid everywhere."""
-
-    inputs: dict[str, Attribute]
-    demands: Demands
-    outputs: Sequence[Attribute]
-    inferred: Collection[str] = ()
-    constants: dict[float, int] = field(default_factory=lambda: {0.0: 0, 1.0: 1})
-    facets: dict[tuple[str, Subset], int] = field(default_factory=dict)
-    height: dict[str, int] = field(default_factory=dict)
-    columns: dict[str, slice] = field(default_factory=dict)
-    degrees: dict[str, slice] = field(default_factory=dict)
-    coherence: dict[str, int] = field(default_factory=dict)
-    n_stored: int = 0
-
-    def __post_init__(self) -> None:
-        #: Operations, targets, numbers of operands, and operands, in arrays to concatenate.
-        self.instructions: tuple[list[IntArray], ...] = ([], [], [], [])
-        self.templates: set[int] = set()
-        sizes = [len(a.domain) for a in self.inputs.values()]
-        self.first = dict(zip(self.inputs, accumulate(sizes, initial=2), strict=False))
-        self.n_values = 2 + sum(sizes)
-        self.wanted = {a.name for a in self.outputs}
-        self.measures = slice(0, 0)
-
-    def add(self, unit: RuleUnit, template: Template) -> None:
+    def add(self, unit: RuleUnit, stores_distribution: bool, stores_degrees: bool) -> None:
         """Link one rule set: its inputs' subsets first, then its template, then its outputs."""
         for attribute in unit.inputs:
             self._take_in(attribute)
         parameters = [z for rule in unit.rules for z in (rule.s, rule.r)]
+        name = unit.output.name
+        template = self.templates[name]
         leaves = [
             self.facets[unit.inputs[leaf.attribute].name, subset_key(leaf.mask)]
             if isinstance(leaf, Facet)
             else self._constant(parameters[leaf.index])
             for leaf in template.leaves
         ]
-        results = self._instructions(template, leaves)
-        name = unit.output.name
-        masks = self.demands.of(name)
-        self.facets.update(zip([(name, subset_key(m)) for m in masks], results, strict=False))
+        height, *degrees = self._link(name, template, leaves)
         self.height[name] = self._lowest(
-            [results[len(masks)], *(self.height.get(a.name, 1) for a in unit.inputs)]
+            [height, *(self.height.get(a.name, 1) for a in unit.inputs)]
         )
-        if name in self.wanted:
+        if stores_distribution:
             self.store_distribution(unit.output)
-        if name in self.demands.with_degrees:
-            self.degrees[name] = self._store(results[len(masks) + 1 :])
+        if stores_degrees:
+            self.degrees[name] = self._store(degrees)
 
     def store_distribution(self, attribute: Attribute) -> None:
         """Write out the distribution of an attribute, and its coherence where that can fail."""
@@ -215,20 +214,25 @@ class Linker:
         if name not in self.inputs or name in self.height:
             return
         self.height[name] = 1
-        masks = self.demands.of(name)
+        masks = self._demanded(name)
         if masks:
             columns = range(self.first[name], self.first[name] + len(attribute.domain))
-            results = self._instructions(column_template(len(columns), masks), columns)
-            self.facets.update(zip([(name, subset_key(m)) for m in masks], results, strict=True))
+            self._link(name, column_template(len(columns), masks), columns)
 
-    def _instructions(self, template: Template, leaves: Sequence[int]) -> list[int]:
-        """Append a template with its leaves filled in; return the numbers of its outputs."""
+    def _link(self, name: str, template: Template, leaves: Sequence[int]) -> list[int]:
+        """Append the template of what is demanded of an attribute, with its leaves filled in.
+
+        Returns the numbers of its outputs after those of the subsets.
+        """
         made = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
         numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), made])
         self.n_values += len(made)
-        self.templates.add(id(template))
+        self.kernels.add(id(template))
         self._append(template.ops, made, np.diff(template.starts), numbers[template.args])
-        return [int(v) for v in numbers[template.outputs]]
+        outputs: list[int] = numbers[template.outputs].tolist()
+        masks = self._demanded(name)
+        self.facets.update(zip([(name, subset_key(m)) for m in masks], outputs, strict=False))
+        return outputs[len(masks) :]
 
     def _append(self, *parts: npt.ArrayLike) -> None:
         """Append instructions: their operations, targets, numbers of operands, and operands."""
@@ -256,12 +260,12 @@ class Linker:
         self.n_values += 1
         return self.n_values - 1
 
-    def code(self) -> Code:
-        """Return the finished program."""
+    def code(self, least: Sequence[float]) -> Code:
+        """Return the finished program, whose inputs must have at least these heights."""
         ops, targets, lengths, args = map(np.concatenate, self.instructions)
         return assemble(
             list(self.inputs.values()),
-            [0.0 if name in self.inferred else 1.0 for name in self.inputs],
+            least,
             self.constants,
             (ops, targets, np.cumsum(np.append(0, lengths)), args),
             self.n_values,
@@ -269,5 +273,5 @@ class Linker:
             degrees=self.degrees,
             coherence=self.coherence,
             measures=self.measures,
-            n_kernels=len(self.templates),
+            n_kernels=len(self.kernels),
         )

@@ -104,12 +104,9 @@ class Rows:
             return self._possibilities(first, last)
         if self.transform is not None or all(array.dtype != dtype for array in self.arrays):
             return _rounded_rows(self._possibilities(first, last), dtype)
-        if len(self.arrays) == 1:
-            return np.ascontiguousarray(self.arrays[0][first:last])
         parts = [array[first:last] for array in self.arrays]
         parts = [part if part.dtype == dtype else _rounded_rows(part, dtype) for part in parts]
-        out = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), dtype)
-        return np.concatenate(parts, axis=1, out=out)
+        return _side_by_side(parts, dtype)
 
     def _possibilities(self, first: int, last: int) -> FloatArray:
         given = self.given(first, last)
@@ -123,11 +120,7 @@ class Rows:
 
     def given(self, first: int, last: int) -> FloatArray:
         """Return the same as they were given, before a transformation."""
-        if len(self.arrays) == 1:
-            return np.ascontiguousarray(self.arrays[0][first:last], dtype=np.float64)
-        parts = [a[first:last] for a in self.arrays]
-        rows = np.empty((len(parts[0]), sum(p.shape[1] for p in parts)))  # in C order always
-        return np.concatenate(parts, axis=1, out=rows)
+        return _side_by_side([array[first:last] for array in self.arrays], FLOAT64)
 
     @property
     def columns(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]] | None:
@@ -172,6 +165,14 @@ class Rows:
             else:
                 with placed(where):
                     check_probabilities(own, attribute.domain)
+
+
+def _side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return tables of as many rows as one, in C order."""
+    if len(parts) == 1:
+        return np.ascontiguousarray(parts[0], dtype=dtype)
+    rows = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), dtype)
+    return np.concatenate(parts, axis=1, out=rows)
 
 
 def _rounded_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
