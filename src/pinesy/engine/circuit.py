@@ -81,9 +81,9 @@ class Circuit:
 
         Propositions are pairs of an attribute and a mask.
         """
-        held = [self.facet(a, mask) for a, mask in propositions]
-        failed = [self.facet(a, self.full[a] & ~mask) for a, mask in propositions]
-        return self.meet(held), self.join(failed)
+        true = [self.facet(a, mask) for a, mask in propositions]
+        false = [self.facet(a, self.full[a] & ~mask) for a, mask in propositions]
+        return self.meet(true), self.join(false)
 
     def _leaf(self, leaf: Facet | Parameter) -> int:
         if leaf not in self._known:
@@ -102,10 +102,10 @@ class Circuit:
         masks, others = self.united(children)
         if ONE in others or any(self.facet(a, m) == ONE for a, m in masks.items()):
             return ONE
-        kept = {o for o in others if not self._below_join(o, masks, others)}
-        if any(self._completes(o, masks) for o in kept):
+        left = {o for o in others if not self._below_join(o, masks, others)}
+        if any(self._completes(o, masks) for o in left):
             return ONE
-        terms = tuple(sorted({self.facet(a, m) for a, m in masks.items()} | kept))
+        terms = tuple(sorted({self.facet(a, m) for a, m in masks.items()} | left))
         if len(terms) <= 1:
             return terms[0] if terms else ZERO
         same = sum(len(self._operands(c)) for c in children) == len(terms)

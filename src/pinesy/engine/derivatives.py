@@ -81,24 +81,24 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     np.maximum.at(last, values[made] - n_fixed, instruction[made])
     cuts = _cuts(code.starts, _alive(last), size)
     segment = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
-    kept = segment[last] > segment
-    n_kept = int(np.count_nonzero(kept))
+    exported = segment[last] > segment
+    n_kept = int(np.count_nonzero(exported))
     # Fixed values are loaded into the first rows of each segment that uses them.
     pairs, place = np.unique(
         segment[instruction[~made]] * n_fixed + values[~made], return_inverse=True
     )
     load_starts = np.searchsorted(pairs, np.arange(len(cuts)) * n_fixed)
-    local = (code.ops < STORE) & ~kept
+    local = (code.ops < STORE) & ~exported
     before = np.concatenate([[0], np.cumsum(local)])
     rows = n_kept + np.diff(load_starts)[segment] + before[:-1] - before[cuts[:-1]][segment]
-    rows[kept] = np.arange(n_kept)
+    rows[exported] = np.arange(n_kept)
     args = np.empty(len(values), dtype=np.intp)
     args[made] = rows[values[made] - n_fixed]
     args[~made] = n_kept + place - load_starts[segment[instruction[~made]]]
     sizes = np.diff(load_starts) + np.diff(before[cuts])
     return Segments(
         cuts=cuts.astype(np.uint32),
-        exports=np.logical_or.reduceat(kept, cuts[:-1]) if n else np.zeros(0, dtype=bool),
+        exports=np.logical_or.reduceat(exported, cuts[:-1]) if n else np.zeros(0, dtype=bool),
         load_starts=load_starts.astype(np.uint32),
         loads=(pairs % n_fixed).astype(np.uint32),
         targets=np.where(code.ops < STORE, rows, code.targets).astype(np.uint32),
@@ -121,9 +121,9 @@ def operand_values(code: Code) -> tuple[Places, Places]:
     written = code.targets[makers] * np.int64(n + 1) + makers + 1
     order = np.argsort(written)
     wanted = code.args * np.int64(n + 1) + instruction
-    found = np.searchsorted(written[order], wanted, side="right") - 1
+    latest = np.searchsorted(written[order], wanted, side="right") - 1
     is_fixed = code.args < n_fixed  # constants and inputs keep the first rows
-    maker = np.append(makers[order], 0)[found]  # of fixed values it means nothing
+    maker = np.append(makers[order], 0)[latest]  # of fixed values it means nothing
     return instruction, np.where(is_fixed, code.args, n_fixed + maker)
 
 

@@ -101,9 +101,9 @@ class Folds:
         starts = run_starts(rows)
         numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
         trees = np.zeros(len(defaults), dtype=np.int64)
-        found, every = self.forest(op, defaults, trees, (numbers, columns, values))
+        folded, every = self.forest(op, defaults, trees, (numbers, columns, values))
         result = np.full(n_rows, every[0] if len(every) else op, dtype=np.int64)
-        result[rows[starts]] = found
+        result[rows[starts]] = folded
         return result
 
     def forest(
@@ -163,9 +163,9 @@ class Folds:
         parent, beside = level[0][columns], level[1][columns]
         same = (rows[1:] == rows[:-1]) & (parent[1:] == parent[:-1])
         beside[:-1][same] = values[1:][same]
-        kept = np.append(True, ~same)[: len(rows)]
-        merged = self.pairs(op, values[kept], beside[kept])
-        return rows[kept], parent[kept], merged
+        first = np.append(True, ~same)[: len(rows)]
+        merged = self.pairs(op, values[first], beside[first])
+        return rows[first], parent[first], merged
 
     def _outside(self, op: int, levels: list[tuple[Numbers, Numbers]], trees: Numbers) -> Numbers:
         """Return `op` over the defaults of all columns but one, for each of them."""

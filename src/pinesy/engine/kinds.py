@@ -138,15 +138,15 @@ class KindCircuit(Circuit):
     def _blocks(self) -> "tuple[list[list[int]], npt.NDArray[np.intp]]":
         """For each block its patterns' expressions, and the place of each cell in their product."""
         signs = self.kind.partition.signs
-        found = [
+        blocks = [
             (rules, *np.unique(signs[:, rules], axis=0, return_inverse=True))
             for rules in independent_blocks(signs)
         ]
         # The block with the fewest patterns goes last: the last one is taken apart first,
         # and what remains is shared by more subsets.
-        found.sort(key=lambda block: -len(block[1]))
-        values = [self._patterns(rules, patterns) for rules, patterns, _ in found]
-        return values, np.stack([inverse.reshape(-1) for _, _, inverse in found])
+        blocks.sort(key=lambda block: -len(block[1]))
+        values = [self._patterns(rules, patterns) for rules, patterns, _ in blocks]
+        return values, np.stack([inverse.reshape(-1) for _, _, inverse in blocks])
 
     def _patterns(self, rules: Sequence[int], patterns: BoolArray) -> list[int]:
         """Return ``min_j (alpha_j or beta_j)`` [eq:redFP] for each sign pattern."""
@@ -203,9 +203,9 @@ class KindCircuit(Circuit):
         values = self._blocks[0][tables[0].ndim - 1]
         parts = [_slices(table) for table in tables]
         rests = {rest.tobytes(): rest for part in parts for rest, _ in part}
-        found = dict(zip(rests, self._by_atoms(list(rests.values())), strict=True))
+        maxima = dict(zip(rests, self._by_atoms(list(rests.values())), strict=True))
         return [
-            self._over_slices(part, values, lambda rest: found[rest.tobytes()]) for part in parts
+            self._over_slices(part, values, lambda rest: maxima[rest.tobytes()]) for part in parts
         ]
 
     def _tables(self, masks: Sequence[int]) -> list[BoolArray]:

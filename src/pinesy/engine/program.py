@@ -52,7 +52,7 @@ class Inference(Mapping[str, Possibility]):
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = name_of(key)
-        degrees = as_degrees(self._degrees(name))
+        degrees = as_degrees(self.degrees(name))
         return Possibility(self._attributes[name], degrees, self._coherence(name))
 
     def degrees(self, key: str | Attribute) -> npt.NDArray[Any]:
@@ -60,9 +60,7 @@ class Inference(Mapping[str, Possibility]):
 
         In uint8, 255 stands for 1; a `Possibility` has them divided by it, as floats.
         """
-        return self._degrees(name_of(key))
-
-    def _degrees(self, name: str) -> npt.NDArray[Any]:
+        name = name_of(key)
         if name not in self._code.columns:
             raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
         return self._columns(self._code.columns[name])

@@ -37,12 +37,12 @@ def number_type(dtype: NumberType) -> np.dtype[Any]:
     dtype('uint8')
     """
     try:
-        found = np.dtype(dtype)
+        kind = np.dtype(dtype)
     except (TypeError, ValueError):
-        found = np.dtype(object)
-    if found.name not in NUMBER_TYPES or not found.isnative:
+        kind = np.dtype(object)
+    if kind.name not in NUMBER_TYPES or not kind.isnative:
         raise DomainError(f"dtype is {dtype!r:.60}; it must be one of {', '.join(NUMBER_TYPES)}")
-    return found
+    return kind
 
 
 def largest(dtype: np.dtype[Any]) -> int:

@@ -326,9 +326,9 @@ def _with_rules(one: BackwardPass, limit: int) -> BackwardPass:
     if one.actual is not None:
         actual = np.hstack([one.actual.inputs[a][rows] for a in search.slices])
     wanted = rule_set.partition.possibilities(one.reached[name][rows])
-    found, hit = search.find(wanted, actual, limit)
+    solutions, hit = search.find(wanted, actual, limit)
     inputs = {a: degrees.copy() for a, degrees in one.inputs.items()}
-    for row, x in zip(rows.tolist(), found, strict=True):
+    for row, x in zip(rows.tolist(), solutions, strict=True):
         if x is not None:
             for a, columns in search.slices.items():
                 inputs[a][row] = x[columns]

@@ -35,7 +35,7 @@ from pinesy.rules.propositions import Proposition
 
 #: The columns of the inputs that are lowered together.
 Columns = npt.NDArray[np.intp]
-#: What a search tries, and what it is told of it.
+#: What a search tries, and what comes of it.
 Attempt = TypeVar("Attempt")
 Outcome = TypeVar("Outcome")
 
@@ -195,12 +195,12 @@ class RuleChoice:
 
         A premise is lowered by any of its propositions, its negation only by all of them.
         """
-        found = []
+        ways = []
         for rule in self.rule_set.rules:
             parts = list(dict.fromkeys(rule.premise.propositions))
             inside = [self._columns(p) for p in parts]
-            found.append([inside, [np.concatenate([self._columns(~p) for p in parts])]])
-        return found
+            ways.append([inside, [np.concatenate([self._columns(~p) for p in parts])]])
+        return ways
 
     def _columns(self, proposition: Proposition) -> Columns:
         first = self.slices[proposition.attribute.name].start

@@ -189,21 +189,21 @@ def infer_worlds(
     names = [a.name for a in outputs]
     entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
     width = max(1, BLOCK_NUMBERS // entries)
-    found = {a.name: np.empty((rows.n, len(a.domain))) for a in outputs}
+    inferred = {a.name: np.empty((rows.n, len(a.domain))) for a in outputs}
     ops = NumpyWeights(semiring)
     for start in range(0, rows.n, width):
         block = {name: x[start : start + width] for name, x in inputs.items()}
         weights = weigh(parts, ops, block)
         for name in names:
-            found[name][start : start + width] = weights[name]
-    return WorldInference({a.name: a for a in outputs}, found, semiring.name, rows.is_batch)
+            inferred[name][start : start + width] = weights[name]
+    return WorldInference({a.name: a for a in outputs}, inferred, semiring.name, rows.is_batch)
 
 
 def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
     """Return the probabilities (n, values) of each input; rows that are none are refused."""
     given, spans = rows.given(0, rows.n), column_slices(rows.attributes)
     settled = () if rows.transform is None else rows.transform.left_out
-    found = {}
+    probabilities = {}
     for number, (name, span) in enumerate(spans.items()):
         x = given[:, span]
         total = x.sum(axis=1)
@@ -213,8 +213,8 @@ def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
             good = (x >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
         if not good.all():
             _refuse(rows, int(np.argmin(good)), name, number in settled)
-        found[name] = x / total[:, None]
-    return found
+        probabilities[name] = x / total[:, None]
+    return probabilities
 
 
 def _refuse(rows: Rows, row: int, name: str, is_settled: bool) -> None:

@@ -84,11 +84,11 @@ class Part:
                 x, log = ops.scaled(x)
                 logs = logs + log
             tables[step.out] = x
-        found = product_of(ops, tables, self.plan.kept)
+        product = product_of(ops, tables, self.plan.kept)
         for slot in self.plan.scalars:
             one = tables[slot] if self.name is None else tables[slot][:, None]
-            found = one if found is None else ops.times(found, one)
-        return found, logs
+            product = one if product is None else ops.times(product, one)
+        return product, logs
 
     @cached_on_owner
     def _folded(self, adds: bool) -> tuple[dict[int, FloatArray], list[Step]]:
@@ -136,14 +136,14 @@ class Worlds:
 
     def parts(self, outputs: Iterable[str]) -> list[Part]:
         """Return what to compute for the weights of some attributes, in an order."""
-        found: dict[str, Part] = {}
+        parts: dict[str, Part] = {}
         waiting = list(outputs)
         while waiting:
             name = waiting.pop()
-            if name in self.units and name not in found:
-                found[name] = self._planned(name, *self._independent(name))
-                waiting += found[name].given
-        return sorted(found.values(), key=lambda part: self._rank[str(part.name)])
+            if name in self.units and name not in parts:
+                parts[name] = self._planned(name, *self._independent(name))
+                waiting += parts[name].given
+        return sorted(parts.values(), key=lambda part: self._rank[str(part.name)])
 
     def _independent(self, name: str) -> tuple[list[str], list[str]]:
         """Return attributes before one that do not depend on each other, and the sets between.
