@@ -227,7 +227,7 @@ def test_bad_evidence() -> None:
     spoken = formula.for_probabilities()
     with raises_saying(DegreeError, "attribute 'a': the probabilities sum to 0.5"):
         spoken.holds({"a": {3: 0.5}})
-    with raises_saying(DegreeError, "attribute 'a': row 1: the probabilities sum to 0.5"):
+    with raises_saying(DegreeError, "attribute 'a', row 1: the probabilities sum to 0.5"):
         spoken.holds({"a": np.eye(12)[:2] * [[1.0], [0.5]]})
     with raises_saying(CascadeError, "speak of probabilities already"):
         formula.for_probabilities().for_probabilities()

@@ -26,8 +26,9 @@ from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttri
 from pinesy.explanations.change_search import Alternatives
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.json_form import plain_value
+from pinesy.explanations.labels import given_text
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import bounds_of, bounds_text, limit_number, number_text
+from pinesy.rules.cut_texts import bounds_of, bounds_text, limit_number
 from pinesy.rules.numbers import Scale, as_floats, is_number
 from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
@@ -210,9 +211,7 @@ class Replacement:
             if len(most) == len(degrees):
                 return "unknown"
             return f"most possible: {' or '.join(first_few(most, 'values'))}"
-        if self.now in self.attribute:
-            return show_value(self.now)
-        return "unknown" if is_missing(self.now) else number_text(_float(self.now))
+        return given_text(self.attribute, self.now)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values and bounds as plain data; ``now`` is None where no value is known."""

@@ -35,7 +35,7 @@ SETS = 256
 SHARE = 20
 
 #: Its cost, what decides between equal costs, and the choice.
-_Found = tuple[float, float, Choice]
+_Candidate = tuple[float, float, Choice]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +84,15 @@ class FewestSearch(ChangeSearch):
                 return
             yield number
 
-    def _changing(self, number: int, free: list[int], reserve: int) -> tuple[_Found | None, bool]:
+    def _changing(
+        self, number: int, free: list[int], reserve: int
+    ) -> tuple[_Candidate | None, bool]:
         """Return the cheapest change of so many inputs, and whether all were looked at.
 
         Some of the effort is left for other ways to search. If it is interrupted, the best so far
         is an answer.
         """
-        best: _Found | None = None
+        best: _Candidate | None = None
         try:
             for sets in self._sets(number, free):
                 tried = Combinations(sets, np.full(sets.shape, -1))
@@ -153,7 +155,7 @@ class FewestSearch(ChangeSearch):
         own, others = self.degrees(base, tried)
         return own - others
 
-    def _cheapest(self, winning: Combinations, best: _Found | None) -> _Found | None:
+    def _cheapest(self, winning: Combinations, best: _Candidate | None) -> _Candidate | None:
         """Return the first of the cheapest combinations, or the one before if none is cheaper."""
         if not len(winning):
             return best

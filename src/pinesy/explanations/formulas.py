@@ -13,12 +13,11 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, check_limit
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
-from pinesy.exceptions import CascadeError, placed
+from pinesy.exceptions import CascadeError
 from pinesy.explanations.json_form import plain_value
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
-from pinesy.transforms import antipignistic
 
 Comparison = Literal[">", ">=", "<", "<="]
 
@@ -132,7 +131,8 @@ class Formula:
         Evidence is given as to `infer`; as probabilities if the formula speaks of them.
         """
         known = {a.name: a for a in self.inputs}
-        rows = EvidenceForm(self.inputs, known).rows(evidence)
+        transform = "antipignistic" if self.of_probabilities else None
+        rows = EvidenceForm(self.inputs, known).rows(evidence, transform)
         degrees = self._degrees(rows)
         found: dict[int, BoolArray] = {}
         for clause in self.clauses:
@@ -141,17 +141,13 @@ class Formula:
         return answer if rows.is_batch else bool(answer[0])
 
     def _degrees(self, rows: Rows) -> dict[str, FloatArray]:
-        """Return the possibilities of each input, made of probabilities if it speaks of them."""
+        """Return the possibilities of each input; the formula holds for normalised ones only."""
         block = rows.block(0, rows.n)
         degrees = {name: block[:, part] for name, part in column_slices(self.inputs).items()}
-        for name, part in degrees.items():
-            if self.of_probabilities:
-                with placed(f"attribute {name!r}"):
-                    degrees[name] = np.atleast_2d(antipignistic(part if rows.is_batch else part[0]))
-            else:  # the formula was simplified for rows that are normalised
-                wrong = ~((part.max(axis=1) == 1.0) & (part.min(axis=1) >= 0.0))
-                if wrong.any():
-                    rows.refuse(int(wrong.argmax()))
+        for part in degrees.values():
+            wrong = ~((part.max(axis=1) == 1.0) & (part.min(axis=1) >= 0.0))
+            if wrong.any():
+                rows.refuse(int(wrong.argmax()))
         return degrees
 
     def for_probabilities(self) -> "Formula":

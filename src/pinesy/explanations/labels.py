@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pinesy._common.validation import check_known
+from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text
+from pinesy.rules.cut_texts import number_text as exact_text
+from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
@@ -89,6 +92,15 @@ def degree_text(semantics: str, degree: float) -> str:
     if degree in (0.0, 1.0):
         return whole if degree else none
     return f"{whole} at {number_text(degree)}"
+
+
+def given_text(attribute: Attribute, value: Any) -> str:
+    """Return a plain value that is given of an input: of its domain, a number, or unknown."""
+    if value in attribute:
+        return show_value(value)
+    if is_missing(value):
+        return "unknown"
+    return exact_text(float(as_floats([value])[0])) if is_number(value) else show_value(value)
 
 
 def listed(texts: Sequence[str], last: str = "and") -> str:

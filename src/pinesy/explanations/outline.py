@@ -112,33 +112,33 @@ class TextWriter(Outline):
 
     def head(self) -> list[str]:
         """Return what is so, and how certain it is, without the reasons."""
-        found = self.explanation
+        explanation = self.explanation
         said = [*self._remarks(), self._certainty()]
-        if found.asked is not None and len(found.proposition.values) == 1:
-            says = self.wording.says(found.proposition, self.limit)
-            said.insert(0, f"It is {degree_text('P', found.possibility)} that {says}.")
+        if explanation.asked is not None and len(explanation.proposition.values) == 1:
+            says = self.wording.says(explanation.proposition, self.limit)
+            said.insert(0, f"It is {degree_text('P', explanation.possibility)} that {says}.")
         return said
 
     def _remarks(self) -> Iterator[str]:
         """Yield what a reader must know before the reasons."""
-        found, result = self.explanation, self.explanation.distribution
-        if not found.normalised:
-            how_far = number_text(found.contradiction)
+        explanation, result = self.explanation, self.explanation.distribution
+        if not explanation.normalised:
+            how_far = number_text(explanation.contradiction)
             yield (
                 "The rules contradict each other on this sample, so that nothing is concluded "
                 f"(contradiction {how_far})."
             )
-            yield from chain.from_iterable(map(self._clash, found.clashes))
-        if found.ambiguous:
+            yield from chain.from_iterable(map(self._clash, explanation.clashes))
+        if explanation.ambiguous:
             best = result.degrees == result.degrees.max()
             values = [v for v, top in zip(result.attribute.domain, best, strict=True) if top]
             yield (
                 f"The result is ambiguous: {self.wording.name(result.attribute)} is "
                 f"{self.wording.values(result.attribute, values, self.limit)}, equally possible."
             )
-        if found.asked is not None and len(found.proposition.values) > 1:
-            says = self.wording.says(found.proposition, self.limit)
-            yield f"It is {degree_text('P', found.possibility)} that {says}."
+        if explanation.asked is not None and len(explanation.proposition.values) > 1:
+            says = self.wording.says(explanation.proposition, self.limit)
+            yield f"It is {degree_text('P', explanation.possibility)} that {says}."
 
     def _clash(self, clash: Clash) -> Iterator[str]:
         """Yield which rules clash, and which values each of them holds down."""
@@ -161,14 +161,14 @@ class TextWriter(Outline):
             yield f"  - And so on, for {sum(len(bound.values) for bound in left)} more values."
 
     def _certainty(self) -> str:
-        found, rest = self.explanation, self.explanation.other_possibility
-        says = self.wording.says(found.proposition, self.limit)
-        if not found.normalised:
-            return f"Nothing is certain of {self.wording.name(found.attribute)}."
-        if not found.rivals:
+        explanation, rest = self.explanation, self.explanation.other_possibility
+        says = self.wording.says(explanation.proposition, self.limit)
+        if not explanation.normalised:
+            return f"Nothing is certain of {self.wording.name(explanation.attribute)}."
+        if not explanation.rivals:
             return f"It is certain that {says}: there are no others."
         if rest == 1.0:
-            others = self.statement(found.rivals, self.limit)
+            others = self.statement(explanation.rivals, self.limit)
             return f"It is not certain at all that {says}: it is possible that {others}."
         why = f"any other value is possible at {number_text(rest)} at most"
         if rest == 0.0:

@@ -109,16 +109,19 @@ class BoxMaker(Outline):
 
     def root(self) -> Box:
         """Return the box of the result, which leads to all others."""
-        found = self.explanation
-        says = self.wording.says(found.proposition, self.limit)
-        texts = [degree_text("P", found.possibility)]
-        if found.normalised:
-            texts += [degree_text("C", found.certainty), *["ambiguous"] * found.ambiguous]
+        explanation = self.explanation
+        says = self.wording.says(explanation.proposition, self.limit)
+        texts = [degree_text("P", explanation.possibility)]
+        if explanation.normalised:
+            texts += [
+                degree_text("C", explanation.certainty),
+                *["ambiguous"] * explanation.ambiguous,
+            ]
         else:
-            texts.append(f"the rules contradict at {number_text(found.contradiction)}")
+            texts.append(f"the rules contradict at {number_text(explanation.contradiction)}")
         root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
-        self._roots(root, found.values, "value")
-        self._roots(root, found.rivals, "rival")
+        self._roots(root, explanation.values, "value")
+        self._roots(root, explanation.rivals, "rival")
         for node, box, level in self.waiting:  # grows on the way
             self._justify(node, box, level)
         for box, node, marked in self.inputs.values():

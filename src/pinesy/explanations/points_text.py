@@ -6,14 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.engine.plain_values import is_missing
-from pinesy.explanations.labels import listed
+from pinesy.explanations.labels import given_text, listed
 from pinesy.explanations.sample import Sample
 from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import number_text
-from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.syntax.writer import format_name, show_value
 
 
@@ -117,23 +113,12 @@ def _lines(one: PointsGiven, given: Mapping[str, Any], limit: int | None) -> Ite
     for gives, is_certain in rules[:most]:
         premise = gives.rules[0].premise
         inputs = dict.fromkeys(p.attribute for p in premise.propositions)
-        now = listed([_now(a, given) for a in inputs if a.name in given])
+        known = [a for a in inputs if a.name in given]
+        texts = [f"{format_name(a.name)} is {given_text(a, given[a.name])}" for a in known]
         maybe = "" if is_certain else " perhaps"
-        yield f"  +{points_of(gives)} {who}{maybe}: {premise}" + f" ({now})" * bool(now)
+        yield f"  +{points_of(gives)} {who}{maybe}: {premise}" + f" ({listed(texts)})" * bool(texts)
     left = rules[most:]
     if left:
         yield f"  +{sum(points_of(r) for r, _ in left)} {who}: by {len(left)} more rules"
     if one.start:
         yield f"  +{one.start} {who}: at the start"
-
-
-def _now(attribute: Attribute, given: Mapping[str, Any]) -> str:
-    """Return what an input is."""
-    value = given[attribute.name]
-    if value in attribute:
-        text = show_value(value)
-    elif is_missing(value):
-        text = "unknown"
-    else:
-        text = number_text(float(as_floats([value])[0])) if is_number(value) else show_value(value)
-    return f"{format_name(attribute.name)} is {text}"
