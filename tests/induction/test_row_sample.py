@@ -8,7 +8,7 @@ import pytest
 
 from messages import raises_saying
 from pinesy import DataError, induce
-from pinesy.induction.training_table import RowSample
+from pinesy.induction.training_table import row_sample
 
 N = 600
 RNG = np.random.default_rng(5)
@@ -22,12 +22,9 @@ def batches(size: int) -> Iterator[pandas.DataFrame]:
 
 
 def drawn(size: int, batch: int, seed: int = 0) -> list[int]:
-    sample = RowSample(size, seed)
-    for start in range(0, N, batch):
-        sample.add({"row": np.arange(start, min(N, start + batch))})
-    assert sample.seen == N
-    found: list[int] = sample.table()["row"].tolist()
-    return found
+    parts = ({"row": np.arange(i, min(N, i + batch))} for i in range(0, N, batch))
+    rows: list[int] = row_sample(parts, size, seed)["row"].tolist()
+    return rows
 
 
 @pytest.mark.parametrize("batch", [1, 7, 250, N])

@@ -16,7 +16,7 @@ from `low` and counted in `high`. Some class always has possibility 1: there is 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -45,28 +45,17 @@ UNITS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5])
 COMPARED_ROWS = 4_000
 
 
-@dataclass
-class ChosenRules:
-    """The rules chosen so far.
-
-    Attributes
-    ----------
-    chosen : their positions among the candidates
-    classes : that they speak for
-    weights : of the rules
-    prior : the scores of the classes where no rule holds
-    """
-
-    chosen: list[int] = field(default_factory=list)
-    classes: list[int] = field(default_factory=list)
-    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
-    prior: FloatArray = field(default_factory=lambda: np.zeros(0))
-
-
 class RuleSelector:
     """Chooses among candidates; `run` may be interrupted, and keeps what was chosen.
 
     A choice costs two products of the matrix of candidates and rows with that of rows and classes.
+
+    Attributes
+    ----------
+    chosen : the positions of the rules so far among the candidates
+    classes : that they speak for
+    weights : of the rules
+    prior : the scores of the classes where no rule holds
     """
 
     def __init__(
@@ -87,11 +76,13 @@ class RuleSelector:
         self._truth = np.eye(self._n_classes)[labels]
         self._rows = [np.arange(len(labels))] * self._n_classes
         shares = sizes @ self._truth + 0.5
-        prior = np.log(shares / shares.sum())
-        self._odds = np.tile(np.exp(prior), (len(labels), 1))
-        self.selection = ChosenRules(prior=prior)
+        self.prior = np.log(shares / shares.sum())
+        self._odds = np.tile(np.exp(self.prior), (len(labels), 1))
+        self.chosen: list[int] = []
+        self.classes: list[int] = []
+        self.weights = np.zeros(0)
 
-    def run(self, advance: Callable[[], object]) -> ChosenRules:
+    def run(self, advance: Callable[[], object]) -> "RuleSelector":
         """Choose until nothing gains more than it costs; call `advance` after each choice."""
         try:
             while self._add():
@@ -99,19 +90,19 @@ class RuleSelector:
         except KeyboardInterrupt:  # the best so far is an answer
             pass
         self._fit(LAST_SWEEPS)
-        return self.selection
+        return self
 
     def _add(self) -> bool:
-        room = self._settings.max_rules - len(self.selection.chosen)
+        room = self._settings.max_rules - len(self.chosen)
         best = self._best()[:room]
         for candidate, label in best:
             self._may[candidate, label] = False
             if self._n_classes == 2:  # for one class is against the other
                 self._may[candidate] = False
-            self.selection.chosen.append(candidate)
-            self.selection.classes.append(label)
+            self.chosen.append(candidate)
+            self.classes.append(label)
             self._rows.append(np.flatnonzero(self._holds[candidate]))
-        self.selection.weights = np.append(self.selection.weights, np.zeros(len(best)))
+        self.weights = np.append(self.weights, np.zeros(len(best)))
         if best:
             self._fit(SWEEPS)
         return bool(best)
@@ -139,10 +130,10 @@ class RuleSelector:
 
     def _fit(self, sweeps: int) -> None:
         """Fit priors, as rules that hold everywhere, and weights."""
-        chosen, k = self.selection, self._n_classes
-        weights = np.concatenate([chosen.prior, chosen.weights])
+        k = self._n_classes
+        weights = np.concatenate([self.prior, self.weights])
         starts = np.concatenate([[0], np.cumsum([len(r) for r in self._rows])]).astype(np.int64)
-        classes = np.concatenate([np.arange(k), np.array(chosen.classes, dtype=np.int64)])
+        classes = np.concatenate([np.arange(k), np.array(self.classes, dtype=np.int64)])
         is_rule = np.arange(len(weights)) >= k
         load_kernels(KERNELS).fit_weights(
             starts,
@@ -157,7 +148,7 @@ class RuleSelector:
             sweeps,
             ENOUGH,
         )
-        chosen.prior, chosen.weights = weights[:k], weights[k:]
+        self.prior, self.weights = weights[:k], weights[k:]
 
 
 @dataclass(frozen=True)
@@ -214,7 +205,7 @@ def levels_of(unit: float, longest: int) -> FloatArray:
 
 
 def rounded(
-    selection: ChosenRules, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
+    selection: RuleSelector, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
 ) -> PointModel:
     """Return the rules of a selection with whole points: those under which labels are likeliest.
 

@@ -31,59 +31,48 @@ def batches_of(table: Any) -> Iterator[Any] | None:
     return table if isinstance(table, Iterator) else None
 
 
-class RowSample:
-    """A uniform sample of the rows of batches: those so far with the smallest random numbers.
+def row_sample(batches: Iterable[Mapping[str, Any]], size: int | None, seed: int) -> Columns:
+    """Return a uniform sample of the rows of batches, by column: of all if `size` is None.
 
-    The numbers come in the order of the rows, so that the sample does not depend on where batches
-    end. Cost: one pass, in the memory of a few samples.
-
-    Parameters
-    ----------
-    size : the most rows; None for all
-    seed : of the random numbers
+    It has the rows with the smallest random numbers. These come in the order of the rows, so that
+    the sample does not depend on where batches end. Cost: one pass, in the memory of a few samples.
     """
+    random, count = np.random.default_rng(seed), 0
+    parts: list[tuple[FloatArray, Columns]] = []
+    for batch in batches:
+        columns = {name: _array(column) for name, column in batch.items()}
+        n = _checked_length(columns, parts[0][1] if parts else columns)
+        parts.append((random.random(n), columns))
+        count += n
+        if size is not None and count > 2 * size:
+            parts, count = [_smallest(parts, size)], size
+    if not parts:
+        raise DataError("there are no batches to induce rules from")
+    return _smallest(parts, size)[1]
 
-    def __init__(self, size: int | None, seed: int) -> None:
-        self._size = size
-        self._random = np.random.default_rng(seed)
-        self._parts: list[tuple[FloatArray, Columns]] = []
-        self._kept = 0
-        #: Rows that were seen.
-        self.seen = 0
 
-    def add(self, batch: Mapping[str, Any]) -> None:
-        """Look at the rows of a batch of columns by name."""
-        columns = {n: _array(c) for n, c in batch.items()}
-        lengths = {len(c) for c in columns.values()}
-        if len(lengths) != 1:
-            raise DataError(f"a batch has columns of {listed(sorted(map(str, lengths)))} rows")
-        if self._parts and set(columns) != set(self._parts[0][1]):
-            raise DataError(
-                f"a batch has the columns {listed(list(columns))}; the first has "
-                f"{listed(list(self._parts[0][1]))}"
-            )
-        [n] = lengths
-        self.seen += n
-        self._parts.append((self._random.random(n), columns))
-        self._kept += n
-        if self._size is not None and self._kept > 2 * self._size:
-            self._parts = [self._merged()]
-            self._kept = len(self._parts[0][0])
+def _checked_length(columns: Columns, first: Columns) -> int:
+    """Return the number of rows of a batch, whose columns are those of the first one."""
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        raise DataError(f"a batch has columns of {listed(sorted(map(str, lengths)))} rows")
+    if set(columns) != set(first):
+        raise DataError(
+            f"a batch has the columns {listed(list(columns))}; the first has {listed(list(first))}"
+        )
+    return lengths.pop()
 
-    def _merged(self) -> tuple[FloatArray, Columns]:
-        """Return the rows that stay, in their order, as one part."""
-        keys = np.concatenate([part[0] for part in self._parts])
-        kept = np.arange(len(keys))
-        if self._size is not None and len(keys) > self._size:
-            kept = np.sort(np.argpartition(keys, self._size)[: self._size])
-        names = list(self._parts[0][1])
-        return keys[kept], {n: _joined([part[1][n] for part in self._parts])[kept] for n in names}
 
-    def table(self) -> Columns:
-        """Return the rows by column."""
-        if not self._parts:
-            raise DataError("there are no batches to induce rules from")
-        return self._merged()[1]
+def _smallest(
+    parts: list[tuple[FloatArray, Columns]], size: int | None
+) -> tuple[FloatArray, Columns]:
+    """Return the rows with the smallest numbers, in their order, as one part."""
+    keys = np.concatenate([part[0] for part in parts])
+    rows = np.arange(len(keys))
+    if size is not None and len(keys) > size:
+        rows = np.sort(np.argpartition(keys, size)[:size])
+    names = list(parts[0][1])
+    return keys[rows], {n: _joined([part[1][n] for part in parts])[rows] for n in names}
 
 
 def _array(column: Any) -> Any:
@@ -174,10 +163,7 @@ def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:
         return table
     if not isinstance(target, str):
         raise DataError("of a table that comes in batches the target is the name of a column")
-    rows = RowSample(sample, seed)
-    for batch in batches:
-        rows.add(_by_name(batch))
-    return rows.table()
+    return row_sample(map(_by_name, batches), sample, seed)
 
 
 def _by_name(table: Any) -> dict[str, Any]:
