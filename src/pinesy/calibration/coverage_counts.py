@@ -172,42 +172,34 @@ def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
     return {("all", ""): int(totals[0])} if transform.unit == "sample" else {}
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """What became of each sample at a level: covered or not, how many values remain, and why."""
+#: Of each sample at a level: whether its true values are covered, how many values remain, and the
+#: place in `ABSTENTIONS` of why it is not one.
+_Outcome = tuple[BoolArray, FloatArray, Indices]
 
-    covered: BoolArray
-    size: FloatArray
-    reason: Indices
 
-    def row(
-        self, scope: str, name: str, level: float, where: Any, calibrated: int | None
-    ) -> CoverageRow:
-        """Return the figures of some of the samples."""
-        covered, size, reason = self.covered[where], self.size[where], self.reason[where]
-        n, k, single = len(covered), int(covered.sum()), size == 1.0
-        low, high = share_band(k, n)
-        _, ambiguous, novel, contradictory = (
-            np.bincount(reason, minlength=len(ABSTENTIONS)) / n
-        ).tolist()
-        chance = calibrated and chance_of_so_few(k, n, calibrated, significance(level))
-        return CoverageRow(
-            scope=scope,
-            name=name,
-            level=level,
-            samples=n,
-            covered=k,
-            low=low,
-            high=high,
-            mean_size=float(size.mean()),
-            median_size=float(np.median(size)),
-            single=float(single.mean()),
-            single_right=float(covered[single].mean()) if single.any() else float("nan"),
-            ambiguous=ambiguous,
-            novel=novel,
-            contradictory=contradictory,
-            chance=chance,
-        )
+def _row(
+    scope: str, name: str, level: float, outcome: _Outcome, calibrated: int | None
+) -> CoverageRow:
+    """Return the figures of some samples."""
+    covered, size, reason = outcome
+    n, k, single = len(covered), int(covered.sum()), size == 1.0
+    low, high = share_band(k, n)
+    _, *reasons = (np.bincount(reason, minlength=len(ABSTENTIONS)) / n).tolist()
+    return CoverageRow(
+        scope,
+        name,
+        level,
+        n,
+        k,
+        low,
+        high,
+        mean_size=float(size.mean()),
+        median_size=float(np.median(size)),
+        single=float(single.mean()),
+        single_right=float(covered[single].mean()) if single.any() else float("nan"),
+        **dict(zip(ABSTENTIONS[1:], reasons, strict=True)),
+        chance=calibrated and chance_of_so_few(k, n, calibrated, significance(level)),
+    )
 
 
 @dataclass(frozen=True)
@@ -246,11 +238,14 @@ class _JudgedSamples:
     ) -> tuple[CoverageRow, ...]:
         """Return the figures of all, of outputs, classes and groups, at each level."""
         outcomes = {level: self._outcomes(level) for level in levels}
-        return tuple(
-            outcomes[level][output].row(scope, name, level, where, guaranteed.get((scope, name)))
-            for scope, name, output, where in self._scopes(groups)
-            for level in levels
-        )
+        rows = []
+        for scope, name, output, where in self._scopes(groups):
+            calibrated = guaranteed.get((scope, name))
+            for level in levels:
+                covered, size, reason = outcomes[level][output]
+                outcome = covered[where], size[where], reason[where]
+                rows.append(_row(scope, name, level, outcome, calibrated))
+        return tuple(rows)
 
     def _outcomes(self, level: float) -> dict[str, _Outcome]:
         """Return what became of each output, and under the empty name of all of them."""
@@ -259,12 +254,9 @@ class _JudgedSamples:
         for name, places in self.places.items():
             covered = sets.members(name)[np.arange(self.n), places]
             size = sets.sizes[name].astype(np.float64)
-            outcomes[name] = _Outcome(covered, size, sets.reasons(name))
-        joint = _Outcome(
-            np.all([one.covered for one in outcomes.values()], axis=0),
-            np.prod([one.size for one in outcomes.values()], axis=0),
-            np.max([one.reason for one in outcomes.values()], axis=0),  # the worst one counts
-        )
+            outcomes[name] = covered, size, sets.reasons(name)
+        hits, sizes, reasons = zip(*outcomes.values(), strict=True)  # of reasons the worst counts
+        joint = np.all(hits, axis=0), np.prod(sizes, axis=0), np.max(reasons, axis=0)
         return {"": joint, **outcomes}
 
     def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:

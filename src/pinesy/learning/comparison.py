@@ -25,7 +25,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic
 
 Rows = npt.NDArray[np.intp]
-#: Leads at which it is told how many samples have them, and how many of these are right.
+#: Leads of which a score says how many samples have them, and how many of these are right.
 LEVELS = (0.5, 0.8, 0.95)
 
 

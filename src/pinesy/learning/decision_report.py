@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,10 @@ from pinesy.rules.syntax.writer import show_value
 SHOWN = 20
 Counts = npt.NDArray[np.int64]
 PlotKind = Literal["confusion", "coverage"]
-#: Shares of the samples, the surest ones, for which the accuracy is told.
+#: What a report takes from a batch: what became of its samples, and the counts of the report,
+#: `confusion`, `decides` and `decides_right`.
+DecisionPart = tuple[Decisions, Counts, Counts, Counts]
+#: Shares of the samples, the surest ones, for which the accuracy is reported.
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
 
 
@@ -206,7 +209,7 @@ def evaluate(
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     name = judged_output(cascade, list(batch.targets), output)
-    return report_on(cascade[name], [DecisionPart.of(batch, cascade, name)])
+    return report_on(cascade[name], [decide(batch, cascade, name)])
 
 
 def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
@@ -218,44 +221,32 @@ def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str
     return output
 
 
-class DecisionPart(NamedTuple):
-    """What a report takes from a batch: what became of its samples, and its counts."""
-
-    made: Decisions
-    confusion: Counts
-    decides: Counts
-    decides_right: Counts
-
-    @classmethod
-    def of(cls, batch: TrainingBatch, cascade: Cascade, name: str) -> "DecisionPart":
-        """Infer an attribute, and compare it with its targets."""
-        rule_set, target = cascade[name], batch.targets[name]
-        if target.is_graded:
-            raise DataError(
-                f"the targets of {name!r} are distributions; give values to compare with"
-            )
-        program = cascade.compile([rule_set.output], trace=True)
-        trace = cast(Trace, program.infer(batch.known))
-        pi = trace[name]
-        made = Decisions.of(pi, target)
-        size = len(rule_set.output.domain)
-        predicted = np.where(made.decided, pi.degrees.argmax(axis=1), size)
-        confusion = np.zeros((size, size + 1), dtype=np.int64)
-        np.add.at(confusion, (target.labels, predicted), 1)
-        deciding = deciding_rules(rule_set, trace, pi)
-        decides, right = (
-            np.bincount(deciding[which], minlength=len(rule_set))
-            for which in (made.decided, made.right)
-        )
-        return cls(made, confusion, decides, right)
+def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
+    """Infer an attribute for a batch, and compare it with its targets."""
+    rule_set, target = cascade[name], batch.targets[name]
+    if target.is_graded:
+        raise DataError(f"the targets of {name!r} are distributions; give values to compare with")
+    program = cascade.compile([rule_set.output], trace=True)
+    trace = cast(Trace, program.infer(batch.known))
+    pi = trace[name]
+    made = Decisions.of(pi, target)
+    size = len(rule_set.output.domain)
+    predicted = np.where(made.decided, pi.degrees.argmax(axis=1), size)
+    confusion = np.zeros((size, size + 1), dtype=np.int64)
+    np.add.at(confusion, (target.labels, predicted), 1)
+    deciding = deciding_rules(rule_set, trace, pi)
+    decides, right = (
+        np.bincount(deciding[which], minlength=len(rule_set))
+        for which in (made.decided, made.right)
+    )
+    return made, confusion, decides, right
 
 
 def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> DecisionReport:
     """Return the report on the samples of some batches, one after the other."""
-    made = Decisions.join([one.made for one in parts])
-    confusion, decides, right = (
-        np.sum(counts, axis=0) for counts in zip(*(one[1:] for one in parts), strict=True)
-    )
+    decisions, *counts = zip(*parts, strict=True)
+    made = Decisions.join(decisions)
+    confusion, decides, right = (np.sum(part, axis=0) for part in counts)
     return DecisionReport(
         rule_set.output.name,
         tuple(show_value(value) for value in rule_set.output.domain),

@@ -20,7 +20,7 @@ from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import learn_parts, merged
-from pinesy.learning.decision_report import DecisionPart, DecisionReport, judged_output, report_on
+from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -242,7 +242,7 @@ def evaluate_distributed(
     cascade = as_cascade(rules)
     samples = OnCluster.of(cascade, parts, client)
     name = judged_output(cascade, samples.targeted, output)
-    futures = samples.each(DecisionPart.of, samples.tasks.share(cascade), name)
+    futures = samples.each(decide, samples.tasks.share(cascade), name)
     return report_on(cascade[name], samples.tasks.results(futures))
 
 
