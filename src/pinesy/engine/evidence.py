@@ -242,14 +242,13 @@ class _Content(NamedTuple):
 
 def _content(given: Any, attribute: Attribute, word: str) -> _Content:
     """Tell what is given of an attribute; `word` is what its degrees are."""
-    if isinstance(given, Mapping):
-        return _Content(_degrees(given, attribute, word))
-    check_unmasked(given, f"attribute {attribute.name!r}")
-    if isinstance(given, np.ndarray) and given.ndim == 2:
-        return _Content(_checked_degrees(given, attribute))
-    if isinstance(given, Possibility) or hasattr(given, "columns"):
+    if isinstance(given, np.ndarray):
+        check_unmasked(given, f"attribute {attribute.name!r}")
+        if given.ndim == 2:
+            return _Content(_checked_degrees(given, attribute))
+        given = given if given.ndim else given.item()
+    elif isinstance(given, Mapping | Possibility) or hasattr(given, "columns"):
         return _Content(_degrees(given, attribute, word), is_settled=isinstance(given, Possibility))
-    given = given.item() if isinstance(given, np.ndarray) and not given.ndim else given
     if is_scalar(given, attribute):
         return _Content(degrees_of_value(given, attribute), "one value", True)
     if is_column(given):
@@ -271,8 +270,10 @@ def _degrees(content: object, attribute: Attribute, word: str = "possibility") -
     if isinstance(content, Mapping):
         array = np.zeros(len(attribute.domain))
         for value, degree in content.items():
-            where = f"attribute {attribute.name!r}: the {word} of {value!r}"
-            array[attribute.position(value)] = check_degree(degree, where)
+            if type(degree) is not float or not 0.0 <= degree <= 1.0:  # most are
+                where = f"attribute {attribute.name!r}: the {word} of {value!r}"
+                degree = check_degree(degree, where)
+            array[attribute.position(value)] = degree + 0.0  # -0.0 becomes 0.0
         return array
     if isinstance(content, Possibility):
         if content.attribute != attribute:
