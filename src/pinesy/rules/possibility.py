@@ -101,15 +101,7 @@ class Possibility:
         For a batch, an array of values, of dtype object where they are not plain numbers or some
         are None.
         """
-        position = self.degrees.argmax(axis=-1)
-        if not self.is_batch:
-            return self.attribute.domain[int(position)] if self.normalised else None
-        values = value_array(self.attribute)[position]
-        if self.normalised.all():
-            return values
-        values = values.astype(object)
-        values[~self.normalised] = None
-        return values
+        return best_value(self.attribute, self.degrees, self.normalised)
 
     @cached_property
     def ambiguous(self) -> Any:
@@ -202,12 +194,31 @@ class Possibility:
     @property
     def summary(self) -> str:
         """The attribute and the degrees of its most possible values, of one distribution."""
-        order = np.argsort(-self.degrees, kind="stable")
-        shown = [
-            f"{show_value(self.attribute.domain[i])}: {self.degrees[i]:.4g}" for i in order[:6]
-        ]
-        more = ", ..." if len(order) > 6 else ""
-        return f"{self.attribute.name}, {{{', '.join(shown)}{more}}}"
+        return summary(self.attribute, self.degrees)
+
+
+def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
+    """Return the value with the largest number, the first of several; None where there is none.
+
+    For a batch it is an array, of dtype object where some are None.
+    """
+    position = numbers.argmax(axis=-1)
+    if numbers.ndim == 1:
+        return attribute.domain[int(position)] if has_best else None
+    values = value_array(attribute)[position]
+    if has_best.all():
+        return values
+    values = values.astype(object)
+    values[~has_best] = None
+    return values
+
+
+def summary(attribute: Attribute, numbers: FloatArray) -> str:
+    """Return an attribute and the largest numbers of its values, in words."""
+    order = np.argsort(-numbers, kind="stable")
+    shown = [f"{show_value(attribute.domain[i])}: {numbers[i]:.4g}" for i in order[:6]]
+    more = ", ..." if len(order) > 6 else ""
+    return f"{attribute.name}, {{{', '.join(shown)}{more}}}"
 
 
 def value_array(attribute: Attribute) -> npt.NDArray[Any]:

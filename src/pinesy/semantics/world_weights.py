@@ -14,7 +14,7 @@ from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import value_array
+from pinesy.rules.possibility import best_value, summary
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.semantics.semirings import SEMIRINGS, NumpyWeights, Semiring
@@ -84,15 +84,7 @@ class WorldWeights:
     @cached_property
     def best(self) -> Any:
         """The value of most weight, the first of several; None if no value has any."""
-        place, top = self.weights.argmax(axis=-1), self.weights.max(axis=-1)
-        if not self.is_batch:
-            return self.attribute.domain[int(place)] if top > 0.0 else None
-        values = value_array(self.attribute)[place]
-        if (top > 0.0).all():
-            return values
-        values = values.astype(object)
-        values[top == 0.0] = None
-        return values
+        return best_value(self.attribute, self.weights, self.weights.max(axis=-1) > 0.0)
 
     @cached_property
     def decided(self) -> Any:
@@ -123,13 +115,9 @@ class WorldWeights:
         return dict(zip(self.attribute.domain, self.weights.tolist(), strict=True))
 
     def __repr__(self) -> str:
-        name, semantics = self.attribute.name, self.semantics
         if self.is_batch:
-            return f"WorldWeights({name}, {len(self)} samples; {semantics})"
-        order = np.argsort(-self.weights, kind="stable")[:6]
-        shown = [f"{show_value(self.attribute.domain[i])}: {self.weights[i]:.4g}" for i in order]
-        more = ", ..." * (len(self.weights) > 6)
-        return f"WorldWeights({name}, {{{', '.join(shown)}{more}}}; {semantics})"
+            return f"WorldWeights({self.attribute.name}, {len(self)} samples; {self.semantics})"
+        return f"WorldWeights({summary(self.attribute, self.weights)}; {self.semantics})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
