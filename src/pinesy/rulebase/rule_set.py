@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 
+from pinesy._common.caching import cached_on_owner
 from pinesy._common.markup import tag
 from pinesy._common.validation import FloatArray, is_iterable
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
@@ -128,18 +129,15 @@ class RuleSet:
     def _formulas(self) -> list[Defined]:
         return [a for a in self.inputs if isinstance(a, Defined)]
 
+    @cached_on_owner
     def _compiled(self, degrees: bool) -> Program:
         sets = [*self.definitions, self]
         known = {a.name: a for s in sets for a in s.inputs if not isinstance(a, Defined)}
         return Program([s.unit for s in sets], [self.output], known, degrees=degrees)
 
-    @cached_property
-    def _program(self) -> Program:
-        return self._compiled(degrees=False)
-
     def compile(self, *, dtype: NumberType = "float64") -> Program:
         """Return the program that infers the output, in a type of numbers (`Program.astype`)."""
-        return self._program.astype(dtype)
+        return self._compiled(False).astype(dtype)
 
     @overload
     def infer(
@@ -193,17 +191,13 @@ class RuleSet:
         >>> rules.equations({"a": [1.0, 0.2]}, targets=0)
         EquationSystem(2 equations, 2 unknowns, distance 0.2)
         """
-        trace = self._tracer.infer(evidence)
+        trace = self._compiled(True).infer(evidence)
         if trace.is_batch:
             raise DegreeError("a system of equations is made of one sample; got a batch")
         premises = cast(Trace, trace).premises[self.output.name]
         degrees = target_degrees(targets, self.output)
         cells = self.partition.possibilities(degrees)
         return EquationSystem(self.partition, premises.lambdas, premises.rhos, cells)
-
-    @cached_property
-    def _tracer(self) -> Program:
-        return self._compiled(degrees=True)
 
     def with_parameters(
         self, s: Sequence[float] | FloatArray, r: Sequence[float] | FloatArray

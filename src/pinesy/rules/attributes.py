@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partialmethod
 from math import prod
 from typing import Any, ClassVar
 
@@ -210,17 +210,10 @@ class Attribute:
         test = COMPARISONS[sign]
         return self.isin([value for value in self.domain if test(value, number)])
 
-    def __lt__(self, number: Any) -> Proposition:
-        return self.compared("<", number)
-
-    def __le__(self, number: Any) -> Proposition:
-        return self.compared("<=", number)
-
-    def __gt__(self, number: Any) -> Proposition:
-        return self.compared(">", number)
-
-    def __ge__(self, number: Any) -> Proposition:
-        return self.compared(">=", number)
+    __lt__ = partialmethod(compared, "<")
+    __le__ = partialmethod(compared, "<=")
+    __gt__ = partialmethod(compared, ">")
+    __ge__ = partialmethod(compared, ">=")
 
     @cached_property
     def column(self) -> ValueColumn | None:
