@@ -142,10 +142,10 @@ def read_content(text: str) -> dict[str, Any]:
 def from_content(content: dict[str, Any], max_values: int | None = None) -> Cascade:
     """Return the cascade that an object of JSON holds."""
     with budget(value_limit(max_values)):
-        return _Content(content).cascade()
+        return _RulesContent(content).cascade()
 
 
-class _Content:
+class _RulesContent:
     """Reads the JSON form, telling the place of whatever does not fit."""
 
     def __init__(self, content: dict[str, Any]) -> None:
