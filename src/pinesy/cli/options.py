@@ -129,7 +129,7 @@ class FormatOptions:
     decimal: Decimal = "."
 
     @property
-    def how(self) -> dict[str, Any]:
+    def reading(self) -> dict[str, Any]:
         """What they say, as `read_samples` takes it."""
         return {
             "ids": tuple(self.ids or ()),
@@ -148,7 +148,9 @@ class FormatOptions:
         """Read the samples of a file, which may hold any attribute of the rules, or of stdin."""
         source = sys.stdin.buffer if str(data) == "-" else data
         known = cascade.attributes.values()
-        return read_samples(source, inputs, targets=targets, known=known, batch=batch, **self.how)
+        return read_samples(
+            source, inputs, targets=targets, known=known, batch=batch, **self.reading
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +160,9 @@ class DataOptions(FormatOptions):
     transform: TransformOption = "none"
 
     @property
-    def how(self) -> dict[str, Any]:
+    def reading(self) -> dict[str, Any]:
         """What they say, as `read_samples` takes it."""
-        return super().how | {"transform": TRANSFORMS.get(self.transform.replace("-", "_"))}
+        return super().reading | {"transform": TRANSFORMS.get(self.transform.replace("-", "_"))}
 
 
 @dataclass(frozen=True, kw_only=True)

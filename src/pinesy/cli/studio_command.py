@@ -81,7 +81,7 @@ def studio(
     if model is None:
         serve(demo_session(typer.echo), port, not no_open, typer.echo)
         return
-    serve(Session.open(model, data, **how.how), port, not no_open, typer.echo)
+    serve(Session.open(model, data, **how.reading), port, not no_open, typer.echo)
 
 
 def demo_session(say: Callable[[str], None]) -> Session:

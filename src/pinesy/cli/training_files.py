@@ -49,7 +49,7 @@ class TrainingFiles:
                 targets=self.targets,
                 known=self.cascade.attributes.values(),
                 batch=self.how.batch,
-                **self.how.how,
+                **self.how.reading,
             )
         return self._files[path]
 
