@@ -29,7 +29,6 @@ COLUMNS = ("line", "suspicion", "nabla", "set", "label", "repaired", "contradict
 JudgedBy = Annotated[
     Judged,
     typer.Option(
-        "--method",
         help="With which parameters labels are judged: those of RULES, or learned ones, out of "
         "fold. For noisy data, counts or gradient.",
     ),

@@ -53,7 +53,6 @@ MEASURES = ("input_distance", "input_excess")
 TargetValues = Annotated[
     list[str] | None,
     typer.Option(
-        "--target",
         metavar="NAME[=VALUE]",
         help="Use this attribute's targets of the file, or this value for all samples "
         "(repeatable). By default all targets of the file.",

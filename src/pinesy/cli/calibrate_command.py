@@ -25,7 +25,6 @@ TRUE = "true "
 Of = Annotated[
     Literal["inputs", "answers"] | None,
     typer.Option(
-        "--of",
         help="Calibrate inputs by their true values, or answers. By default inputs if the file has "
         "the true values of all of them.",
     ),
@@ -45,7 +44,6 @@ More = Annotated[bool, typer.Option("--more", help="Add samples to the calibrati
 Level = Annotated[
     float | None,
     typer.Option(
-        "--level",
         metavar="LEVEL",
         help="Of rules that pinesy calibrate has seen: the values that are not excluded at this "
         "level, such as 0.95.",

@@ -28,7 +28,6 @@ Page = Annotated[
 Levels = Annotated[
     list[float] | None,
     typer.Option(
-        "--level",
         metavar="LEVEL",
         help="Of calibrated rules, report how often true values are in the sets of this level, "
         "such as 0.95 (repeatable).",
@@ -37,7 +36,6 @@ Levels = Annotated[
 SemanticsNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--semantics",
         metavar="NAME",
         help="Compare semantics, for data that are probabilities (repeatable): all, or "
         "possibilistic, probabilistic, mpe, goedel.",
@@ -45,9 +43,7 @@ SemanticsNames = Annotated[
 ]
 Group = Annotated[
     str | None,
-    typer.Option(
-        "--group", metavar="NAME", help="With --level: a column of groups to be told apart."
-    ),
+    typer.Option(metavar="NAME", help="With --level: a column of groups to be told apart."),
 ]
 
 

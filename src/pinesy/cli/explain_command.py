@@ -25,7 +25,6 @@ SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg
 Row = Annotated[
     int | None,
     typer.Option(
-        "--sample",
         min=1,
         metavar="N",
         help="The line (or row) of the sample. By default the first one.",
@@ -33,9 +32,7 @@ Row = Annotated[
 ]
 AttributeName = Annotated[
     str | None,
-    typer.Option(
-        "--attribute", metavar="NAME", help="Explain this attribute, not the only output."
-    ),
+    typer.Option(metavar="NAME", help="Explain this attribute, not the only output."),
 ]
 Value = Annotated[
     str | None, typer.Option(metavar="V", help="Explain this value, not the most possible one.")
@@ -47,18 +44,17 @@ OtherValue = Annotated[
 ChangeMode = Annotated[
     Mode | None,
     typer.Option(
-        "--mode",
         help="The change that --why-not names: of values, or of readings (the smallest, or of the "
         "fewest inputs). By default of values where every input is one or blank, else smallest.",
     ),
 ]
 Changing = Annotated[
     list[str] | None,
-    typer.Option("--change", metavar="NAME", help="Only this input may change (repeatable)."),
+    typer.Option(metavar="NAME", help="Only this input may change (repeatable)."),
 ]
 Kept = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="NAME", help="This input may not change (repeatable)."),
+    typer.Option(metavar="NAME", help="This input may not change (repeatable)."),
 ]
 Eta = Annotated[float, typer.Option(help="Degrees below it count as nothing.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rule sets to go down.")]

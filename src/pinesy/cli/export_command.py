@@ -26,15 +26,14 @@ ModelFile = Annotated[
 ]
 Samples = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DATA", help="Samples to look at, as for pinesy infer."),
+    typer.Option(metavar="DATA", help="Samples to look at, as for pinesy infer."),
 ]
 SampleLimit = Annotated[
-    int, typer.Option("--samples", min=1, metavar="N", help="Take so many samples, the first.")
+    int, typer.Option(min=1, metavar="N", help="Take so many samples, the first.")
 ]
 ImageFile = Annotated[
     Path | None,
     typer.Option(
-        "--images",
         metavar="FILE",
         help="A .npz file with, for some inputs by name, a uint8 array (samples, height, width) "
         "of what is seen; needs --data.",
@@ -50,9 +49,7 @@ GraphSource = Annotated[
 OnnxFile = Annotated[Path, typer.Option("--output", "-o", help="Write to this .onnx file.")]
 Given = Annotated[
     options.TransformName,
-    typer.Option(
-        "--transform", help="The inputs are probabilities, and the graph transforms them."
-    ),
+    typer.Option(help="The inputs are probabilities, and the graph transforms them."),
 ]
 TableFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
@@ -66,7 +63,6 @@ NewRules = Annotated[
 Queries = Annotated[
     list[str] | None,
     typer.Option(
-        "--query",
         metavar="NAME",
         help="Ask for this attribute (repeatable). By default for all that no premise uses.",
     ),

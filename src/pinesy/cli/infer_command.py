@@ -33,7 +33,6 @@ Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 SemanticsName = Annotated[
     str,
     typer.Option(
-        "--semantics",
         metavar="NAME",
         help="possibilistic, or of probabilities: probabilistic, mpe (most probable explanation) "
         "or goedel.",

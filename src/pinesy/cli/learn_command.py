@@ -54,7 +54,6 @@ Validation = Annotated[
 Groups = Annotated[
     list[str] | None,
     typer.Option(
-        "--group",
         metavar="GROUP",
         help="With --validation: a name or pattern of rule sets that share a tolerance "
         "(repeatable). By default all share one.",

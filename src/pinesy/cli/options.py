@@ -53,11 +53,11 @@ ModelOutput = Annotated[
 OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
 Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
-ReadSize = Annotated[int, typer.Option("--batch", min=1, help="Samples read at a time.")]
+ReadSize = Annotated[int, typer.Option(min=1, help="Samples read at a time.")]
 All = Annotated[bool, typer.Option("--all", help="Shorten nothing.")]
 TransformOption = Annotated[
     TransformName,
-    typer.Option("--transform", help="Make possibilities of the data's probabilities."),
+    typer.Option(help="Make possibilities of the data's probabilities."),
 ]
 Ids = Annotated[
     list[str] | None,
@@ -75,7 +75,7 @@ Separator = Annotated[
 Decimal = Annotated[str, typer.Option(help="The decimal point of numbers in CSV: . or ,")]
 TargetNames = Annotated[
     list[str] | None,
-    typer.Option("--target", metavar="NAME", help="Only this attribute's targets (repeatable)."),
+    typer.Option(metavar="NAME", help="Only this attribute's targets (repeatable)."),
 ]
 
 
