@@ -105,7 +105,7 @@ def test_other_weights_images_or_batches_have_other_files(tmp_path: Path) -> Non
 def kept(probabilities: Any, seconds: str | None = "1.0", name: str = "probabilities") -> Any:
     """Return what puts an array, and seconds, into a file."""
     texts = {} if seconds is None else {"seconds": seconds}
-    tensors = {name: torch.from_numpy(np.ascontiguousarray(probabilities))}
+    tensors = {name: torch.as_tensor(probabilities)}
     return lambda path: path.write_bytes(safetensors.save(tensors, texts))
 
 
@@ -123,6 +123,7 @@ DAMAGE: dict[str, Any] = {
     "text": lambda path: path.write_text("no tensors"),
     "other shape": kept(np.ones((3, 1))),
     "other type": kept(np.full((7, 4), 0.25, np.float32)),
+    "a type that NumPy lacks": kept(torch.full((7, 4), 0.25, dtype=torch.bfloat16)),
     "other classes": kept(np.full((7, 2), 0.5)),
     "no distributions": kept(np.ones((7, 4))),
     "negative": kept(np.tile([1.5, -0.5, 0.0, 0.0], (7, 1))),

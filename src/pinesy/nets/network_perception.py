@@ -274,9 +274,10 @@ class PredictionCache:
 def _stored(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float]:
     """Return the probabilities of a file and their seconds, or raise an error."""
     metadata, tensors = read_tensors(path, "file of predictions")
-    rows: FloatArray = tensors[PREDICTIONS].numpy()
-    if rows.shape != shape or rows.dtype != np.float64:
-        raise ValueError(f"its {PREDICTIONS} are {rows.dtype} {rows.shape}, not float64 {shape}")
+    tensor = tensors[PREDICTIONS]
+    if tensor.shape != shape or tensor.dtype != torch.float64:
+        raise ValueError(f"its {PREDICTIONS} are {_form(tensor)}, not float64 {shape}")
+    rows: FloatArray = tensor.numpy()
     if not ((rows >= 0).all() and np.allclose(rows.sum(axis=1), 1.0, rtol=0.0, atol=1e-9)):
         raise ValueError("not the probabilities of these images")
     return rows, float(metadata[SECONDS])
