@@ -54,6 +54,7 @@ class NeuroSymbolic(PerceivedRules):
         `rules` as they are
     result_ : what was learned for the rules
     search_ : the search for tolerances; None if `fit` made none
+    training_rows_ : the fingerprints of the samples of `fit`, which `calibrate` refuses
     calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
     seconds_ : how long `fit` took: for ``"perception"`` (training and predictions),
         ``"tolerances"`` (their search) and ``"learning"`` (once, with them)
