@@ -116,7 +116,7 @@ def _said(pi: Possibility) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PremiseDegrees:
-    """The degrees of the premises of a rule set's rules.
+    """The degrees of the premises of a rule set's rules [eq:pinegpiformulae].
 
     ``lambdas[..., i] = min_j pi(p_j)`` and ``rhos[..., i] = max_j pi(not p_j)`` for rule `i`, of
     shape ``(n_rules,)``, or ``(n_samples, n_rules)`` for a batch.

@@ -2,7 +2,8 @@
 
 Of all pairs only those count that no other pair beats in both. Sorted by decreasing `e` their `w`
 increases, so that `h` is found by binary search; and the front of a union is the front of the
-union of the fronts, so that pairs may come in any order and in any number of chunks.
+union of the fronts, so that pairs may come in any order and in any number of chunks
+(docs/minmax.md).
 """
 
 from collections.abc import Iterable, Iterator

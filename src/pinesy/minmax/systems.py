@@ -81,7 +81,7 @@ class RelationalSystem:
 
     @cached_property
     def chebyshev_distance(self) -> float:
-        """``nabla = max_i nabla_i``, the distance of `b` to the nearest consistent second member.
+        """``nabla = max_i nabla_i`` [eq:Nabla]: how far `b` is from a consistent second member.
 
         Exactly 0.0 if the system is consistent.
         """
@@ -119,7 +119,7 @@ class RelationalSystem:
     def _solution(self, nabla: float) -> FloatArray:
         """Return ``x_l = max_i {b_i - nabla : a_il < b_i - nabla}``, the least degree if none.
 
-        For ``nabla = 0`` the entries are copies of `b`.
+        [eq:lowestapprox], an epsilon product. For ``nabla = 0`` the entries are copies of `b`.
         """
         a, b, bottom = self._as_minmax()
         least = margin(nabla, TOLERANCE)
@@ -204,7 +204,7 @@ class MinMaxSystem(RelationalSystem):
 
     @property
     def lowest_approximation(self) -> FloatArray:
-        """The lowest consistent second member at distance `nabla` from `b`; `b` if that is 0."""
+        """The lowest consistent second member at distance `nabla` from `b` [eq:lowest]."""
         return self._approximation
 
 
