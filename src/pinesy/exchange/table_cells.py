@@ -13,7 +13,7 @@ from pinesy.exceptions import DataError
 from pinesy.rulebase.rule_reader import RuleReader
 from pinesy.rulebase.rules_text import parse_attribute
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import compared, limit
+from pinesy.rules.cut_texts import interval_text
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.syntax.writer import format_name, format_subset, format_value
@@ -72,7 +72,7 @@ class AttributeCells:
             return f"where {condition}"
         ranges = [] if scale is None or scale.names else scale.ranges(proposition.mask)
         if len(ranges) == 1 and any(map(isfinite, ranges[0])):
-            return _write_range(*ranges[0])
+            return interval_text(*ranges[0], " ")
         if proposition.mask.bit_count() == 1:
             text = self._texts[proposition.mask.bit_length() - 1]
             if _is_plain(text):
@@ -86,16 +86,6 @@ class AttributeCells:
 def _is_plain(text: str) -> bool:
     """Tell whether a cell may hold a text as it is: nobody takes it for another thing."""
     return text == text.strip() != "" and text.isprintable() and text[0] not in FORMULA_SIGNS
-
-
-def _write_range(low: float, high: float) -> str:
-    """Write the numbers from `low` to below `high`."""
-    if not isfinite(low):
-        return compared("<", high, " ")
-    if not isfinite(high):
-        return compared(">=", low, " ")
-    (above, one), (below, two) = limit(low), limit(high)
-    return f"{'(' if above else '['}{one}, {two}{']' if below else ')'}"
 
 
 def read_premise(cell: str, attributes: Mapping[str, Attribute]) -> Premise:

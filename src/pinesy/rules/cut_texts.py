@@ -81,6 +81,22 @@ def compared(comparison: str, cut: float, space: str = "") -> str:
     return f"{CLOSED[comparison] if below else comparison}{space}{text}"
 
 
+def interval_text(low: float, high: float, space: str = "") -> str:
+    """Write the interval of the numbers from `low` to below `high`, one of them finite.
+
+    Examples
+    --------
+    >>> interval_text(-inf, 30.0), interval_text(30.0, nextafter(65.0, inf))
+    ('<30', '[30, 65]')
+    """
+    if low == -inf:
+        return compared("<", high, space)
+    if high == inf:
+        return compared(">=", low, space)
+    (is_above, first), (is_closed, last) = limit(low), limit(high)
+    return f"{'(' if is_above else '['}{first}, {last}{']' if is_closed else ')'}"
+
+
 def comparison_text(name: str, low: float, high: float) -> str | None:
     """Write that `name` is one of the numbers from `low` to below `high`; None for any number.
 

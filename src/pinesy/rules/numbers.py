@@ -20,8 +20,8 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_number, is_iterable, listed
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
-    compared,
     comparison_text,
+    interval_text,
     limit,
     limit_number,
     number_text,
@@ -105,12 +105,7 @@ class Scale:
         """The intervals from the lowest on, as texts."""
         if not self.cuts:
             return ("any",)
-        limits = [limit(cut) for cut in self.cuts]
-        inner = (
-            f"{'(' if a_below else '['}{a}, {b}{']' if b_below else ')'}"
-            for (a_below, a), (b_below, b) in pairwise(limits)
-        )
-        return (compared("<", self.cuts[0]), *inner, compared(">=", self.cuts[-1]))
+        return tuple(interval_text(low, high) for low, high in pairwise(self._limits.tolist()))
 
     @property
     def domain(self) -> tuple[str, ...]:
