@@ -107,9 +107,9 @@ def calibrate(
             "inputs are calibrated by their scores in the place of a transformation; leave "
             "transform out, or choose score='antipignistic'"
         )
-    found = CalibratedInputs(cascade, ConformalTransform(score, **options), learned)
-    found = found.calibrate_more(evidence, named, weights)
-    return found if exceptions is None else replace(found, exceptions=_rate(exceptions))
+    calibrated = CalibratedInputs(cascade, ConformalTransform(score, **options), learned)
+    calibrated = calibrated.calibrate_more(evidence, named, weights)
+    return calibrated if exceptions is None else replace(calibrated, exceptions=_rate(exceptions))
 
 
 def _rules(given: Any) -> tuple[Cascade, LearnedRules | None]:
@@ -126,9 +126,9 @@ def _rate(exceptions: float) -> ScoreCounts:
     return ScoreCounts.of([0.0, 1.0], [1.0 - rate, rate])
 
 
-def calibration_content(found: CalibratedRules) -> dict[str, Any]:
+def calibration_content(calibrated: CalibratedRules) -> dict[str, Any]:
     """Return a calibration, without its rules, as JSON holds it."""
-    transform = found.transform
+    transform = calibrated.transform
     kinds = set((transform.kinds or {}).values())
     odd = next((kind for kind in kinds if not isinstance(kind, str | int)), None)
     if odd is not None:
@@ -139,16 +139,16 @@ def calibration_content(found: CalibratedRules) -> dict[str, Any]:
         "ranks": [[kind, counts.content] for kind, counts in transform.ranks_.items()],
         "counts": [counts.content for counts in transform.counts_],
         "doubt": transform.doubt_.content,
-        **_own_content(found),
+        **_own_content(calibrated),
     }
 
 
-def _own_content(found: CalibratedRules) -> dict[str, Any]:
-    if isinstance(found, CalibratedAnswers):
-        answers = {"outputs": list(found.outputs), "probabilities": found.probabilities}
+def _own_content(calibrated: CalibratedRules) -> dict[str, Any]:
+    if isinstance(calibrated, CalibratedAnswers):
+        answers = {"outputs": list(calibrated.outputs), "probabilities": calibrated.probabilities}
         return {"of": "answers", **answers}
-    assert isinstance(found, CalibratedInputs)
-    exceptions = found.exceptions and found.exceptions.content
+    assert isinstance(calibrated, CalibratedInputs)
+    exceptions = calibrated.exceptions and calibrated.exceptions.content
     return {"of": "inputs", "exceptions": exceptions}
 
 

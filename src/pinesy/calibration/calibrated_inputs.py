@@ -45,13 +45,13 @@ class CalibratedInputs(CalibratedRules):
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
     ) -> Self:
         """Return the calibration by more samples too; answers tell how often the rules fail."""
-        found = super().calibrate_more(evidence, targets, weights)
+        calibrated = super().calibrate_more(evidence, targets, weights)
         named = by_name(targets, "target")
         answers = {name: content for name, content in named.items() if name in self.rules.sets}
         if not answers:
-            return found
+            return calibrated
         seen = _exceptions(self.rules, named, answers)
-        return replace(found, exceptions=_sum(self.exceptions, seen))
+        return replace(calibrated, exceptions=_sum(self.exceptions, seen))
 
     def __add__(self, other: Self) -> Self:
         """Return the calibration by the samples of both; the rules must be the same."""
@@ -101,11 +101,11 @@ class CalibratedInputs(CalibratedRules):
         """Return calibrated possibilities, side by side, and the conformity of samples."""
         block, is_batch = self._block(evidence)
         given = None if weights is None else np.atleast_1d(weights)
-        found, conformity = self.transform.conformed(self._split(block), given)
+        parts, conformity = self.transform.conformed(self._split(block), given)
         if self._is_uniform:
-            joined = found[ALL].reshape(block.shape)
+            joined = parts[ALL].reshape(block.shape)
         else:
-            joined = np.hstack([*found.values()])
+            joined = np.hstack([*parts.values()])
         return (joined, conformity) if is_batch else (joined[0], conformity[0])
 
     def conformed(

@@ -128,9 +128,9 @@ class CalibratedRules:
         ----------
         evidence, proposition : as `pinesy.explain` takes them; so are the `options`
         """
-        found = explain(self.rules, self._reasoned(evidence), proposition, **options)
-        sets = self.predict_set(evidence, level, [found.attribute])
-        return LevelExplanation(sets, found, self.guarantee)
+        explanation = explain(self.rules, self._reasoned(evidence), proposition, **options)
+        sets = self.predict_set(evidence, level, [explanation.attribute])
+        return LevelExplanation(sets, explanation, self.guarantee)
 
     def why_not(
         self,
@@ -147,10 +147,10 @@ class CalibratedRules:
         ----------
         evidence, value, output : as `pinesy.why_not` takes them; so are the `options`
         """
-        found = why_not(self.rules, self._reasoned(evidence), value, output, **options)
-        pi = self.predict_set(evidence, level, [found.attribute]).possibilities
-        p_value = pi[found.attribute.name].degrees[found.attribute.position(value)]
-        return LevelWhyNot(level, float(p_value), found, self._of_inputs)
+        reason = why_not(self.rules, self._reasoned(evidence), value, output, **options)
+        pi = self.predict_set(evidence, level, [reason.attribute]).possibilities
+        p_value = pi[reason.attribute.name].degrees[reason.attribute.position(value)]
+        return LevelWhyNot(level, float(p_value), reason, self._of_inputs)
 
     def calibrate_more(
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
@@ -214,10 +214,10 @@ class CalibratedAnswers(CalibratedRules):
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
         given = None if weights is None else np.atleast_1d(weights)
-        found, conformity = self.transform.conformed(degrees, given)
+        pis, conformity = self.transform.conformed(degrees, given)
         rows: Any = slice(None) if inferred.is_batch else 0
         return {
-            name: Possibility(inferred[name].attribute, found[name][rows], inferred[name].coherence)
+            name: Possibility(inferred[name].attribute, pis[name][rows], inferred[name].coherence)
             for name in names
         }, conformity[rows]
 
@@ -251,7 +251,7 @@ def true_places(
     attributes: Iterable[Attribute], targets: Mapping[str, Any], n: int
 ) -> dict[str, npt.NDArray[np.int64]]:
     """Return the places of the true values of `n` samples in the domains, by attribute."""
-    found, wanted = {}, list(attributes)
+    places, wanted = {}, list(attributes)
     names = [a.name for a in wanted]
     for a in wanted:
         if a.name not in targets:
@@ -259,5 +259,5 @@ def true_places(
                 f"there are no true values of {a.name!r}; give those of {listed(names)} together "
                 "(or calibrate by answers alone)"
             )
-        found[a.name] = Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
-    return found
+        places[a.name] = Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
+    return places

@@ -190,19 +190,19 @@ class ConformalMartingale:
     @classmethod
     def read(cls, counts: ScoreCounts, content: Mapping[str, Any]) -> "ConformalMartingale":
         """Return the test whose state this is; it goes on to the same bits."""
-        found = cls(counts, chance=content["chance"], seed=content["seed"])
-        found.samples = check_integer(content["samples"], "samples", error=DataError)
-        found.alarm, found.highest = content["alarm"], content["highest"]
-        found._keep(ScoreCounts.read(content["scores"]))
+        test = cls(counts, chance=content["chance"], seed=content["seed"])
+        test.samples = check_integer(content["samples"], "samples", error=DataError)
+        test.alarm, test.highest = content["alarm"], content["highest"]
+        test._keep(ScoreCounts.read(content["scores"]))
         if content["capital"] is not None:
-            found._capital = np.array(content["capital"], dtype=np.float64)
-        found._stride = content["stride"]
-        found._values = np.array(content["path"], dtype=np.float64)
-        found._times = np.arange(len(found._values)) * found._stride
-        seen = sum(part.total for part in found._parts)
-        if seen != found.samples or found._capital.shape != (len(found._bets),):
+            test._capital = np.array(content["capital"], dtype=np.float64)
+        test._stride = content["stride"]
+        test._values = np.array(content["path"], dtype=np.float64)
+        test._times = np.arange(len(test._values)) * test._stride
+        seen = sum(part.total for part in test._parts)
+        if seen != test.samples or test._capital.shape != (len(test._bets),):
             raise DataError("the state of the monitor does not fit together")
-        return found
+        return test
 
 
 def _bets() -> FloatArray:

@@ -234,9 +234,9 @@ class ConformalTransform:
 
         That is the p-value of the best value of its least conforming input.
         """
-        found, tops = self._conformed(degrees, weights, raised=True)
+        p_values, tops = self._conformed(degrees, weights, raised=True)
         least = [top.min(axis=tuple(range(1, top.ndim))) for top in tops]
-        return found, np.min(least, axis=0)
+        return p_values, np.min(least, axis=0)
 
     def doubt(self, degrees: Any) -> FloatArray:
         """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
@@ -254,35 +254,35 @@ class ConformalTransform:
             raise DataError("nothing was calibrated yet; call fit with samples and true values")
         parts = as_parts(degrees)
         given = None if weights is None else checked_weights(weights, _n(parts))
-        found, tops = {}, []
+        p_values, tops = {}, []
         for key, part in parts.items():
             if given is None and not self.class_conditional and not is_little(part):
-                found[key], top = self._in_one_pass(key, part, raised)
+                p_values[key], top = self._in_one_pass(key, part, raised)
             else:
                 weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
-                found[key], top = self._step_by_step(key, part, weight, raised)
+                p_values[key], top = self._step_by_step(key, part, weight, raised)
             tops.append(top)
-        return found if isinstance(degrees, Mapping) else found[ALL], tops
+        return p_values if isinstance(degrees, Mapping) else p_values[ALL], tops
 
     def _in_one_pass(
         self, key: Any, part: FloatArray, raised: bool
     ) -> tuple[FloatArray, FloatArray]:
         is_plain = self.score == "complement" and not self.kinds
         fits = part if is_plain else self._fits(key, part)
-        found, tops, good = self.counts_[0].conform(fits, raised)
+        p_values, tops, good = self.counts_[0].conform(fits, raised)
         if not good:
             complement(part)  # raises the error
-        return found, tops
+        return p_values, tops
 
     def _step_by_step(
         self, key: Any, part: FloatArray, weight: float | FloatArray, raised: bool
     ) -> tuple[FloatArray, FloatArray]:
         scores = 1.0 - self._fits(key, part)
-        found = self._p_values(scores, weight)
-        tops = found.max(axis=-1)
+        p_values = self._p_values(scores, weight)
+        tops = p_values.max(axis=-1)
         if raised:
-            found[scores == scores.min(axis=-1, keepdims=True)] = 1.0
-        return found, tops
+            p_values[scores == scores.min(axis=-1, keepdims=True)] = 1.0
+        return p_values, tops
 
     def _p_values(self, scores: FloatArray, weight: float | FloatArray) -> FloatArray:
         if not self.class_conditional:
@@ -290,8 +290,8 @@ class ConformalTransform:
         if len(self.counts_) != scores.shape[-1]:
             raise ShapeError(f"{scores.shape[-1]} values; {len(self.counts_)} were calibrated")
         columns = enumerate(self.counts_)
-        found = [counts.p_values(scores[..., [c]], weight) for c, counts in columns]
-        return np.concatenate(found, axis=-1)
+        p_values = [counts.p_values(scores[..., [c]], weight) for c, counts in columns]
+        return np.concatenate(p_values, axis=-1)
 
     def _fits(self, key: Any, part: FloatArray, ranked: bool = True) -> FloatArray:
         """Return how well each value fits; inputs of several kinds by their ranks."""

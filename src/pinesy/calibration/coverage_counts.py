@@ -131,15 +131,15 @@ def _possibilities(given: Any, classes: Iterable[Hashable] | None) -> dict[str, 
 
 def _pi(name: str, part: Any, classes: Iterable[Hashable] | None) -> Possibility:
     if isinstance(part, Possibility):
-        found = part
+        pi = part
     else:
         array = np.asarray(part, dtype=np.float64)
         if array.ndim != 2 or not array.shape[1]:
             raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
         values = range(array.shape[1]) if classes is None else classes
-        found = Possibility(Attribute(name or "answer", values), array)
-    complement(found.degrees)
-    return found
+        pi = Possibility(Attribute(name or "answer", values), array)
+    complement(pi.degrees)
+    return pi
 
 
 def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:

@@ -71,8 +71,8 @@ class CoverageRow:
     @property
     def content(self) -> dict[str, Any]:
         """The row as JSON holds it."""
-        found = {**asdict(self), "observed": self.observed}
-        return {key: None if value != value else value for key, value in found.items()}
+        content = {**asdict(self), "observed": self.observed}
+        return {key: None if value != value else value for key, value in content.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,11 +132,11 @@ class CoverageReport:
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of the report by their titles, each with its head."""
-        found = {"Coverage": [HEAD, *map(_line, self.of("all"))]}
+        tables = {"Coverage": [HEAD, *map(_line, self.of("all"))]}
         for scope, title in (("output", "Output"), ("class", "Class"), ("group", "Group")):
             if rows := self.of(scope):
-                found[f"Coverage by {scope}"] = _matrix(rows, title.lower())
-        return found
+                tables[f"Coverage by {scope}"] = _matrix(rows, title.lower())
+        return tables
 
     def html(self) -> str:
         """Return the report as a part of a page: tables, and a plot if Matplotlib is there."""

@@ -157,15 +157,15 @@ class DriftMonitor:
             content = json.loads(read_text(path))
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise DataError(f"{path}: is no monitor of version {VERSION}")
-            found = cls(calibrated, labelled=content["labelled"])
-            if content["calibration"] != _digest(found.test.counts):
+            monitor = cls(calibrated, labelled=content["labelled"])
+            if content["calibration"] != _digest(monitor.test.counts):
                 raise DataError(f"{path}: is the monitor of another calibration; make a new one")
-            found.test = ConformalMartingale.read(found.test.counts, content)
+            monitor.test = ConformalMartingale.read(monitor.test.counts, content)
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(f"{path}: is not what DriftMonitor.save wrote") from None
-        return found
+        return monitor
 
 
 def _counts(calibrated: CalibratedRules, labelled: bool) -> ScoreCounts:

@@ -91,7 +91,7 @@ class PredictionSets(Mapping[str, Any]):
         input (or output) conforms to what calibration has seen; ``"ambiguous"``: several remain.
         """
         words = {name: np.array(ABSTENTIONS)[self.reasons(name)] for name in self}
-        return {name: found if found.ndim else str(found) for name, found in words.items()}
+        return {name: said if said.ndim else str(said) for name, said in words.items()}
 
     def reasons(self, key: Any) -> npt.NDArray[np.intp]:
         """Return the places of the words of `abstentions` in `ABSTENTIONS`."""

@@ -155,8 +155,8 @@ class ScoreCounts:
         """
         if isinstance(weight, float) and weight == 1.0:
             return self._look_up(scores, self._p_values)
-        found = self._look_up(scores, self._at_least)
-        return np.asarray((weight + found) / (weight + self.total))
+        at_least = self._look_up(scores, self._at_least)
+        return np.asarray((weight + at_least) / (weight + self.total))
 
     def _look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
         """Return ``table[i]`` for each `t`, where `i` is how many scores are less."""
@@ -183,8 +183,8 @@ class ScoreCounts:
         given = (self.scores, self._starts, self._p_values, raised)
 
         def work(begin: int, end: int) -> None:
-            found = (out[begin:end], tops[begin:end])
-            good.append(kernels.conform(rows[begin:end], *given, *found))
+            results = (out[begin:end], tops[begin:end])
+            good.append(kernels.conform(rows[begin:end], *given, *results))
 
         in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
         return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)
@@ -304,10 +304,10 @@ def true_scores(
     scores: Mapping[Any, FloatArray], places: Mapping[Any, npt.NDArray[np.int64]]
 ) -> FloatArray:
     """Return the scores of the true values of some inputs, a row for each sample."""
-    found = [
+    parts = [
         np.take_along_axis(scores[key], places[key][..., None], axis=-1)[..., 0] for key in scores
     ]
-    return np.concatenate([_rows(part) for part in found], axis=1)
+    return np.concatenate([_rows(part) for part in parts], axis=1)
 
 
 def worst_doubt(scores: Mapping[Any, FloatArray]) -> FloatArray:

@@ -330,8 +330,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = [line.attribute for line in self.card_.lines]
         if not names:
             return []
-        found = self.rules_.infer(self._evidence(x), outputs=names)
-        return [line for line in self.card_.lines if found[line.attribute].necessity({line.points})]
+        pi = self.rules_.infer(self._evidence(x), outputs=names)
+        return [line for line in self.card_.lines if pi[line.attribute].necessity({line.points})]
 
     def __str__(self) -> str:
         """Return the rules of a fitted classifier: the score card of induced ones."""

@@ -26,10 +26,10 @@ def tree_rules(tree: Any, names: Sequence[str], target: str) -> Cascade:
     concludes. In rules that is a nest: for each degree ``t < 1`` of it, ``if path then class in
     {pi > t}`` with ``r = t``. Leaves exclude each other, so that inference gives `pi` itself.
     """
-    found = getattr(tree, "tree_", None)
-    if found is None or not hasattr(tree, "classes_"):
+    nodes = getattr(tree, "tree_", None)
+    if nodes is None or not hasattr(tree, "classes_"):
         raise TableError(f"{tree!r:.60} is not a decision tree for classes that was fitted")
-    leaves = list(_leaves(found))
+    leaves = list(_leaves(nodes))
     inputs = _inputs(leaves, names)
     output = Attribute(target, np.asarray(tree.classes_).tolist())
     rules = [

@@ -96,18 +96,18 @@ def features_of(columns: tuple[TableColumn, ...], least: int) -> tuple[Feature, 
     ----------
     least : rows that a category needs, and leaves to the others
     """
-    found: list[Feature] = []
+    features: list[Feature] = []
     for i, column in enumerate(columns):
         known = column.values[~np.isnan(column.values)]
         if column.domain and not column.ordered:
             counts = np.bincount(known.astype(np.int64), minlength=len(column.domain))
             usable = (counts >= least) & (len(known) - counts >= least)
-            found += [Feature(i, value=int(v)) for v in np.flatnonzero(usable)]
+            features += [Feature(i, value=int(v)) for v in np.flatnonzero(usable)]
         elif column.domain:
-            found += [Feature(i, tuple(np.arange(1.0, len(column.domain))))]
+            features += [Feature(i, tuple(np.arange(1.0, len(column.domain))))]
         elif cuts := cuts_of(known):
-            found += [Feature(i, cuts)]
-    return tuple(found)
+            features += [Feature(i, cuts)]
+    return tuple(features)
 
 
 def cuts_of(values: FloatArray, most: int = MAX_CUTS) -> tuple[float, ...]:
@@ -151,10 +151,10 @@ def steps_of(columns: tuple[TableColumn, ...], features: tuple[Feature, ...]) ->
     for j, feature in enumerate(features):
         values = columns[feature.column].values
         if feature.value is None:
-            found = np.searchsorted(np.array(feature.cuts), values, side="right")
+            step = np.searchsorted(np.array(feature.cuts), values, side="right")
         else:
-            found = values == feature.value
-        steps[:, j] = np.where(np.isnan(values), np.nan, found)
+            step = values == feature.value
+        steps[:, j] = np.where(np.isnan(values), np.nan, step)
     return steps
 
 
@@ -199,9 +199,9 @@ def grow_candidates(
     signs : features that may act in one direction only; there are boxes without either bound, too
     """
     trees = _trees(steps, labels, sizes, settings) if steps.shape[1] and sizes.any() else ()
-    found = {box for tree in trees for box in _nodes(tree)}
-    found |= {b for box in found for b in _one_sided(box, signs)}
-    boxes = sorted(b for b in found if 0 < conditions(b) <= settings.max_conditions)
+    nodes = {box for tree in trees for box in _nodes(tree)}
+    nodes |= {b for box in nodes for b in _one_sided(box, signs)}
+    boxes = sorted(b for b in nodes if 0 < conditions(b) <= settings.max_conditions)
     boxes.sort(key=conditions)  # of boxes with the same rows the shortest stays
     boxes = boxes[: max(1, MAX_CELLS // max(1, len(labels)))]
     holds, _ = held(steps, boxes)
@@ -283,12 +283,12 @@ def allowed(boxes: list[Box], signs: Mapping[int, int], n_classes: int) -> BoolA
     upper bounds (with sign -1 the other way round): then no difference of the scores of a later
     and an earlier class falls where the feature rises.
     """
-    found = np.ones((len(boxes), n_classes), dtype=np.bool_)
+    may = np.ones((len(boxes), n_classes), dtype=np.bool_)
     for i, box in enumerate(boxes):
         for feature, low, high in box:
             if feature in signs:
                 rising, falling = high == HIGHEST, low == LOWEST
-                found[i, 1:-1] = False
-                found[i, -1] &= rising if signs[feature] > 0 else falling
-                found[i, 0] &= falling if signs[feature] > 0 else rising
-    return found
+                may[i, 1:-1] = False
+                may[i, -1] &= rising if signs[feature] > 0 else falling
+                may[i, 0] &= falling if signs[feature] > 0 else rising
+    return may

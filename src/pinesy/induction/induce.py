@@ -132,16 +132,16 @@ def induce_card(
         raise DataError("rows of a table that comes in batches count once; leave the weights out")
     read = read_training_table(table, target, ordinal, sample, seed)
     kept = KeptRules(keep, read)
-    found = induce_points(
+    induced = induce_points(
         read,
         **options,
         sizes=kept.undecided(read.columns) * _sizes(weights, read),
         seed=seed,
     )
-    inputs = input_attributes(read.columns, found.features, found.model.boxes, kept.cuts)
+    inputs = input_attributes(read.columns, induced.features, induced.model.boxes, kept.cuts)
     output = Attribute(read.target, read.classes)
     own = kept.rules_on(inputs, output)
-    return write_cascade(found.model, found.features, inputs, output, own)
+    return write_cascade(induced.model, induced.features, inputs, output, own)
 
 
 def _sizes(weights: Any, table: TrainingTable) -> FloatArray:
@@ -203,8 +203,8 @@ def _signs(
                 f"monotone has {sign!r} for {name!r}; it is 1 or -1 for a column of numbers, or an "
                 "ordinal one"
             )
-    found = ((i, monotone.get(names[f.column])) for i, f in enumerate(features))
-    return {i: sign for i, sign in found if sign is not None}
+    directions = ((i, monotone.get(names[f.column])) for i, f in enumerate(features))
+    return {i: sign for i, sign in directions if sign is not None}
 
 
 class KeptRules:
@@ -255,12 +255,12 @@ class KeptRules:
     def rules_on(self, inputs: Sequence[Attribute], output: Attribute) -> list[Rule]:
         """Return the rules on attributes that may have more cuts, or another order of values."""
         known = {a.name: a for a in (*inputs, output)}
-        found = []
+        rules = []
         for rule in self._rules:
             parts = [_moved(p, known[p.attribute.name]) for p in rule.premise.propositions]
             conclusion = _moved(rule.conclusion, output)
-            found.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
-        return found
+            rules.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
+        return rules
 
     def undecided(self, columns: Sequence[TableColumn]) -> BoolArray:
         """Return the rows in which no premise holds, so that there is something to induce."""
@@ -280,11 +280,11 @@ def _rules(keep: Any) -> list[Rule]:
         return [keep]
     if isinstance(keep, Cascade):
         return [rule for rule_set in keep.stated for rule in rule_set.rules]
-    found = as_list(keep.rules if isinstance(keep, RuleSet) else keep, "keep", RuleSetError)
-    for rule in found:
+    rules = as_list(keep.rules if isinstance(keep, RuleSet) else keep, "keep", RuleSetError)
+    for rule in rules:
         if not isinstance(rule, Rule):
             raise RuleSetError(f"keep has {rule!r:.60}; give rules, or a set of them")
-    return found
+    return rules
 
 
 def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:

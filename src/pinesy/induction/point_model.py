@@ -222,15 +222,15 @@ def rounded(
         np.zeros(len(selection.prior), dtype=np.int64),
         np.ones(2),
     )
-    best, found = -np.inf, exact
+    best, model = -np.inf, exact
     for unit in _units(weights, selection.prior):
         points = np.round(weights / unit).astype(np.int64)
         prior = np.round((selection.prior - selection.prior.min()) / unit).astype(np.int64)
         tried = replace(exact, points=points, prior=prior)
         likelihood, levels = _best_levels(tried, unit, steps[some], labels[some], sizes[some])
         if likelihood > best:
-            best, found = likelihood, replace(tried, levels=levels)
-    return _without_idle(found)
+            best, model = likelihood, replace(tried, levels=levels)
+    return _without_idle(model)
 
 
 def _units(weights: FloatArray, prior: FloatArray) -> FloatArray:
@@ -247,15 +247,15 @@ def _best_levels(
     low, high = model.totals(steps)
     lead = low.max(axis=1)[:, None] - high
     longest = int(model.prior.max() + model.points.sum())
-    best, found = -np.inf, np.ones(2)
+    best, likeliest = -np.inf, np.ones(2)
     for factor in UNITS:
         levels = levels_of(float(unit * factor), longest)
         chances = antipignistic_inverse(possibility_of_lead(lead, levels))
         of_label = chances[np.arange(len(labels)), labels]
         likelihood = float(sizes @ np.log(np.maximum(of_label, 1e-6)))
         if likelihood > best:
-            best, found = likelihood, levels
-    return best, found
+            best, likeliest = likelihood, levels
+    return best, likeliest
 
 
 def _without_idle(model: PointModel) -> PointModel:

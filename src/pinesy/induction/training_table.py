@@ -232,16 +232,16 @@ def _objects(column: Any) -> list[Any]:
 def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
     """Return the distinct values: in their own order if they have one, else sorted."""
     try:
-        found = dict.fromkeys(values)
+        distinct = dict.fromkeys(values)
     except TypeError:
         raise DataError("a column holds lists or other things that are no plain values") from None
     own = getattr(getattr(column, "dtype", None), "categories", None)
     if own is not None and not callable(own):
-        return tuple(v for v in _objects(own) if v in found)
+        return tuple(v for v in _objects(own) if v in distinct)
     try:
-        return tuple(sorted(found))
+        return tuple(sorted(distinct))
     except TypeError:
-        return tuple(sorted(found, key=lambda v: (type(v).__name__, str(v))))
+        return tuple(sorted(distinct, key=lambda v: (type(v).__name__, str(v))))
 
 
 def _ordinal(
@@ -313,13 +313,13 @@ def _positions(
     name: str, values: list[Any], rows: IntArray, domain: tuple[Hashable, ...]
 ) -> FloatArray:
     place = {value: float(i) for i, value in enumerate(domain)}
-    found = np.full(len(rows), np.nan)
+    positions = np.full(len(rows), np.nan)
     for i, row in enumerate(rows):
         value = values[row]
         if value in place:
-            found[i] = place[value]
+            positions[i] = place[value]
         elif not is_missing(value):
             raise DataError(
                 f"column {name!r}, row {row}: {value!r} is none of {listed([*map(repr, domain)])}"
             )
-    return found
+    return positions

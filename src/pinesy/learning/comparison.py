@@ -163,10 +163,10 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     """
     cascade = as_cascade(rules)
     batch, wanted = answers(cascade, evidence, targets)
-    found = cascade.infer(batch.known, list(wanted))
+    inferred = cascade.infer(batch.known, list(wanted))
     right = np.ones(batch.n, dtype=np.bool_)
     for name, positions in wanted.items():
-        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
+        right &= (inferred[name].degrees.argmax(axis=1) == positions) & inferred[name].decided
     return float(right.mean())
 
 

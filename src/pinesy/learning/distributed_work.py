@@ -110,16 +110,16 @@ class OnCluster(Samples):
             for where, part in tasks.given(parts)
         ]
         sizes = tasks.results([tasks.submit(_size, future) for _, future in placed_futures])
-        found = [
+        batches = [
             (PlacedBatch(*one, n), names)
             for one, (n, names) in zip(placed_futures, sizes, strict=True)
             if n
         ]
-        if not found:
+        if not batches:
             raise DataError(f"all {len(parts)} parts are empty: there are no samples")
-        for batch, names in found:
-            check_targeted(batch.where, names, found[0][1])
-        return cls(tasks, [batch for batch, _ in found], found[0][1])
+        for batch, names in batches:
+            check_targeted(batch.where, names, batches[0][1])
+        return cls(tasks, [batch for batch, _ in batches], batches[0][1])
 
     @property
     def n(self) -> int:
@@ -271,15 +271,15 @@ def audit_distributed(
     samples = OnCluster.of(cascade, parts, client)
 
     def learned_from(kept: BoolArray) -> Cascade:
-        found = learn_parts(cascade, samples.only(kept), cast(Any, method), None, None, SMOOTHING)
-        return found.cascade
+        learned = learn_parts(cascade, samples.only(kept), cast(Any, method), None, None, SMOOTHING)
+        return learned.cascade
 
     judges = LabelJudges.of(cascade, samples.n, method, folds, seed, learned_from)
     code = CascadeStages(cascade, samples.targeted).program()
     given = map(samples.tasks.share, (cascade, code, judges.cascades))
-    found = samples.tasks.results(samples.each(_judged, *given, of_samples=judges.fold))
+    judged = samples.tasks.results(samples.each(_judged, *given, of_samples=judges.fold))
     names = samples.targeted
-    sets, labels, targets = ([one[k] for one in found] for k in range(3))
+    sets, labels, targets = ([one[k] for one in judged] for k in range(3))
     batch = RemoteBatch(
         samples.n, {}, {n: Target.join([one[n] for one in targets]) for n in names}, None, samples
     )

@@ -297,13 +297,13 @@ def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.0
             f"epsilon is {epsilon!r:.60}; it must be a number > 0, and large enough that "
             "1 + epsilon is not 1, so that the last candidate keeps every sample"
         )
-    found = (np.arange(1, count + 1) / count) ** power * (1.0 + epsilon)
-    if not found[0] > 0.0 or (np.diff(found) <= 0.0).any():
+    candidates = (np.arange(1, count + 1) / count) ** power * (1.0 + epsilon)
+    if not candidates[0] > 0.0 or (np.diff(candidates) <= 0.0).any():
         raise DataError(
             f"power is {power!r}: the lowest of {count} candidates are the same number, too close "
             "to 0; give a lower power"
         )
-    return found
+    return candidates
 
 
 def checked_candidates(given: npt.ArrayLike | None) -> FloatArray:

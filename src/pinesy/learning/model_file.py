@@ -172,9 +172,9 @@ def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetR
     summary = SampleSummary(samples, reliable, smallest, fronts)
     tolerance = resolve(content["tolerance"], [name])[name]
     distance, fixed = float(content["distance"]), _fixed(content)
-    found = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, fixed)
-    if not np.array_equal(with_fixed(fronts.solution(distance), fixed), found.lowest):
+    result = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, fixed)
+    if not np.array_equal(with_fixed(fronts.solution(distance), fixed), result.lowest):
         raise DataError(
             f"the parameters of {name!r} are not those that its fronts give; the file was changed"
         )
-    return found
+    return result

@@ -103,8 +103,8 @@ def audit(
 
     def learned_from(kept: BoolArray) -> Cascade:
         evidence, targets = batch.part(np.flatnonzero(kept))
-        found = learn(cascade, evidence, targets, method=cast(Any, method))
-        return cast(Cascade, found.cascade)
+        learned = learn(cascade, evidence, targets, method=cast(Any, method))
+        return cast(Cascade, learned.cascade)
 
     judges = LabelJudges.of(cascade, batch.n, method, folds, seed, learned_from)
     return Audit(cascade, sets, judges.suspicions(batch), method, code, batch, judges)
@@ -190,8 +190,8 @@ class Audit:
     def blame(self, sample: int) -> list[Blame]:
         """Return where a sample contradicts the rules: for each set that it does, worst first."""
         i = check_sample(sample, len(self))
-        found = [self._blame(name, i) for name, one in self.sets.items() if one.nabla[i] > 0.0]
-        return sorted(found, key=lambda blame: (-blame.nabla, blame.support))
+        blames = [self._blame(name, i) for name, one in self.sets.items() if one.nabla[i] > 0.0]
+        return sorted(blames, key=lambda blame: (-blame.nabla, blame.support))
 
     def _blame(self, name: str, i: int) -> Blame:
         return self.sets[name].blame(i, self._batch.targets[name].distribution(i))
@@ -299,21 +299,21 @@ class Audit:
         return data_frame(list(self.rows(k)))
 
     def __repr__(self) -> str:
-        found = int((self.worst > 0.0).sum())
+        contrary = int((self.worst > 0.0).sum())
         changed = int((~np.all(list(self.agrees.values()), axis=0)).sum())
         excluded = int(self.impossible.sum())
         labels = f"; {excluded} labels are impossible with the parameters" if excluded else ""
         return (
-            f"Audit({len(self)} samples: {found} contradict the rules, {changed} so that repair "
+            f"Audit({len(self)} samples: {contrary} contradict the rules, {changed} so that repair "
             f"changes the best values{labels})"
         )
 
     def __str__(self) -> str:
         """Return a table of the worst samples, with what they contradict in words."""
-        found = [row for row in self.rows(SHOWN) if row["reason"]]
-        if not found:
+        rows = [row for row in self.rows(SHOWN) if row["reason"]]
+        if not rows:
             return repr(self)
-        return f"{self!r}\n{text_table([HEAD, *map(_line, found)])}"
+        return f"{self!r}\n{text_table([HEAD, *map(_line, rows)])}"
 
     def _repr_html_(self) -> str:
         lines = [_line(row) for row in self.rows(SHOWN) if row["reason"]]

@@ -251,11 +251,11 @@ class Measured:
 
         def task(name: str, begin: int, end: int) -> float:
             given = tolerances[name], fronts[name], best[name]
-            found = self.systems[name].stacked(begin, end, *given)
-            best[name] = max(best[name], found)  # a late word of another thread only costs time
-            return found
+            distance = self.systems[name].stacked(begin, end, *given)
+            best[name] = max(best[name], distance)  # a late word of another thread only costs time
+            return distance
 
-        return {name: max(found) for name, found in self._each(fronts, task).items()}
+        return {name: max(distances) for name, distances in self._each(fronts, task).items()}
 
     def counts(self) -> dict[str, RuleCounts]:
         """Return how often the rules of each set hold."""
@@ -292,6 +292,6 @@ class Measured:
 
         results: dict[str, list[Any]] = {name: [] for name in names}
         for part in share(work, tasks, threads):
-            for name, found in part:
-                results[name].append(found)
+            for name, outcome in part:
+                results[name].append(outcome)
         return results

@@ -203,8 +203,8 @@ class SetAudit:
         return values_text(self.values(int(self.best[sample]))) if self.unique[sample] else None
 
     def __repr__(self) -> str:
-        found, name = int((self.nabla > 0.0).sum()), self.rule_set.output.name
-        return f"SetAudit({name}: {found} of {len(self.nabla)} samples contradict the rules)"
+        contrary, name = int((self.nabla > 0.0).sum()), self.rule_set.output.name
+        return f"SetAudit({name}: {contrary} of {len(self.nabla)} samples contradict the rules)"
 
 
 def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str, SetAudit]:
@@ -309,7 +309,7 @@ class LabelJudges:
 
     def suspicions(self, batch: TrainingBatch) -> dict[str, SetSuspicion]:
         """Judge all labels. Memory: three numbers a sample and set, and a chunk of results."""
-        found = {
+        judged = {
             name: SetSuspicion(np.empty(batch.n), np.empty(batch.n), np.empty(batch.n, np.intp))
             for name in batch.targets
         }
@@ -317,11 +317,11 @@ class LabelJudges:
             evidence, targets = batch.part(rows)
             result = cascade.infer(evidence, outputs=list(targets))
             for name, target in targets.items():
-                pi, one = result.degrees(name), found[name]
+                pi, one = result.degrees(name), judged[name]
                 one.possibility[rows] = np.where(target.distributions == 1.0, pi, 0.0).max(axis=1)
                 one.highest[rows] = pi.max(axis=1)
                 one.best[rows] = pi.argmax(axis=1)
-        return found
+        return judged
 
     def _chunks(self) -> Iterator[tuple[Cascade, Rows]]:
         for k, cascade in enumerate(self.cascades):
