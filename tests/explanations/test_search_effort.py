@@ -9,10 +9,10 @@ import pytest
 from pinesy import Cascade, antipignistic
 from pinesy._common.console import Watch, watched_by
 from pinesy._common.validation import FloatArray
+from pinesy.engine.program import Program
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations import smallest_change, why_not
 from pinesy.explanations.alternatives import Mode
-from pinesy.explanations.decision import Decision
 from pinesy.problems import sudoku
 from pinesy.problems.visual_sudoku import correct_grids
 
@@ -51,13 +51,13 @@ class Interruption(Watch):
 def test_the_rows_of_all_parts_are_bounded(
     mode: Mode, effort: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows, infer = list[int](), Decision.infer
+    rows, run = list[int](), Program.run
 
-    def count(decision: Decision, x: FloatArray) -> FloatArray:
+    def count(program: Program, x: FloatArray) -> FloatArray:
         rows.append(len(x))
-        return infer(decision, x)
+        return run(program, x)
 
-    monkeypatch.setattr(Decision, "infer", count)
+    monkeypatch.setattr(Program, "run", count)
     with suppress(UnreachableError):
         smallest_change(RULES, blurred(RULES, 4, seed=1), 1, mode=mode, effort=effort)
     # A step that has begun is ended: of all ways of all inputs, or of some combinations of them.

@@ -147,15 +147,16 @@ class ChangeSearch:
         """
         # Many inputs take longer to put into a row than to infer from it.
         self.effort.spend(len(tried) * (1 + tried.inputs.shape[1] // 8))
-        infer = self.decision.least if at_least else self.decision.infer
+        program = self.decision.plan.floor if at_least else self.decision.program
+        columns = program.code.columns[self.decision.output.name]
         found = np.empty((2, len(tried)))
         size = max(1, CELLS // len(base))
         for at in range(0, len(tried), size):
             rows = self._filled(base, tried.where(slice(at, at + size)), at_least)
-            degrees = infer(rows).copy()
-            found[0, at : at + size] = degrees[:, self.place]
-            degrees[:, self.place] = -1.0
-            found[1, at : at + size] = degrees.max(axis=1)
+            degrees = program.run(rows)[columns].copy()
+            found[0, at : at + size] = degrees[self.place]
+            degrees[self.place] = -1.0
+            found[1, at : at + size] = degrees.max(axis=0)
         return found[0], found[1]
 
     def _filled(self, base: FloatArray, tried: Combinations, at_least: bool) -> FloatArray:

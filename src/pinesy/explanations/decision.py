@@ -143,15 +143,6 @@ class Decision:
         places = np.flatnonzero(degrees == degrees.max())
         return tuple(self.output.domain[i] for i in places)
 
-    def infer(self, rows: FloatArray) -> FloatArray:
-        """Return the degrees of the output for other inputs: (n, columns) to (n, |D|)."""
-        return self.program.run(rows)[self.program.code.columns[self.output.name]].T
-
-    def least(self, rows: FloatArray) -> FloatArray:
-        """Return bounds that no degree of the output is below where the inputs are above `rows`."""
-        floor = self.plan.floor
-        return floor.run(rows)[floor.code.columns[self.output.name]].T
-
     def distributions(self) -> dict[str, Possibility]:
         """Return the distributions of the inputs."""
         slices = self.plan.slices
