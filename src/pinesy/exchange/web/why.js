@@ -116,24 +116,32 @@ function reasonsOf(state, attribute, rule, by, degree) {
 
 const keyOf = ({ attribute, place }) => `${attribute.number} ${place}`;
 
+/** Go from a value to what is behind it, the nearest first, until it is `enough`; return all. */
+function reached(start, behind, enough) {
+  const waiting = [start];
+  const seen = new Set([keyOf(start)]);
+  for (const one of waiting) {
+    if (enough(waiting)) break;
+    for (const reason of behind(one)) {
+      if (!seen.has(keyOf(reason))) waiting.push(reason);
+      seen.add(keyOf(reason));
+    }
+  }
+  return waiting;
+}
+
 /**
  * Return why a value is not the only winner: the rules that hold it down, those on the attribute
  * itself first, then down the cascade; and the degrees of inputs behind them (`bottlenecks`).
  */
 export function whyNot(state, attribute, place) {
-  const waiting = [{ attribute, place }];
-  const seen = new Set(waiting.map(keyOf));
   const found = [];
-  for (const one of waiting) {
+  const behind = (one) => {
     const own = restraintsOf(state, one.attribute, one.place);
     found.push(...own);
-    if (found.length > MAX_RESTRAINTS) break;
-    for (const reason of own.flatMap((restraint) => restraint.reasons)) {
-      if (seen.has(keyOf(reason))) continue;
-      seen.add(keyOf(reason));
-      waiting.push(reason);
-    }
-  }
+    return own.flatMap((restraint) => restraint.reasons);
+  };
+  reached({ attribute, place }, behind, () => found.length > MAX_RESTRAINTS);
   const restraints = found.slice(0, MAX_RESTRAINTS);
   const inputs = restraints.flatMap((r) => r.reasons).filter((r) => r.attribute.set === null);
   return {
@@ -149,19 +157,12 @@ export function whyNot(state, attribute, place) {
  * have the very same degree, itself included. It stops after 1000 of them.
  */
 export function decidingValues(state, attribute, place) {
-  const waiting = [{ attribute, place }];
-  const seen = new Set(waiting.map(keyOf));
-  for (const one of waiting) {
-    if (one.attribute.set === null || waiting.length > MAX_RESTRAINTS) continue;
-    for (const { rule, by, degree } of attaining(state, one.attribute, one.place)) {
-      if (by === "s" || by === "r") continue;
-      for (const reason of reasonsOf(state, one.attribute, rule, by, degree)) {
-        if (!seen.has(keyOf(reason))) waiting.push(reason);
-        seen.add(keyOf(reason));
-      }
-    }
-  }
-  return waiting;
+  const behind = (one) => {
+    const found = one.attribute.set === null ? [] : attaining(state, one.attribute, one.place);
+    const premises = found.filter(({ by }) => by === "P" || by === "C");
+    return premises.flatMap(({ rule, by, degree }) => reasonsOf(state, one.attribute, rule, by, degree));
+  };
+  return reached({ attribute, place }, behind, (waiting) => waiting.length > MAX_RESTRAINTS);
 }
 
 /** Tell whether some value is known to reach 1 always, here and in everything behind. */

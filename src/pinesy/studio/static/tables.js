@@ -76,6 +76,9 @@ export function namesChecked(element, wanted = true) {
   return boxes.filter((box) => box.checked === wanted).map((box) => box.value);
 }
 
+/** Return fields in a row. */
+export const fields = (...content) => make("p", { class: "fields" }, ...content);
+
 /** Return a labelled field. */
 export function field(text, input) {
   return make("label", { class: "field" }, make("span", {}, text), input);

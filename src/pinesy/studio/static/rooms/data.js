@@ -2,7 +2,7 @@ import { button, counted, degreeText, fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, named, percent, sortHead, table } from "../tables.js";
+import { Pager, choice, field, fields, named, percent, sortHead, table } from "../tables.js";
 
 const ROWS = 20;
 const METHODS = [
@@ -36,11 +36,11 @@ class DataRoom extends FreshRoom {
     this.content = make(
       "div",
       { hidden: true },
-      make("p", { class: "fields" }, field("Labels of", this.attributes)),
+      fields(field("Labels of", this.attributes)),
       this.figuresJob.element,
       this.figures,
       make("h2", {}, "Suspicious rows"),
-      make("p", { class: "fields" }, field("Judged with", this.methods)),
+      fields(field("Judged with", this.methods)),
       this.auditJob.element,
       this.verdict,
       this.edits,

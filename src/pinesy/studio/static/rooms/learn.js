@@ -1,7 +1,7 @@
 import { button, degreeText, fill, make } from "/shared/elements.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { Pager, checks, choice, field, named, namesChecked, percent, table } from "../tables.js";
+import { Pager, checks, choice, field, fields, named, namesChecked, percent, table } from "../tables.js";
 
 const ROWS = 50;
 const ACCEPTED = "Accepted. Undo, above, goes back.";
@@ -47,23 +47,19 @@ class LearnRoom extends FreshRoom {
       "div",
       { hidden: true },
       make("h2", {}, "Learn the parameters of these rules"),
-      make(
-        "p",
-        { class: "fields" },
+      fields(
         field("Method", this.method),
         this.toleranceField,
         this.smoothingField,
         field("Keep", this.fixed),
       ),
-      make("p", { class: "fields" }, "Labels of ", this.targets),
+      fields("Labels of ", this.targets),
       begin("Learn", "learn/start", () => this.options()),
       make(
         "details",
         {},
         make("summary", {}, "Induce new rules from the data"),
-        make(
-          "p",
-          { class: "fields" },
+        fields(
           field("Column to predict", this.target),
           field("Rules at most", this.maxRules),
           field("Seed", this.seed),
@@ -154,9 +150,7 @@ class LearnRoom extends FreshRoom {
       make("h2", {}, result.induced ? "New rules" : "What was learned"),
       make("p", {}, `${right}It took ${seconds.toFixed(1)} s.`),
       make("pre", { tabindex: 0 }, result.induced ? result.text : result.report),
-      make(
-        "p",
-        { class: "fields" },
+      fields(
         attempt("Accept", () => this.accept(), { class: "main" }),
         attempt("Discard", () => this.discard()),
         this.name,

@@ -4,7 +4,7 @@ import { winnersOf } from "/shared/engine.js";
 import { explanationTree } from "../explanation_tree.js";
 import { FreshRoom } from "../fresh_room.js";
 import { JobLine } from "../jobs.js";
-import { checks, choice, field, named, namesChecked } from "../tables.js";
+import { checks, choice, field, fields, named, namesChecked } from "../tables.js";
 
 /** Seconds that the search for a change may take, to choose from. */
 const LIMITS = [3, 10, 60, 600];
@@ -62,9 +62,7 @@ class WhyRoom extends FreshRoom {
     const copies = [["text", "Copy as text"], ["json", "Copy as JSON"], ["svg", "Copy as picture (SVG)"]];
     fill(
       this.place,
-      make(
-        "p",
-        { class: "fields" },
+      fields(
         field("Conclusion", this.attributes),
         this.levelField,
         field("Search for a change", this.seconds),
@@ -76,9 +74,7 @@ class WhyRoom extends FreshRoom {
         make("div", {}, make("p", { class: "quiet" }, "Click a value to ask why, or why not."), this.bars, this.levels),
         make("div", {}, this.answer, this.margin, this.job.element, this.not),
       ),
-      make(
-        "p",
-        { class: "fields" },
+      fields(
         ...copies.map(([form, text]) => button(text, () => this.copy(form))),
         button("Save the picture", () => this.save()),
       ),
