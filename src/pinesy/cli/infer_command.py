@@ -106,13 +106,6 @@ def infer(
     wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
     program = cascade.compile(wanted)
     inputs = program.inputs if sure is None else cascade.inputs
-    table = TableWriter(
-        columns=("sample", "output", "best", *_columns(named, sure is not None)),
-        right=("sample",),
-        everything=everything,
-        page=PAGE,
-        sections=len(program.outputs) > 1,
-    )
     numbers = count(1)
 
     def rows(samples: Batch) -> Iterator[ResultRow]:
@@ -132,15 +125,11 @@ def infer(
 
     options.check_ids(how.ids or (), program.outputs)
     batches = how.batches(data, cascade, inputs, batch)
+    last = ("certainty", "flags" if sure is None else "set")
+    columns = ("sample", "output", "best", *(last if named == "possibilistic" else ("weight",)))
+    table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
     write = table if chosen == "table" else WRITERS[f".{chosen}"]
     write_rows(batches, rows, write, data, output)
-
-
-def _columns(semantics: str, has_sets: bool) -> tuple[str, ...]:
-    """Return the columns of the table for reading, after the best values."""
-    if semantics != "possibilistic":
-        return ("weight",)
-    return "certainty", "set" if has_sets else "flags"
 
 
 class OutputResult(NamedTuple):

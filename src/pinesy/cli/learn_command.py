@@ -118,8 +118,8 @@ def learn(
       pinesy learn model.json new.csv -o model.json --more --earlier train.csv
     """
     _check_together(method, fixed, tolerance, validation, group, search, more, earlier)
-    sources = [None if more else rules, data, validation, *(earlier or ())]
-    options.check_output(output, [".json"], sources)
+    read = [None if more else rules, data, validation, *(earlier or ())]
+    options.check_output(output, [".json"], read)
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
     files = TrainingFiles(model.cascade if model else load_rules(rules), how)
@@ -139,8 +139,7 @@ def learn(
             fixed=fixed,
         )
         say(f"tolerances: {plain(searched)}\n")
-        result = searched.result
-        judged = {"search": searched.method, "metric": searched.metric}
+        result, judged = searched.result, {"search": searched.method, "metric": searched.metric}
         notes["validation"] = files.fingerprint(validation) | judged
     elif method == "gradient":
         result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=fixed)
