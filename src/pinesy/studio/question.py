@@ -31,31 +31,27 @@ MOST_PIXELS = 1024
 LIMIT = 6
 
 
-def sample_evidence(session: Session, given: object) -> dict[str, Any]:
-    """Return the evidence on every input that a sample of the page gives."""
+def sample_given(session: Session, given: object) -> tuple[dict[str, Any], dict[str, Image]]:
+    """Return the evidence on every input that a sample of the page gives, and images of inputs.
+
+    Images were drawn, or are those of the row of the data.
+    """
     inputs = {a.name: a for a in session.work.rules.inputs}
     row, contents = _parts(given, inputs)
     evidence: dict[str, Any] = dict.fromkeys(inputs)
+    images: dict[str, Image] = {}
     if row is not None:
         evidence |= session.rows.sample(row)
-    images = {}
+        stored = session.rows.images.items()
+        images = {name: rows[row] for name, rows in stored if name not in contents}
+    drawn = {}
     for name, content in contents.items():
         with placed(name):
             if isinstance(content, Mapping) and "image" in content:
-                images[name] = image_of(content["image"])
+                drawn[name] = image_of(content["image"])
             else:
                 evidence[name] = _read(inputs[name], content)
-    return evidence | perceived(session.work.model, images, inputs)
-
-
-def sample_images(session: Session, given: object) -> dict[str, Image]:
-    """Return the images of inputs that were drawn, or that the row of the data has."""
-    row, contents = _parts(given, {a.name: a for a in session.work.rules.inputs})
-    stored = session.rows.images if row is not None else {}
-    of_row = {name: images[row] for name, images in stored.items()}
-    drawn = {n: c["image"] for n, c in contents.items() if isinstance(c, Mapping) and "image" in c}
-    kept = {name: image for name, image in of_row.items() if name not in contents}
-    return kept | {name: image_of(content) for name, content in drawn.items()}
+    return evidence | perceived(session.work.model, drawn, inputs), images | drawn
 
 
 def _parts(
@@ -147,10 +143,10 @@ class Question:
         attribute = output_named(work.rules, asked.get("attribute"))
         place = asked.get("place")
         place = None if place is None else place_of(attribute, place)
-        given = asked.get("sample")
+        evidence, images = sample_given(session, asked.get("sample"))
         inputs = {a.name for a in work.rules.compile([attribute]).inputs}
-        images = {n: image for n, image in sample_images(session, given).items() if n in inputs}
-        return cls(work, attribute, place, sample_evidence(session, given), images)
+        seen = {name: image for name, image in images.items() if name in inputs}
+        return cls(work, attribute, place, evidence, seen)
 
     @property
     def proposition(self) -> Proposition | Attribute:

@@ -19,7 +19,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.studio.question import Image, image_of, sample_evidence
+from pinesy.studio.question import Image, image_of, sample_given
 from pinesy.studio.row_table import RowTable
 from pinesy.studio.session import Asked, Session, endpoints, page_asked
 
@@ -147,7 +147,7 @@ def infer(session: Session, asked: Asked) -> dict[str, Any]:
     those shown.
     """
     rules = session.work.rules
-    evidence = sample_evidence(session, asked.get("sample"))
+    evidence, _ = sample_given(session, asked.get("sample"))
     inference = _whole_program(rules).infer(evidence)
     shown = [name for name in asked.get("shown", ()) if isinstance(name, str) and name in inference]
     degrees = {name: inference[name] for name in shown}
@@ -170,7 +170,7 @@ def path(session: Session, asked: Asked) -> dict[str, Any]:
     Where rules contradict each other, `clashes` names the attributes that they do on.
     """
     rules = session.work.rules
-    evidence = sample_evidence(session, asked.get("sample"))
+    evidence, _ = sample_given(session, asked.get("sample"))
     nodes: dict[str, None] = {}
     links: dict[tuple[str, str], None] = {}
     clashes: dict[str, None] = {}

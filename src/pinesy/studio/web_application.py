@@ -31,7 +31,7 @@ from pinesy.exchange.page_data import evidence_batch, samples_data
 from pinesy.studio import data_room, learn_room, rules_room, sample_room, why_room
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.guard import Guard, new_token
-from pinesy.studio.question import sample_evidence, sample_images
+from pinesy.studio.question import sample_given
 from pinesy.studio.session import Asked, Session, endpoints
 
 STATIC = Path(__file__).parent / "static"
@@ -120,9 +120,9 @@ def page(session: Session, asked: Asked) -> dict[str, str]:
     title = session.title or ("rules" if session.path is None else session.path.stem)
     samples = []
     for name, given in _given(session, asked.get("sample")):
-        one = evidence_batch(work.rules, sample_evidence(session, given))
-        images = {n: image[None] for n, image in sample_images(session, given).items()}
-        samples += samples_data(work.rules, one, [name], images)
+        evidence, images = sample_given(session, given)
+        seen = {key: image[None] for key, image in images.items()}
+        samples += samples_data(work.rules, evidence_batch(work.rules, evidence), [name], seen)
     content = rules_page(work.rules, samples, title, network=work.model is not None)
     return {"name": f"{title}.html", "page": content}
 
