@@ -167,6 +167,11 @@ def test_imports_for_types_alone_do_not_count() -> None:
     assert violations(sources) == before
 
 
+def test_pytorch_is_imported_by_networks_alone() -> None:
+    rooms = {room(name) for name, text in read_sources().items() if "torch" in roots(text)}
+    assert rooms == {"nets"}
+
+
 def test_the_library_does_not_know_its_reproduction() -> None:
     """`reproduction` imports pinesy, never the other way round: it is not in the wheel."""
     assert (SOURCE.parents[1] / "reproduction" / "__main__.py").exists()

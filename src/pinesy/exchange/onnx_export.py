@@ -15,7 +15,7 @@ from pinesy._common.transform_loops import ANTIPIGNISTIC, UNROLLED, summation
 from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
-from pinesy.exchange.onnx_graph import OnnxGraph
+from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
@@ -99,8 +99,7 @@ def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) ->
             "a NetworkPerception can be written as ONNX: write the rules alone, "
             "to_onnx(model.rules, transform=...), and give them its probabilities"
         )
-    from pinesy.exchange.onnx_network import add_perception
-    from pinesy.nets.networks import SIDE
+    from pinesy.nets.networks import SIDE, onnx_model, preprocess  # torch is optional
 
     images = [
         graph.node(
@@ -109,7 +108,13 @@ def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) ->
         for a in attributes
     ]
     flat = graph.node("Reshape", graph.concat(images, axis=1), graph.shape(-1, SIDE, SIDE))
-    probabilities = add_perception(graph, view.perception, flat)
+    # Images are scaled by a table of the shades of grey, as networks take them.
+    shades = preprocess(np.resize(np.arange(256, dtype=np.uint8), (1, SIDE, SIDE)))
+    table = graph.constant(shades.ravel()[:256].numpy(), np.float32)
+    pixels = graph.node("Gather", table, graph.cast(flat, np.int32))
+    model = onnx_model(view.perception.network, OPSET)
+    scores = graph.append(model, graph.node("Unsqueeze", pixels, graph.shape(1)))
+    probabilities = graph.node("Softmax", graph.cast(scores, np.float64), axis=1)
     width = sum(len(a.domain) for a in attributes)
     return graph.node("Reshape", probabilities, graph.shape(-1, width))
 

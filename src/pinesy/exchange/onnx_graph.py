@@ -52,6 +52,18 @@ class OnnxGraph:
         self._count += 1
         return f"{self._prefix}/{self._count}"
 
+    def append(self, model: Any, given: str) -> str:
+        """Append a model of ONNX with one input, which is given, and return its one output."""
+        proto = self.onnx.compose.add_prefix(model, f"{self.fresh()}/")
+        (own,), (output,) = proto.graph.input, proto.graph.output
+        self.nodes.append(self.onnx.helper.make_node("Identity", [given], [own.name]))
+        self.nodes += proto.graph.node
+        self.initializers += proto.graph.initializer
+        self.functions += proto.functions
+        for one in proto.opset_import:
+            self.opsets[one.domain] = max(one.version, self.opsets.get(one.domain, 0))
+        return str(output.name)
+
     def input(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> str:
         """Declare an input."""
         self._inputs.append(self._value(name, kind, shape))

@@ -1,5 +1,7 @@
-"""The networks of the paper, what networks make of images, and with how many threads."""
+"""The networks of the paper, what networks make of images, with how many threads, and as ONNX."""
 
+import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from pinesy._common.validation import FloatArray, check_integer
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, needing
 
 #: Mean and standard deviation of the pixels of MNIST's training images, black 0 and white 1.
 MEAN, DEVIATION = 0.1307, 0.3081
@@ -162,12 +164,12 @@ def scores_of(network: nn.Module, x: Tensor, name: str = "", what: str = "images
 
 
 @contextmanager
-def predicting(network: nn.Module) -> Iterator[None]:
+def predicting(network: nn.Module, mode: Any = torch.inference_mode) -> Iterator[None]:
     """Use a network without dropout and gradients in the block; its mode is then as it was."""
     was_training = network.training
     network.eval()
     try:
-        with torch.inference_mode():
+        with mode():
             yield
     finally:
         network.train(was_training)
@@ -248,3 +250,40 @@ def using_threads(n: int | None = None) -> Iterator[int]:
         yield torch.get_num_threads()
     finally:
         torch.set_num_threads(before)
+
+
+def onnx_model(network: nn.Module, opset: int) -> Any:
+    """Return a network as PyTorch exports it to ONNX, for any number of images."""
+    with needing("onnx", "writing a network as ONNX needs"):
+        import onnxscript  # noqa: F401  (PyTorch's exporter needs it)
+    images = torch.zeros(2, 1, SIDE, SIDE, device=device_of(network))
+    try:
+        with predicting(network, torch.no_grad), _quietly():
+            program = torch.onnx.export(
+                network,
+                (images,),
+                dynamo=True,
+                verbose=False,
+                opset_version=opset,
+                dynamic_shapes=({0: torch.export.Dim("images")},),
+            )
+    except (torch.onnx.OnnxExporterError, RuntimeError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(
+            f"PyTorch cannot write {type(network).__name__} as ONNX: {reason:.300}; write the "
+            "rules alone, to_onnx(model.rules, transform=...), and give them its probabilities"
+        ) from error
+    assert program is not None
+    return program.model_proto
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Hear nothing of the exporter's notices in the block."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(level)
