@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, as_list, suggestion
+from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
@@ -52,10 +52,7 @@ class Posterior(Mapping[str, Possibility]):
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = name_of(key)
-        if name not in self.joint:
-            raise UnknownAttributeError(
-                f"{name!r} is not among the attributes{suggestion(name, self.joint)}"
-            )
+        check_known(name, self.joint, f"{name!r} is not among the attributes")
         return self._rescaled[name]
 
     @cached_property
@@ -166,10 +163,8 @@ def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[st
     names = []
     for key in as_list(attributes, "attributes"):
         name = name_of(key)
-        known = graph.attributes.get(name) if isinstance(name, str) else None
-        if known is None:
-            near = suggestion(name, graph.attributes)
-            raise UnknownAttributeError(f"attributes: no rule uses {name!r}{near}")
+        check_known(name, graph.attributes, f"attributes: no rule uses {name!r}")
+        known = graph.attributes[name]
         if isinstance(key, Attribute) and key != known:
             raise UnknownAttributeError(f"attributes: the rules use {known!r}, not {key!r}")
         names.append(str(name))

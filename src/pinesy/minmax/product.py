@@ -64,19 +64,16 @@ def epsilon_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 def min_max(rows: FloatArray, columns: FloatArray) -> FloatArray:
     """Combine rows ``(n, m, 1)`` with columns ``(1, m, k)``."""
-    product: FloatArray = np.maximum(rows, columns).min(axis=1)
-    return product
+    return np.asarray(np.maximum(rows, columns).min(axis=1))
 
 
 def max_min(rows: FloatArray, columns: FloatArray) -> FloatArray:
     """Combine rows ``(n, m, 1)`` with columns ``(1, m, k)``."""
-    product: FloatArray = np.minimum(rows, columns).max(axis=1)
-    return product
+    return np.asarray(np.minimum(rows, columns).max(axis=1))
 
 
 def _max_epsilon(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    product: FloatArray = np.where(rows < columns, columns, 0.0).max(axis=1)
-    return product
+    return np.asarray(np.where(rows < columns, columns, 0.0).max(axis=1))
 
 
 def _product(a: npt.ArrayLike, b: npt.ArrayLike, combine: Combine) -> FloatArray:

@@ -9,10 +9,10 @@ import numpy as np
 
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, check_sample, suggestion
+from pinesy._common.validation import FloatArray, check_known, check_sample
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
-from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
+from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import best_value, summary
 from pinesy.rules.propositions import Proposition
@@ -137,8 +137,7 @@ class WorldInference(Mapping[str, WorldWeights]):
 
     def __getitem__(self, key: str | Attribute) -> WorldWeights:
         name = name_of(key)
-        if name not in self._weights:
-            raise UnknownAttributeError(f"{name!r} was not inferred{suggestion(name, self)}")
+        check_known(name, self._weights, f"{name!r} was not inferred")
         weights = self._weights[name]
         one = weights if self.is_batch else weights[0]
         return WorldWeights(self._attributes[name], one, self.semantics)
