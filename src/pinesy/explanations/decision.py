@@ -1,7 +1,6 @@
 """A decision on one sample: what wins, and whether some value always has possibility 1."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -14,7 +13,14 @@ from pinesy._common.validation import FloatArray, listed
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
 from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
-from pinesy.explanations.sample import SamplePlan, inferred, one_row, plain_values_of, plan_for
+from pinesy.explanations.sample import (
+    Sample,
+    SamplePlan,
+    inferred,
+    one_row,
+    plain_values_of,
+    plan_for,
+)
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -96,40 +102,33 @@ def _is_coherent(plan: SamplePlan) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What is inferred of an output attribute for one sample.
+class Decision(Sample):
+    """A sample, and what wins: the values of an output that have the highest degree.
 
     Attributes
     ----------
-    plan, output : where the decision is taken
+    output : the plan's attribute
     program : infers the output alone
-    row : the columns of the program's inputs, side by side
     given : the inputs that are given as plain values (None or NaN for unknown), by name
     """
 
-    plan: SamplePlan
-    output: Attribute
-    program: Program
-    row: FloatArray
-    given: Mapping[str, Any]
+    def __init__(
+        self, plan: SamplePlan, row: FloatArray, program: Program, given: Mapping[str, Any]
+    ) -> None:
+        super().__init__(plan, row, inferred(program, row, plan.attribute))
+        self.output, self.program, self.given = plan.attribute, program, given
 
     @classmethod
     def of(
         cls, rules: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None
     ) -> "Decision":
-        """Check the form of the evidence of one sample; inference checks the degrees."""
+        """Infer an output from the evidence of one sample."""
         cascade = as_cascade(rules)
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
         row = one_row(cascade, evidence, program.inputs)
         given = plain_values_of(cascade, evidence, program.inputs)
-        return cls(plan_for(cascade, attribute), attribute, program, row, given)
-
-    @cached_property
-    def result(self) -> Possibility:
-        """The distribution that is inferred."""
-        return inferred(self.program, self.row, self.output)
+        return cls(plan_for(cascade, attribute), row, program, given)
 
     @cached_property
     def coherent(self) -> bool:

@@ -1,7 +1,7 @@
 """Rules that hold values down: those on one value, and those that leave no value of any."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -88,12 +88,11 @@ def restraints_on(decision: Decision, place: int) -> tuple[list[Restraint], bool
     the values that matter there. A value is looked at once. At most `MAX_RESTRAINTS` in all; also
     whether some were left out for that.
     """
-    sample = Sample(decision.plan, decision.row, decision.result)
     waiting = [(decision.output, place)]
     seen = {(decision.output.name, place)}
     found: list[Restraint] = []
     for attribute, at in waiting:  # grows on the way
-        new = list(_restraints(sample, attribute, at))
+        new = list(_restraints(decision, attribute, at))
         found += new
         if len(found) > MAX_RESTRAINTS:
             return found[:MAX_RESTRAINTS], True
@@ -128,7 +127,7 @@ def obstacle(
     rival = _always_as_possible(decision, place)
     if rival:
         return rival
-    ignorant = replace(decision, row=np.ones_like(decision.row))
+    ignorant = Decision(decision.plan, np.ones_like(decision.row), decision.program, {})
     found, _ = restraints_on(ignorant, place)
     own = [str(r) for r in found if r.attribute == decision.output]
     held = f"even if every value of every input were possible, {own[0]}" if own else ""
