@@ -152,10 +152,14 @@ class TokenizedText:
                 return position
         return 0
 
-    def find_sign(self, start: int, sign: str) -> int:
-        """Return where a sign stands next, in the bracket that a place is in; 0 if it does not."""
+    def find_sign(self, start: int, *signs: str) -> int:
+        """Return where one of some signs is next, in the bracket that a place is in; 0 if nowhere.
+
+        The bracket of a set, after ``in``, is none of them.
+        """
         for position in self.outside(start, len(self.tokens) - 1):
-            if self.is_sign(position, sign):
+            is_set = self.is_sign(position, "{") and self.tokens[position - 1].text == "in"
+            if self.is_sign(position, *signs) and not is_set:
                 return position
             if self.is_sign(position, *_CLOSING.values()):
                 break

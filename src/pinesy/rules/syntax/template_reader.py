@@ -25,6 +25,8 @@ STATEMENTS = frozenset(
 )
 #: Words that are no macros, though a bracket may follow.
 _NO_MACROS = KEYWORDS | STATEMENTS | {"of"}
+#: What stands between the header of a loop, a condition or a macro and its body.
+_AFTER_HEADER = (":", "{")
 #: Macros that may be under way at a time, and files.
 MAX_CALLS, MAX_FILES = 200, 50
 
@@ -162,7 +164,7 @@ class TemplateReader(ValueReader, ABC):
     def _body(self) -> tuple[int, _Body, int]:
         """Return where the header that starts here ends, the body after it, and its end."""
         source, start = self.source, self.position
-        head = _header_end(source, start)
+        head = source.find_sign(start, *_AFTER_HEADER)
         if not head:
             self.fail("expected ':' and a statement, or statements in {...}, after this")
         if source.is_sign(head, "{"):
@@ -271,24 +273,12 @@ class TemplateReader(ValueReader, ABC):
         return path
 
 
-def _header_end(source: TokenizedText, start: int) -> int:
-    """Return where the colon or the block after a loop's header stands; 0 if there is none."""
-    for position in source.outside(start, len(source.tokens) - 1):
-        if source.is_sign(position, ":"):
-            return position
-        if source.is_sign(position, "{") and source.tokens[position - 1].text != "in":
-            return position
-        if source.is_sign(position, "}"):
-            break
-    return 0
-
-
 def _statement_end(source: TokenizedText, start: int) -> int:
     """Return where the statement that starts at a place ends, without reading it."""
     last = len(source.tokens) - 1
     position = start
     while source.tokens[position].text in ("for", "when", "define"):
-        position = _header_end(source, position + 1)
+        position = source.find_sign(position + 1, *_AFTER_HEADER)
         if not position or source.is_sign(position, "{"):
             return source.closing(position) + 1 if position else last
         position += 1
