@@ -17,6 +17,7 @@ from pinesy.engine.program import Trace
 from pinesy.exceptions import DataError
 from pinesy.learning.comparison import Decisions, DecisionScores
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.set_audits import rule_terms
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility
@@ -266,13 +267,10 @@ def deciding_rules(rule_set: RuleSet, trace: Trace, pi: Possibility) -> npt.NDAr
     That is the rule whose ``alpha`` or ``beta`` is the possibility of the second most possible
     value, by the side on which it lies [eq:redFP].
     """
-    premises = trace.premises[rule_set.output.name]
-    alphas = np.maximum(rule_set.s, premises.lambdas)
-    betas = np.maximum(rule_set.r, premises.rhos)
     rivals = pi.degrees.copy()
     rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
-    cells = rule_set.partition.cell_of[rivals.argmax(axis=1)]
-    return np.asarray(np.where(rule_set.partition.signs[cells], alphas, betas).argmin(axis=1))
+    premises = trace.premises[rule_set.output.name]
+    return np.asarray(rule_terms(rule_set, premises, rivals.argmax(axis=1)).argmin(axis=1))
 
 
 def report_page(report: DecisionReport, title: str, more: str = "") -> str:

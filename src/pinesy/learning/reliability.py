@@ -31,6 +31,7 @@ from pinesy.learning.set_audits import (
     SetAudit,
     SetSuspicion,
     judged_sets,
+    rule_terms,
     short,
     values_text,
 )
@@ -261,11 +262,9 @@ class Audit:
 
     def _suspect(self, name: str, i: int) -> dict[str, Any]:
         """Return the reason of a suspicion, where it is one that the distance does not tell."""
-        judged = self.labels[name]
-        blamed = self.sets[name].nabla[i] > 0.0 or not self.impossible[i]
-        if (self.method == "given" and blamed) or (
-            judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0
-        ):
+        one, judged = self.sets[name], self.labels[name]
+        blamed = self.method == "given" and (one.nabla[i] > 0.0 or not self.impossible[i])
+        if blamed or (judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0):
             return {}
         rule_set = self._judges.of_sample(i)[name]
         best = show_value(rule_set.output.domain[int(judged.best[i])])
@@ -282,10 +281,7 @@ class Audit:
         evidence, target = self._batch.single(i).known, self._batch.targets[name].distribution(i)
         program = self._judges.of_sample(i).compile([rule_set.output], trace=True)
         degrees = cast(Trace, program.infer(evidence)).premises[name]
-        alphas = np.maximum(rule_set.s, degrees.lambdas[0])
-        betas = np.maximum(rule_set.r, degrees.rhos[0])
-        signs = rule_set.partition.signs[rule_set.partition.cell_of]
-        terms = np.where(signs, alphas, betas)[target == 1.0]
+        terms = rule_terms(rule_set, degrees, np.flatnonzero(target == 1.0))
         return int(terms[terms.min(axis=1).argmax()].argmin())
 
     def _label(self, name: str, i: int) -> str:

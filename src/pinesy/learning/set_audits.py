@@ -19,7 +19,7 @@ from pinesy._common.console import check_stop
 from pinesy._common.threads import n_threads
 from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.engine.code import Code
-from pinesy.engine.program import run
+from pinesy.engine.program import PremiseDegrees, run
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
@@ -224,6 +224,16 @@ def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str,
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
     return {name: one.frozen() for name, one in sets.items()}
+
+
+def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Rows) -> FloatArray:
+    """Return of each rule ``alpha`` or ``beta`` [eq:alphabeta], by the side of values [eq:redFP].
+
+    There is a row for each value (its position), and one premise degree for all or for each.
+    """
+    signs = rule_set.partition.signs[rule_set.partition.cell_of[values]]
+    alphas, betas = np.maximum(rule_set.s, degrees.lambdas), np.maximum(rule_set.r, degrees.rhos)
+    return np.where(signs, alphas, betas)
 
 
 def short(rule: object) -> str:
