@@ -46,7 +46,6 @@ class RowTable:
         self._parts: list[Batch] = []
         self._ends: list[int] = []
         self._lock, self._stopped, self._finished = Lock(), Event(), Event()
-        self._whole: Batch | None = None
         if batches is None:
             self._finished.set()
         else:
@@ -90,10 +89,9 @@ class RowTable:
         if self.problem is not None:
             raise DataError(self.problem)
         with self._lock:
-            if self._whole is None:
-                self._whole = Batch.joined(self._parts)
-                self._parts, self._ends = [self._whole], [len(self._whole)]  # hold it once
-            return self._whole
+            if len(self._parts) > 1:
+                self._parts, self._ends = [Batch.joined(self._parts)], [len(self)]
+            return self._parts[0]
 
     def line(self, row: int) -> int:
         """Return the line of the file that a sample stands in."""
