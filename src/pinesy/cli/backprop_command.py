@@ -14,10 +14,10 @@ from pinesy._common.validation import suggestion
 from pinesy.cli import options
 from pinesy.cli.output import (
     ResultRow,
+    Shortening,
     TableWriter,
     Writer,
     degree_text,
-    shortened,
     write_json_lines,
     write_rows,
 )
@@ -162,7 +162,7 @@ def _targets(
 
 
 @dataclass(frozen=True)
-class BackpropRow(ResultRow):
+class BackpropRow(ResultRow, Shortening):
     """The target inputs of one sample.
 
     Attributes
@@ -202,16 +202,19 @@ class BackpropRow(ResultRow):
             "distance": conflict.distance,
             "message": conflict.message,
             "rules": [
-                {"attribute": output, "rule": number, "text": _rule_text(text, self.everything)}
+                {"attribute": output, "rule": number, "text": self._line(text)}
                 for output, number, text in conflict.rules
             ],
         }
+
+    def _line(self, rule: str) -> str:
+        return self.text(_one_line(rule), TEXT)
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each input."""
         first = str(self.line), self.outcome
         measures = [self.figures[key] for key in MEASURES if key in self.figures]
-        shown, left = self._cut(list(self.inputs), INPUTS)
+        shown, left = self.first(list(self.inputs), INPUTS)
         for name in shown:
             far = [degree_text(measure[name]) for measure in measures]
             yield *first, name, self._distribution(self.inputs[name]), *far
@@ -224,33 +227,27 @@ class BackpropRow(ResultRow):
         degrees = sorted(degrees_by_name(pi).items(), key=lambda item: -item[1])
         if len(degrees) == len(pi.degrees) and all(d == 1.0 for _, d in degrees):
             return "any value"
-        shown, left = self._cut(degrees, DEGREES)
+        shown, left = self.first(degrees, DEGREES)
         parts = [f"{text} {degree_text(degree)}" for text, degree in shown]
         return ", ".join(parts + [f"... {left} more"] * (left > 0)) or "none within the bounds"
 
     def remarks(self) -> Iterator[str]:
         """Yield the conflicts, and the rules in them."""
-        shown, left = self._cut(self.conflicts, CONFLICTS)
+        shown, left = self.first(self.conflicts, CONFLICTS)
         for conflict in shown:
             yield f"line {self.line}: {conflict.message}"
-            rules, more = self._cut(conflict.rules, CONFLICTS)
+            rules, more = self.first(conflict.rules, CONFLICTS)
             for output, number, text in rules:
-                yield f"  rule {number} on {output}: {_rule_text(text, self.everything)}"
+                yield f"  rule {number} on {output}: {self._line(text)}"
             if more:
                 yield f"  and {more} more rules (--all)"
         if left:
             yield f"line {self.line}: and {left} more conflicts (--all)"
 
-    def _cut(self, items: Sequence[Any], limit: int) -> tuple[Sequence[Any], int]:
-        """Return the first items, or all, and how many are left out."""
-        shown = items if self.everything else items[:limit]
-        return shown, len(items) - len(shown)
-
 
 @lru_cache(maxsize=256)  # one long rule may be in hundreds of conflicts
-def _rule_text(text: str, everything: bool) -> str:
-    """Return a rule in one line; if it is long its beginning, unless all is wanted."""
-    return shortened(" ".join(text.split()), None if everything else TEXT)
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> Iterator[BackpropRow]:

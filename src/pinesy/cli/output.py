@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -22,6 +22,7 @@ from pinesy._common.markup import counted
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 
+T = TypeVar("T")
 #: Samples that a table shows unless all are wanted.
 SHOWN = 20
 
@@ -70,11 +71,20 @@ def shortened_note(count: int, what: str, option: str = "--all") -> Text:
     return Text(f"... and {counted(count, what, 'more ')}; {option} shows them", style="italic")
 
 
-def shortened(text: str, limit: int | None) -> str:
-    """Return a text, or its first `limit` characters and how many more there are."""
-    if limit is None or len(text) <= limit:
-        return text
-    return f"{text[:limit]} ... {len(text) - limit:,} more characters (--all)"
+class Shortening:
+    """Shows the first of many things; with `everything`, as ``--all`` asks, all of them."""
+
+    everything: bool
+
+    def first(self, items: Sequence[T], limit: int) -> tuple[Sequence[T], int]:
+        """Return the first items, or all, and how many are left out."""
+        shown = items if self.everything else items[:limit]
+        return shown, len(items) - len(shown)
+
+    def text(self, text: str, limit: int) -> str:
+        """Return a text, or its first characters and how many more there are."""
+        shown, left = self.first(text, limit)
+        return f"{shown} ... {left:,} more characters (--all)" if left else text
 
 
 def table_of(

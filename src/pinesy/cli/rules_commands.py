@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pinesy._common.markup import counted
 from pinesy.cli.options import All, DataOptions, RulesFile
-from pinesy.cli.output import Screen, degree_text, say, shortened, shortened_note, table_of
+from pinesy.cli.output import Screen, Shortening, degree_text, say, shortened_note, table_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import roles_of
@@ -19,8 +19,6 @@ from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import format_subset
 from pinesy.samples import Batch
-
-T = TypeVar("T")
 
 #: What is shown of each unless all is wanted: rows of a table, rule sets, rules of a set,
 #: characters of a rule or subset, values of a subset, numbers in a row.
@@ -117,7 +115,7 @@ def show(
 
 
 @dataclass(frozen=True)
-class RuleBasePrinter:
+class RuleBasePrinter(Shortening):
     """Prints parts of a rule base, shortened unless `everything` is wanted."""
 
     console: Console
@@ -133,13 +131,13 @@ class RuleBasePrinter:
     def attributes(self, cascade: Cascade) -> None:
         """Print the table of attributes."""
         roles = roles_of(cascade)
-        shown = self._cut(list(cascade.attributes.values()), ROWS)
+        shown, left = self.first(list(cascade.attributes.values()), ROWS)
         rows = [
             (a.name, roles[a.name], f"{len(a.domain):,}", self._values(a.domain)) for a in shown
         ]
         self._title("Attributes")
         self.console.print(table_of(["attribute", "role", "size", "values"], rows, ["size"]))
-        self._note(len(cascade.attributes) - len(shown), "attribute")
+        self._note(left, "attribute")
 
     def sets(self, rule_sets: Sequence[RuleSet], *, rules: bool, cells: bool, matrix: str) -> None:
         """Print parts of rule sets.
@@ -149,7 +147,7 @@ class RuleBasePrinter:
         rules, cells : whether to print the rules, and the partition
         matrix : ``""`` for none, ``"symbols"`` or ``"numbers"``
         """
-        shown = self._cut(rule_sets, SETS)
+        shown, left = self.first(rule_sets, SETS)
         for rule_set in shown:
             self._title(f"Rules on {rule_set.output.name}: {counted(len(rule_set), 'rule')}")
             if rules:
@@ -158,28 +156,28 @@ class RuleBasePrinter:
                 self.partition(rule_set)
             if matrix:
                 self.matrix(rule_set, matrix == "numbers")
-        self._note(len(rule_sets) - len(shown), "rule set", "--set NAME or --all")
+        self._note(left, "rule set", "--set NAME or --all")
 
     def rules(self, rule_set: RuleSet) -> None:
         """Print the rules of a set, numbered."""
-        shown = self._cut(rule_set.rules, RULES)
+        shown, left = self.first(rule_set.rules, RULES)
         width = len(str(len(shown)))
         for number, rule in enumerate(shown, 1):
-            self._line(f"{number:>{width}}  {self._text(str(rule))}")
-        self._note(len(rule_set) - len(shown), "rule")
+            self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}")
+        self._note(left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
         """Print the cells that the conclusions cut the output's domain into."""
         partition = rule_set.partition
         pairs = list(zip(partition.tuples, partition.cells(rule_set.output.domain), strict=True))
-        shown = self._cut(pairs, ROWS)
+        shown, left = self.first(pairs, ROWS)
         rows = [
             (str(number), f"({self._names(list(map(str, signs)))})", self._values(values))
             for number, (signs, values) in enumerate(shown, 1)
         ]
         self._line(f"partition of {rule_set.output.name}: {counted(len(pairs), 'cell')}")
         self.console.print(table_of(["cell", "signs", "values"], rows, ["cell"]))
-        self._note(len(pairs) - len(shown), "cell")
+        self._note(left, "cell")
 
     def matrix(self, rule_set: RuleSet, numbers: bool) -> None:
         """Print the matrix M, with symbols or numbers."""
@@ -187,18 +185,15 @@ class RuleBasePrinter:
         rows = relation.symbolic
         if numbers:
             rows = [[degree_text(x) for x in row] for row in relation.matrix.tolist()]
-        shown = self._cut(rows, ROWS)
-        left = len(rows[0]) - len(self._cut(rows[0], NUMBERS))
-        note = f" ... {left:,} more (--all)" if left else ""
+        shown, left = self.first(rows, ROWS)
+        beside = self.first(rows[0], NUMBERS)[1]
+        note = f" ... {beside:,} more (--all)" if beside else ""
         columns = counted(len(rows[0]), "column")
         self._line(
             f"matrix M: {counted(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
-        self._line(show_matrix([self._cut(row, NUMBERS) for row in shown], note))
-        self._note(len(rows) - len(shown), "row")
-
-    def _cut(self, items: Sequence[T], limit: int) -> Sequence[T]:
-        return items if self.everything else items[:limit]
+        self._line(show_matrix([self.first(row, NUMBERS)[0] for row in shown], note))
+        self._note(left, "row")
 
     def _note(self, count: int, what: str, option: str = "--all") -> None:
         if count:
@@ -213,16 +208,12 @@ class RuleBasePrinter:
         self.console.print(Text(text, style="bold"), soft_wrap=True)
 
     def _names(self, names: Sequence[str]) -> str:
-        shown = self._cut(names, NUMBERS)
-        left = len(names) - len(shown)
+        shown, left = self.first(names, NUMBERS)
         return ", ".join([*shown, *([f"... {left:,} more (--all)"] if left else [])])
-
-    def _text(self, text: str) -> str:
-        return shortened(text, None if self.everything else TEXT)
 
     def _values(self, values: Sequence[Hashable]) -> str:
         text = format_subset(values)
         if self.everything or len(text) <= TEXT // 2 or len(values) <= VALUES:
-            return self._text(text)
+            return self.text(text, TEXT)
         left = len(values) - VALUES
         return f"{format_subset(values[:VALUES])[:-1]}, ... {left:,} more (--all)}}"
