@@ -12,7 +12,7 @@ from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.cut_texts import number_text as exact_text
 from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.syntax.writer import runs_of, show_value
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Wording:
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None
     ) -> tuple[list[str], int]:
         """Return the texts of the first values or runs, and how many values are left out."""
-        runs = _runs(values)
+        runs = runs_of(values)
         if limit is None or len(runs) <= limit + 1:
             limit = len(runs)
         texts = [
@@ -241,18 +241,6 @@ def _or(shown: list[str], left: int, one_of: str = "", last: str = "or") -> str:
 def _missing(attribute: Attribute, values: Sequence[Hashable]) -> list[Hashable]:
     there = set(values)
     return [v for v in attribute.domain if v not in there]
-
-
-def _runs(values: Sequence[Hashable]) -> list[list[Hashable]]:
-    """Return the values as runs of three or more whole numbers, or alone."""
-    runs: list[list[Hashable]] = []
-    for value in values:
-        last = runs[-1][-1] if runs else None
-        if type(value) is int and type(last) is int and value == last + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return [part for run in runs for part in ([run] if len(run) > 2 else [[v] for v in run])]
 
 
 def _label(label: object, attribute: Attribute) -> Label:

@@ -48,19 +48,8 @@ def format_value(value: object, depth: int = 0) -> str:
 
 def format_subset(values: Sequence[Hashable]) -> str:
     """Write a subset as ``{a, b, 0..9}``; runs of three and more whole numbers become ranges."""
-    parts: list[str] = []
-    start = 0
-    while start < len(values):
-        end = start + 1
-        while (
-            end < len(values) and _follows(values[end - 1], values[end]) and end - start < MAX_RANGE
-        ):
-            end += 1
-        if end - start >= 3:
-            parts.append(f"{show_value(values[start])}..{show_value(values[end - 1])}")
-        else:
-            parts.extend(map(show_value, values[start:end]))
-        start = end
+    runs = runs_of(values, MAX_RANGE)
+    parts = ["..".join(map(show_value, dict.fromkeys((run[0], run[-1])))) for run in runs]
     lines = [", ".join(parts[i : i + LINE_VALUES]) for i in range(0, len(parts), LINE_VALUES)]
     return "{" + ",\n    ".join(lines) + "}"
 
@@ -76,6 +65,23 @@ def show_value(value: Hashable) -> str:
 def equation_text(name: str, value: Hashable) -> str:
     """Return that an attribute has a value, such as ``rain = yes``."""
     return f"{format_name(name)} = {show_value(value)}"
+
+
+def runs_of(values: Sequence[Hashable], most: float = math.inf) -> list[list[Hashable]]:
+    """Return values as runs of whole numbers, of three to so many, or alone.
+
+    Examples
+    --------
+    >>> runs_of([0, 1, 2, 7, 8, "a"])
+    [[0, 1, 2], [7], [8], ['a']]
+    """
+    runs: list[list[Hashable]] = []
+    for value in values:
+        if runs and len(runs[-1]) < most and _follows(runs[-1][-1], value):
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return [part for run in runs for part in ([run] if len(run) > 2 else [[v] for v in run])]
 
 
 def _follows(value: Hashable, after: Hashable) -> bool:
