@@ -1,7 +1,8 @@
 """Sums, extremes and differences of many attributes, one step after the other.
 
 A sum of `n` attributes is `n - 1` functions of two: mostly a chain, of the sum so far, an inner
-attribute such as ``total.3``, and the next attribute. No product of all attributes is made.
+attribute such as ``total.3``, and the next attribute. No product of all attributes is made
+(docs/functions.md).
 """
 
 from collections.abc import Hashable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""How many propositions hold, and whether an odd number of them does."""
+"""How many propositions hold, and whether an odd number of them does (docs/functions.md)."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

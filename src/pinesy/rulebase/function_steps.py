@@ -2,7 +2,7 @@
 
 A function `f` of attributes takes two rule sets. The pairing rules give the product attribute its
 distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t then
-total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}``.
+total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}`` (docs/functions.md).
 """
 
 from collections import Counter

@@ -105,9 +105,7 @@ class Conversion:
         ids = {c.title: columns.pop(c) for c in raw.columns if c.is_id}
         numbers: dict[str, FloatArray] = {}
         for name, group in groupby(columns.items(), lambda item: item[0].name):
-            given = dict(group)
-            measured = self._numbers(name, given)
-            content = self._converted(name, given, measured)
+            content, measured = self._converted(name, dict(group))
             if measured is not None and name in layout.inputs:
                 numbers[name] = measured
             if name in layout.targets:
@@ -120,33 +118,44 @@ class Conversion:
         return Batch(evidence, raw.lines, raw.position, targets, ids, numbers)
 
     def _converted(
-        self, name: str, columns: dict[Column, Any], measured: FloatArray | None
-    ) -> npt.NDArray[Any]:
+        self, name: str, columns: dict[Column, Any]
+    ) -> tuple[npt.NDArray[Any], FloatArray | None]:
         """Return what the columns of an attribute give: degrees (n, |domain|), or positions (n,).
 
-        Positions where every row gives one value, which is then certain. The numbers among the
-        entries are `measured`.
+        Positions where every row gives one value, which is then certain. With them the numbers
+        among the entries on a numeric attribute, if its columns hold any.
         """
         column, entries = next(iter(columns.items()))
-        if column.position is not None or isinstance(entries, np.ndarray):
-            return self._given(name, columns)
+        if column.position is not None:
+            return self._checked(name, self._by_value(name, columns)), None
+        if isinstance(entries, np.ndarray):
+            with _bad_row(0):
+                self._check_length(name, entries.shape[1])
+            return self._checked(name, entries.astype(np.float64)), None
+        if self.layout.wanted[name].scale is None:
+            return self._known(name, entries, np.full(len(entries), np.nan)), None
+        numbers = self._numbers(entries)
+        return self._known(name, entries, numbers), numbers
+
+    def _known(self, name: str, entries: Sequence[Any], numbers: FloatArray) -> npt.NDArray[Any]:
+        """Return what entries on a whole attribute give, of which some are numbers, or blank."""
         scale, n = self.layout.wanted[name].scale, len(entries)
         unknown = self._unknown(name, entries)
-        rows = [] if measured is None else np.flatnonzero(measured == measured).tolist()
+        measured = np.flatnonzero(numbers == numbers).tolist()
         if unknown and name in self.layout.targets:
             problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
             raise RowError(unknown[0], problem)
-        if scale and measured is not None and len(rows) == n and not scale.blur:
-            return scale.positions(measured)
-        rest = np.delete(np.arange(n), [*unknown, *rows])
+        if scale and len(measured) == n and not scale.blur:
+            return scale.positions(numbers)
+        rest = np.delete(np.arange(n), [*unknown, *measured])
         if len(rest) == n:
-            return self._given(name, columns)
+            return self._given(name, entries)
         degrees = np.ones((n, len(self.layout.wanted[name].domain)))
-        if scale and measured is not None:
-            degrees[rows] = scale.degrees(measured[rows])
+        if scale:
+            degrees[measured] = scale.degrees(numbers[measured])
         if len(rest):
             with _rows_of(rest):
-                content = self._given(name, {column: [entries[row] for row in rest]})
+                content = self._given(name, [entries[row] for row in rest.tolist()])
             degrees[rest] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
         return degrees
 
@@ -158,15 +167,8 @@ class Conversion:
             return []
         return [i for i, e in enumerate(entries) if e in blanks or e != e]
 
-    def _numbers(self, name: str, columns: dict[Column, Any]) -> FloatArray | None:
-        """Return the numbers among the entries of a numeric attribute, NaN for others.
-
-        None where its columns hold no entries on the whole attribute, or it is not numeric.
-        """
-        column, entries = next(iter(columns.items()))
-        numeric = self.layout.wanted[name].scale is not None
-        if not numeric or column.position is not None or isinstance(entries, np.ndarray):
-            return None
+    def _numbers(self, entries: Sequence[Any]) -> FloatArray:
+        """Return the numbers among entries, NaN for others."""
         numbers = np.full(len(entries), np.nan)
         for row, entry in enumerate(entries):
             kind = type(entry)
@@ -179,28 +181,15 @@ class Conversion:
                     numbers[row] = float(str(entry))  # infinite if it is huge
         return numbers
 
-    def _given(self, name: str, columns: dict[Column, Any]) -> npt.NDArray[Any]:
-        """Return what columns of values and distributions give; see `_converted`."""
-        column, entries = next(iter(columns.items()))
-        kinds = set() if isinstance(entries, np.ndarray) else set(map(type, entries))
-        rows: Any = slice(None)
-        if column.position is not None:
-            degrees = self._by_value(name, columns)
-        elif isinstance(entries, np.ndarray):
-            with _bad_row(0):
-                self._check_length(name, entries.shape[1])
-            degrees = entries.astype(np.float64)
-        elif kinds.isdisjoint((dict, list)):
+    def _given(self, name: str, entries: Sequence[Any]) -> npt.NDArray[Any]:
+        """Return what values and distributions give; see `_converted`."""
+        kinds = set(map(type, entries))
+        if kinds.isdisjoint((dict, list)):
             keys = entries if len(kinds) == 1 else list(map(_key, entries))
             places = self._places(name, entries, keys)
             return np.array([places[key][0] for key in keys])
-        else:
-            degrees = self._distributions(name, entries)
-            rows = np.flatnonzero([type(entry) in (dict, list) for entry in entries])
-        if self.transform is not None and name in self.layout.inputs:
-            self._transform(name, degrees, rows, self.transform)
-        self._check(name, degrees)
-        return degrees
+        rows = np.flatnonzero([type(entry) in (dict, list) for entry in entries])
+        return self._checked(name, self._distributions(name, entries), rows)
 
     def _by_value(self, name: str, columns: dict[Column, Any]) -> FloatArray:
         """Return the degrees of columns that hold those of one value each."""
@@ -266,6 +255,19 @@ class Conversion:
         if length != size:
             raise DataError(f"attribute {name!r} has {size} values; got a list of {length} degrees")
 
+    def _checked(self, name: str, degrees: FloatArray, rows: Any = slice(None)) -> FloatArray:
+        """Return possibilities, some rows transformed; raise unless each row is normalised."""
+        if self.transform is not None and name in self.layout.inputs:
+            self._transform(name, degrees, rows, self.transform)
+        in_range = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
+        good = in_range & (degrees.max(axis=1) == 1.0)
+        if not good.all():
+            row = int(np.argmin(good))
+            with _bad_row(row):
+                domain = self.layout.wanted[name].domain
+                check_distribution(degrees[row], domain, f"attribute {name!r}")
+        return degrees
+
     def _transform(self, name: str, degrees: FloatArray, rows: Any, transform: Transform) -> None:
         """Put possibilities in the place of the degrees of some rows."""
         try:
@@ -276,16 +278,6 @@ class Conversion:
                 with _bad_row(row), placed(f"attribute {name!r}"):
                     transform(dict(zip(domain, degrees[row].tolist(), strict=True)))
             raise
-
-    def _check(self, name: str, degrees: FloatArray) -> None:
-        """Raise unless each row is a normalised possibility distribution."""
-        in_range = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
-        good = in_range & (degrees.max(axis=1) == 1.0)
-        if not good.all():
-            row = int(np.argmin(good))
-            with _bad_row(row):
-                domain = self.layout.wanted[name].domain
-                check_distribution(degrees[row], domain, f"attribute {name!r}")
 
 
 @contextmanager
