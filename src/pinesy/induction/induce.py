@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.console import progress
+from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
 from pinesy.induction.candidate_rules import (
@@ -291,12 +292,11 @@ def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:
     """Return the same proposition on an attribute of the same name."""
     old = proposition.attribute
     if old.scale is None or attribute.scale is None:
-        return attribute.isin({v for i, v in enumerate(old.domain) if proposition.mask >> i & 1})
+        return attribute.isin(proposition.values)
     lowest = (-np.inf, *attribute.scale.cuts)
-    places = np.searchsorted(old.scale.cuts, lowest, side="right")
-    return Proposition(
-        attribute, sum(1 << i for i, k in enumerate(places) if proposition.mask >> int(k) & 1)
-    )
+    places = np.searchsorted(old.scale.cuts, lowest, side="right").tolist()
+    inside = (i for i, place in enumerate(places) if contains(proposition.mask, place))
+    return Proposition(attribute, mask_of(inside))
 
 
 def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
@@ -304,8 +304,7 @@ def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
     attribute, known = proposition.attribute, ~np.isnan(column.values)
     if attribute.scale is not None:
         places = np.searchsorted(attribute.scale.cuts, column.values, side="right")
-        inside = np.array([proposition.mask >> i & 1 for i in range(len(attribute.domain))], bool)
+        inside = mask_table(len(attribute.domain), [proposition.mask])[:, 0]
         return np.asarray(known & inside[places])
-    allowed = {v for i, v in enumerate(attribute.domain) if proposition.mask >> i & 1}
-    of_value = np.array([*(v in allowed for v in column.domain), False])
+    of_value = np.array([*(v in proposition.values for v in column.domain), False])
     return np.asarray(known & of_value[np.where(known, column.values, -1).astype(np.int64)])

@@ -17,6 +17,7 @@ from math import prod
 from typing import NamedTuple
 
 from pinesy._common.console import text_table
+from pinesy._common.masks import contains, mask_of
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
@@ -125,7 +126,7 @@ def _mask(feature: Feature, attribute: Attribute, low: int, high: int) -> int:
         places = attribute.scale.cuts
         first = places.index(feature.cuts[low]) + 1 if low > LOWEST else 0
         last = places.index(feature.cuts[high]) if high < HIGHEST else len(places)
-    return sum(1 << i for i in range(first, last + 1))
+    return mask_of(range(first, last + 1))
 
 
 class CascadeWriter:
@@ -156,7 +157,7 @@ class CascadeWriter:
         strong = int(model.points.sum() + model.prior.max()) + 1
         for rule in own:
             for label in range(len(parts)):
-                if rule.conclusion.mask >> label & 1 and rule.r < 1.0:
+                if contains(rule.conclusion.mask, label) and rule.r < 1.0:
                     premise = rule.premise.propositions
                     parts[label].append(self._points(premise, strong, label))
         starts = model.prior.tolist()
