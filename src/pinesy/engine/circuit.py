@@ -116,9 +116,7 @@ class Circuit:
         children = [c for c in dict.fromkeys(operands) if c != ONE]
         if ZERO in children:
             return ZERO
-        bits = 0
-        for child in children:
-            bits = self._order.lowest(bits, self._bits(child))
+        bits = self._lowest_terms(children)
         if bits.bit_count() <= 4:  # quicker than by way of the operands, and often all there is
             children = self._order.terms(bits)
         if len(children) <= 1:
@@ -145,18 +143,23 @@ class Circuit:
             for operand, own in zip(operands, terms, strict=True)
         ]
 
+    def _lowest_terms(self, operands: Iterable[int]) -> int:
+        """Return the terms of a minimum, in bits, without those that another one is below."""
+        bits = 0
+        for operand in operands:
+            bits = self._order.lowest(bits, self._bits(operand))
+        return bits
+
     def chained_meet(self, operands: Iterable[int]) -> int:
         """Return the minimum of the operands, term by term in a fixed order.
 
         So minima that begin with the same terms share their work, as along the prefix tree.
         """
-        bits = 0
-        for operand in operands:
-            if operand == ZERO:
-                return ZERO
-            bits |= self._bits(operand) if operand != ONE else 0
+        children = [c for c in dict.fromkeys(operands) if c != ONE]
+        if ZERO in children:
+            return ZERO
         value = ONE
-        for term in self._order.terms(self._order.minimal(bits)):
+        for term in self._order.terms(self._lowest_terms(children)):
             value = self.meet([value, term])
         return value
 
@@ -288,13 +291,6 @@ class _Order:
         for place in positions(more):
             if not bits & self._below[place]:
                 bits = bits & ~self._above[place] | 1 << place
-        return bits
-
-    def minimal(self, bits: int) -> int:
-        """Return the bits without those of terms that are above another one."""
-        for place in positions(bits):
-            if bits & self._below[place]:
-                bits &= ~(1 << place)
         return bits
 
     def is_above(self, bits: int, others: int) -> bool:
