@@ -57,9 +57,6 @@ TableFile = Annotated[
 TableSource = Annotated[
     Path, typer.Argument(metavar="TABLE", help="A decision table in a .csv or .xlsx file.")
 ]
-NewRules = Annotated[
-    Path, typer.Option("--output", "-o", help="Write to this .rules or .json file.")
-]
 Queries = Annotated[
     list[str] | None,
     typer.Option(
@@ -211,7 +208,7 @@ def _about_imports() -> None:
 
 
 @imports.command("table")
-def import_table(source: TableSource, output: NewRules) -> None:
+def import_table(source: TableSource, output: options.RulesOutput) -> None:
     """Make rules of a decision table in a CSV or Excel file.
 
     The header says what columns hold: "if NAME" and "then NAME" conditions and

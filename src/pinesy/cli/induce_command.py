@@ -1,7 +1,6 @@
 """The command ``pinesy induce``: rules from a table."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,9 +11,6 @@ from pinesy.cli.output import say
 from pinesy.exceptions import DataError
 from pinesy.samples import read_table
 
-RulesOutput = Annotated[
-    Path, typer.Option("--output", "-o", help="The .rules or .json file to write.")
-]
 Target = Annotated[str, typer.Option(metavar="NAME", help="The column that the rules predict.")]
 MaxRules = Annotated[
     int | None, typer.Option(min=1, help="The most rules that give points to a class.")
@@ -38,7 +34,7 @@ Leave = Annotated[
 def induce(
     data: options.SamplesFile,
     target: Target,
-    output: RulesOutput,
+    output: options.RulesOutput,
     max_rules: MaxRules = None,
     max_conditions: MaxConditions = 4,
     monotone: Monotone = None,

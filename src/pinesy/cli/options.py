@@ -50,6 +50,9 @@ OutputFile = Annotated[
 ModelOutput = Annotated[
     Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
 ]
+RulesOutput = Annotated[
+    Path, typer.Option("--output", "-o", help="The .rules or .json file to write.")
+]
 OUTPUTS_HELP = "Infer this attribute (repeatable). By default all that no premise uses."
 Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_HELP)]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]

@@ -216,8 +216,8 @@ class Session:
 
     @property
     def has_data(self) -> bool:
-        """Whether there are rows, or a file that should have some."""
-        return self.data_path is not None or len(self.rows) > 0
+        """Whether there are rows, or some are to come."""
+        return self.data_path is not None or len(self.rows) > 0 or not self.rows.finished
 
     def labelled(self) -> Batch:
         """Return the samples with the labels that they have, as these were edited."""
