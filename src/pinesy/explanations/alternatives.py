@@ -6,6 +6,7 @@ one cell have the same effect, so one of them stands for all: of a numeric input
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite, nextafter
 from typing import Any, Literal, get_args
 
@@ -244,47 +245,46 @@ def replacements_of(
     if attribute.scale is not None:
         made = _numbers(attribute, attribute.scale, now, cells)
     seen = {cells.possibilities(degrees).tobytes()}
-    for one, changed in sorted(made, key=lambda pair: (pair[0].distance, pair[0].crossed)):
+    for one in sorted(made, key=lambda one: (one.distance, one.crossed)):
+        changed = _degrees_of(attribute, one.value)
         effect = cells.possibilities(changed).tobytes()
         if effect not in seen:
             seen.add(effect)
             yield one, changed
 
 
-def _categories(
-    attribute: Attribute, now: Any, cells: Partition
-) -> Iterator[tuple[Replacement, FloatArray]]:
+def _degrees_of(attribute: Attribute, value: Any) -> FloatArray:
+    """Return the distribution of an input that has a value."""
+    if attribute.scale is not None:
+        return np.asarray(attribute.scale.degrees(np.array([value]))[0])
+    degrees = np.zeros(len(attribute.domain))
+    degrees[attribute.position(value)] = 1.0
+    return degrees
+
+
+def _categories(attribute: Attribute, now: Any, cells: Partition) -> Iterator[Replacement]:
     """Yield one replacement for each cell of an input that is not numeric, in domain order."""
     for cell in dict.fromkeys(cells.cell_of.tolist()):
-        places = np.flatnonzero(cells.cell_of == cell)
-        degrees = np.zeros(len(attribute.domain))
-        degrees[places[0]] = 1.0
-        values = tuple(attribute.domain[i] for i in places)
-        yield Replacement(attribute, now, values[0], values, {}, 1.0, 1), degrees
+        values = tuple(attribute.domain[i] for i in np.flatnonzero(cells.cell_of == cell))
+        yield Replacement(attribute, now, values[0], values, {}, 1.0, 1)
 
 
 def _numbers(
     attribute: Attribute, scale: Scale, now: Any, cells: Partition
-) -> Iterator[tuple[Replacement, FloatArray]]:
+) -> Iterator[Replacement]:
     """Yield one replacement for each run of neighbouring intervals in one cell."""
     place = _Place.of(attribute, scale, now)
-    starts = np.flatnonzero(np.diff(cells.cell_of, prepend=-1))
-    ends = [*(starts[1:] - 1), len(cells.cell_of) - 1]
-    for first, last in zip(starts.tolist(), map(int, ends), strict=True):
-        low, high = scale.certain_numbers(first, last)
-        number = place.nearest(low, high)
-        degrees = np.asarray(scale.degrees(np.array([number]))[0])
-        yield (
-            Replacement(
-                attribute,
-                now,
-                number,
-                attribute.domain[first : last + 1],
-                bounds_of(low, high),
-                place.distance(low, high, scale),
-                place.crossed(first, last),
-            ),
-            degrees,
+    starts = np.flatnonzero(np.diff(cells.cell_of, prepend=-1)).tolist()
+    for first, after in pairwise([*starts, len(cells.cell_of)]):
+        low, high = scale.certain_numbers(first, after - 1)
+        yield Replacement(
+            attribute,
+            now,
+            place.nearest(low, high),
+            attribute.domain[first:after],
+            bounds_of(low, high),
+            place.distance(low, high, scale),
+            place.crossed(first, after - 1),
         )
 
 

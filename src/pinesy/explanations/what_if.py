@@ -87,7 +87,8 @@ class WhatIf:
         row = self._row.copy()
         try:
             for attribute, degrees in zip(self._moved, change["new"], strict=True):
-                row[self._slices[attribute.name]] = _whole(degrees, attribute)
+                whole = np.asarray(degrees, dtype=np.float64).reshape(len(attribute.domain))
+                row[self._slices[attribute.name]] = whole
             self._result = self._program.infer(row)
         except (PinesyError, TypeError, ValueError) as error:  # of a page, anything may come
             self.widget.problem = cut(str(error))
@@ -140,11 +141,6 @@ def _chosen(
     for name in names:
         check_known(name, known, f"{name!r} is no input")
     return [known[name] for name in names]
-
-
-def _whole(degrees: Any, attribute: Attribute) -> FloatArray:
-    """Return the degrees of all values; `ValueError` if there are not as many."""
-    return np.asarray(degrees, dtype=np.float64).reshape(len(attribute.domain))
 
 
 def _described(attribute: Attribute) -> dict[str, Any]:
