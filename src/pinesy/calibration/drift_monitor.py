@@ -161,9 +161,9 @@ class DriftMonitor:
             if content["calibration"] != _digest(monitor.test.counts):
                 raise DataError(f"{path}: is the monitor of another calibration; make a new one")
             monitor.test = ConformalMartingale.read(monitor.test.counts, content)
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, DataError):
-                raise
+        except DataError:
+            raise
+        except (KeyError, TypeError, ValueError):
             raise DataError(f"{path}: is not what DriftMonitor.save wrote") from None
         return monitor
 

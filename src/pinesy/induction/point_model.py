@@ -6,7 +6,8 @@ candidates those become rules that raise the likelihood of the labels most: they
 the other (for many classes, one for each), by the gain in log-likelihood that a step of Newton's
 promises, less a cost for each condition; then all weights are fitted again.
 
-Weights become whole points. A class that leads another by `t` points leaves it the possibility
+Weights become whole points (docs/induction.md). A class that leads another by `t` points leaves it
+the possibility
 
     ``levels[t] = 2 / (1 + exp(unit t))``
 

@@ -269,10 +269,14 @@ def compare_methods(
                 "they predict values, so give values"
             )
     train, test = _split(batch.n, held_out, seed)
-    scores: dict[str, dict[str, DecisionScores]] = {name: {} for name in batch.targets}
+    scores = {
+        name: {"majority": DecisionScores.of(_frequencies(target[train], len(test)), target[test])}
+        for name, target in batch.targets.items()
+    }
+    evidence, truth = batch.part(test)
     for method, learned in _models(cascade, batch.part(train), methods, options):
-        for name, pi in _inferred(learned, batch, train, test):
-            scores[name][method] = DecisionScores.of(pi, batch.targets[name][test])
+        for name, pi in learned.infer(evidence, outputs=list(truth)).items():
+            scores[name][method] = DecisionScores.of(pi, truth[name])
     return MethodComparison(scores, len(train), len(test))
 
 
@@ -290,8 +294,7 @@ def _split(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
 
 def _models(
     cascade: Cascade, train: tuple[Any, Any], methods: Sequence[Method], options: dict[str, Any]
-) -> Iterator[tuple[str, Cascade | None]]:
-    yield "majority", None
+) -> Iterator[tuple[str, Cascade]]:
     yield "as given", cascade
     for method in methods:
         try:
@@ -300,17 +303,8 @@ def _models(
             continue
 
 
-def _inferred(
-    cascade: Cascade | None, batch: TrainingBatch, train: Rows, test: Rows
-) -> Iterator[tuple[str, Possibility]]:
-    """Yield what is inferred for each attribute with targets; without rules, the frequencies."""
-    if cascade is not None:
-        outputs = list(batch.targets)
-        result = cascade.infer(batch.part(test)[0], outputs=outputs)
-        yield from result.items()
-        return
-    for name, target in batch.targets.items():
-        size = len(target.attribute.domain)
-        counts = np.bincount(target[train].labels, minlength=size)
-        degrees = antipignistic(counts / counts.sum())
-        yield name, Possibility(target.attribute, np.tile(degrees, (len(test), 1)))
+def _frequencies(target: Target, n: int) -> Possibility:
+    """Return how frequent values are, as the distribution of each of `n` samples."""
+    counts = np.bincount(target.labels, minlength=len(target.attribute.domain))
+    degrees = antipignistic(counts / counts.sum())
+    return Possibility(target.attribute, np.tile(degrees, (n, 1)))

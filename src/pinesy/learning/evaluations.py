@@ -190,10 +190,11 @@ class SearchProblem:
         each = resolve(tolerances, list(self.batch.targets))
         return learn_from(self.cascade, InMemory(self.batch, self._past), each, self.fixed)
 
-    def evaluated(
-        self, tolerances: Tolerances, metric: float, reliable: Mapping[str, int], points: int = 1
+    def judged(
+        self, cascade: Cascade, tolerances: Tolerances, reliable: Mapping[str, int], points: int = 1
     ) -> Evaluation:
-        """Return the record of tolerances that were learned with and judged."""
+        """Judge what was learned with some tolerances, from so many samples; return the record."""
+        metric = self.evaluate(cascade, tolerances)
         return Evaluation(tolerances, metric, "", reliable, self._lap(), points)
 
     def impossible(

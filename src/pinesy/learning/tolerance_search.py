@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -148,9 +148,9 @@ def _climb(
                 raise problem.hopeless(error.rule_set, error.smallest) from None
             steps[group] += 1
             continue
-        metric = problem.evaluate(result.cascade, tolerances)
         reliable = {name: one.n_reliable for name, one in result.sets.items()}
-        evaluations.append(problem.evaluated(tolerances, metric, reliable))
+        evaluations.append(problem.judged(result.cascade, tolerances, reliable))
+        metric = cast(float, evaluations[-1].metric)
         highest = -inf if best is None else best[1]
         improved = improves(metric, highest, min_improvement)
         stagnant = 0 if improved else stagnant + 1
@@ -340,9 +340,8 @@ class CandidateGrid:
         if state.failed:
             return low, self._problem.impossible(tolerances, *state.failed, points)
         cascade = with_sets(self._problem.cascade, state.sets.now)
-        metric = self._problem.evaluate(cascade, tolerances)
         reliable = {n: int(state.counts[n][low[self._group[n]]]) for n in self._targets}
-        return low, self._problem.evaluated(tolerances, metric, reliable, points)
+        return low, self._problem.judged(cascade, tolerances, reliable, points)
 
 
 def _replaced(box: Box, steps: Mapping[int, Ints]) -> Box:
