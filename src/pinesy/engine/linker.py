@@ -132,7 +132,7 @@ class Linker:
         self.height: dict[str, int] = {}
         #: Operations, targets, numbers of operands, and operands, in arrays to concatenate.
         self.instructions: tuple[list[IntArray], ...] = ([], [], [], [])
-        self.kernels: set[int] = set()
+        self.linked: set[int] = set()  # the templates that are in it
         self.columns: dict[str, slice] = {}
         self.degrees: dict[str, slice] = {}
         self.coherence: dict[str, int] = {}
@@ -227,7 +227,7 @@ class Linker:
         made = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
         numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), made])
         self.n_values += len(made)
-        self.kernels.add(id(template))
+        self.linked.add(id(template))
         self._append(template.ops, made, np.diff(template.starts), numbers[template.args])
         outputs: list[int] = numbers[template.outputs].tolist()
         masks = self._demanded(name)
@@ -273,5 +273,5 @@ class Linker:
             degrees=self.degrees,
             coherence=self.coherence,
             measures=self.measures,
-            n_kernels=len(self.kernels),
+            n_kernels=len(self.linked),
         )
