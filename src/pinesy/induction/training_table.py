@@ -313,13 +313,8 @@ def _positions(
     name: str, values: list[Any], rows: IntArray, domain: tuple[Hashable, ...]
 ) -> FloatArray:
     place = {value: float(i) for i, value in enumerate(domain)}
-    positions = np.full(len(rows), np.nan)
-    for i, row in enumerate(rows):
-        value = values[row]
-        if value in place:
-            positions[i] = place[value]
-        elif not is_missing(value):
-            raise DataError(
-                f"column {name!r}, row {row}: {value!r} is none of {listed([*map(repr, domain)])}"
-            )
-    return positions
+    for row in rows:
+        if values[row] not in place and not is_missing(values[row]):
+            known = listed([*map(repr, domain)])
+            raise DataError(f"column {name!r}, row {row}: {values[row]!r} is none of {known}")
+    return np.array([place.get(values[row], np.nan) for row in rows])
