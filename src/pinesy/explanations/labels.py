@@ -223,7 +223,7 @@ class Wording:
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None
     ) -> tuple[list[str], int]:
         """Return the texts of the first values or runs, and how many values are left out."""
-        runs = runs_of(values)
+        runs = runs_of(values) if len(values) > 2 else [[value] for value in values]
         if limit is None or len(runs) <= limit + 1:
             limit = len(runs)
         texts = [

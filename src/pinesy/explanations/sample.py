@@ -4,7 +4,7 @@ What is the same for all samples (the program and the rules as arrays) is stored
 on its rule sets.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,7 +19,7 @@ from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.plain_values import by_input, is_scalar
-from pinesy.engine.program import Program, run
+from pinesy.engine.program import Inference, Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade
@@ -176,21 +176,13 @@ class SamplePlan:
         """The program for the distributions of all attributes behind the one explained."""
         return self.cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
 
-    @cached_property
-    def behind_columns(self) -> IntArray:
-        """The columns of this plan's program that `behind` takes."""
-        return _columns(self.slices, self.behind.inputs)
-
-    @cached_property
-    def _picked(self) -> IntArray:
-        """The columns of the whole cascade that this plan's program takes."""
-        return _columns(column_slices(self.cascade.compile().inputs), self.inputs)
-
     def row(self, evidence: Evidence) -> FloatArray:
         """Return the evidence of one sample as the columns of the program."""
         if isinstance(evidence, Mapping):
             return one_row(self.cascade, evidence, self.inputs)
-        return one_row(self.cascade, evidence, self.cascade.compile().inputs)[self._picked]
+        every = self.cascade.compile().inputs
+        whole, slices = one_row(self.cascade, evidence, every), column_slices(every)
+        return np.concatenate([whole[slices[a.name]] for a in self.inputs])
 
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
@@ -227,11 +219,6 @@ def _as_python(content: Any) -> Any:
         isinstance(content, np.ndarray) and not content.ndim
     )
     return content.item() if is_one else content
-
-
-def _columns(slices: Mapping[str, slice], attributes: Iterable[Attribute]) -> IntArray:
-    wanted = [slices[a.name] for a in attributes]
-    return np.concatenate([np.arange(s.start, s.stop) for s in wanted])
 
 
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
@@ -293,11 +280,12 @@ class Sample:
             bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
             found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]
             return found
-        return self._behind[self.plan.behind.code.columns[name]]
+        return self._behind[name].degrees
 
     @cached_property
-    def _behind(self) -> FloatArray:
-        return _run(self.plan.behind, self.row[self.plan.behind_columns])
+    def _behind(self) -> Inference:
+        slices, program = self.plan.slices, self.plan.behind
+        return program.infer({a.name: self.row[slices[a.name]] for a in program.inputs})
 
     def _measures(self, name: str) -> FloatArray:
         table = self.plan.tables[name]
