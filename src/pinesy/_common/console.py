@@ -87,11 +87,6 @@ def watched_by(watch: Watch) -> Iterator[None]:
         _current.reset(token)
 
 
-def current_watch() -> Watch | None:
-    """Return who watches the work of this thread, None if nobody does."""
-    return _current.get()
-
-
 def check_stop() -> None:
     """End work that should end; loops that may be long call it once in a round."""
     watch = _current.get()
@@ -109,7 +104,7 @@ class Bar:
         self._lock = threading.Lock()
         self._closed = False
         self._drawn: TerminalBar | NotebookBar | None = None
-        self._watch = current_watch()
+        self._watch = _current.get()
 
     def advance(self, n: float = 1, label: str = "") -> None:
         """Count `n` more as done, and change the label if one is given."""
@@ -203,7 +198,7 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     """
     bar = Bar(label, total)
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    drawn = label and (is_terminal or in_notebook()) and current_watch() is None
+    drawn = label and (is_terminal or in_notebook()) and _current.get() is None
     with _after(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
         yield bar
 

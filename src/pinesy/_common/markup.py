@@ -172,8 +172,8 @@ def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
 
 
 def _bar_line(name: str, possible: float, certain: float | None, sure: bool) -> list[str]:
-    told = "" if certain is None else f"{certain:.4g}"
-    return [name, bar(possible, certain or 0.0), f"{possible:.4g}", *[told] * sure]
+    necessity = "" if certain is None else f"{certain:.4g}"
+    return [name, bar(possible, certain or 0.0), f"{possible:.4g}", *[necessity] * sure]
 
 
 def bar(possible: float, certain: float = 0.0) -> Markup:
