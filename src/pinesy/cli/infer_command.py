@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, count, repeat
 from typing import Annotated, Any, Literal, NamedTuple
@@ -140,7 +140,7 @@ class OutputResult(NamedTuple):
     texts : the names of the values
     place : of the best value; None if there is none
     word : what the degrees are: ``"possibility"`` or ``"weights"``
-    facts : what is said besides, by name
+    names, facts : what is said besides
     """
 
     attribute: Attribute
@@ -148,31 +148,34 @@ class OutputResult(NamedTuple):
     place: int | None
     word: str
     degrees: list[float]
-    facts: dict[str, Any]
+    names: Sequence[str]
+    facts: Sequence[Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON; degrees of 0 are left out."""
         best = None if self.place is None else _json_value(self.attribute.domain[self.place])
         degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
-        return {"best": best, self.word: degrees, **self.facts}
+        content = {"best": best, self.word: degrees}
+        content.update(zip(self.names, self.facts, strict=True))
+        return content
 
     def titles(self) -> list[str]:
         """Return one for the best value, one for each fact, and one for each value."""
         name = self.attribute.name
-        named = [f"{name} {fact}" for fact in self.facts]
+        named = [f"{name} {fact}" for fact in self.names]
         return [name, *named, *(f"{name}={text}" for text in self.texts)]
 
     def cells(self) -> list[Any]:
         """Return what stands below the titles."""
         best = "" if self.place is None else self.texts[self.place]
-        return [best, *map(_csv_cell, self.facts.values()), *self.degrees]
+        return [best, *map(_csv_cell, self.facts), *self.degrees]
 
     def line(self) -> tuple[str, ...]:
         """Return the cells of a table for reading."""
         best = "-" if self.place is None else show_value(self.attribute.domain[self.place])
         if self.word == "weights":
             return self.attribute.name, best, degree_text(max(self.degrees))
-        known = self.facts
+        known = dict(zip(self.names, self.facts, strict=True))
         certainty, flag = "-", "ambiguous" if known["ambiguous"] else ""
         if known["certainty"] is not None:
             certainty = degree_text(known["certainty"])
@@ -187,12 +190,12 @@ def _results(
     attribute: Attribute, word: str, degrees: FloatArray, decided: Any, facts: dict[str, list[Any]]
 ) -> Iterator[OutputResult]:
     """Yield the results of each sample; `decided` says which ones have a best value."""
-    texts = value_texts(attribute)
+    texts, names = value_texts(attribute), list(facts)
     best = zip(degrees.argmax(axis=1).tolist(), decided.tolist(), strict=True)
     rows = zip(*facts.values(), strict=True) if facts else repeat(())
     for (place, has_best), own, row in zip(best, degrees.tolist(), rows, strict=False):
-        known = dict(zip(facts, row, strict=True))
-        yield OutputResult(attribute, texts, place if has_best else None, word, own, known)
+        best_place = place if has_best else None
+        yield OutputResult(attribute, texts, best_place, word, own, names, row)
 
 
 def _possible(pi: Possibility, sets: PredictionSets | None = None) -> Iterator[OutputResult]:
@@ -234,8 +237,10 @@ class InferenceRow(ResultRow):
 
     def cells(self) -> list[Any]:
         """Return the ids, then the cells of the outputs."""
-        ids = ("" if entry is None else entry for entry in self.ids.values())
-        return [*ids, *(cell for one in self.results for cell in one.cells())]
+        cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
+        for one in self.results:
+            cells += one.cells()
+        return cells
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
@@ -247,10 +252,10 @@ class InferenceRow(ResultRow):
 
 def _csv_cell(content: Any) -> Any:
     """Return a fact as CSV files have it: truth values as JSON writes them, sets with bars."""
+    if isinstance(content, bool):
+        return "true" if content else "false"
     if isinstance(content, list):
         return "|".join(content)
-    if isinstance(content, bool):
-        return str(content).lower()
     return "" if content is None else content
 
 
