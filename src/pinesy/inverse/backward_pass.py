@@ -80,7 +80,7 @@ class BackwardPass:
     @cached_property
     def inferred(self) -> dict[str, FloatArray]:
         """What the inputs give, for each attribute with a target."""
-        return {name: self._forward[name].degrees for name in self.targets}
+        return {name: self._forward.degrees(name) for name in self.targets}
 
     @cached_property
     def _forward(self) -> Trace:
@@ -146,7 +146,7 @@ class BackwardPass:
         output = self.back.chosen_inputs(rows_of(self.targets, rows), list(choices.values()))
         inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
         for a in self.back.inputs:
-            inputs[a.name][rows] = output[a].degrees
+            inputs[a.name][rows] = output.degrees(a)
         return inputs
 
     @cached_property
@@ -155,7 +155,7 @@ class BackwardPass:
         back, choice = self.back, self.choices.get(0, {})
         target = rows_of(self.targets, slice(0, 1))
         output = back.chosen_inputs(target, [choice], trace=True)
-        inputs = {a.name: output[a].degrees for a in back.inputs}
+        inputs = {a.name: output.degrees(a) for a in back.inputs}
         forward = back.forward(inputs, bool(normalised(inputs)[0]), trace=True)
         used = {n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()}
         given = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}

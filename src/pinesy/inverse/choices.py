@@ -137,13 +137,13 @@ def _outcomes(
 ) -> list[ChoiceOutcome]:
     """Run the programs for some samples, each with its choice."""
     output = back.chosen_inputs(targets, choices)
-    inputs = {a.name: output[a].degrees for a in back.inputs}
+    inputs = {a.name: output.degrees(a) for a in back.inputs}
     solved = normalised(inputs)
     forward = back.forward(inputs, bool(solved.all()))
     possible = solved.copy()
     for name, degrees in reached.items():
         cells = back.sets[name].partition.possibilities
-        given, wanted = cells(forward[name].degrees), cells(degrees)
+        given, wanted = cells(forward.degrees(name)), cells(degrees)
         solved &= (given == wanted).all(axis=1)
         possible &= (given >= wanted).all(axis=1)
     above = back.exceeding(back.upper_bounds(output), forward)

@@ -19,7 +19,6 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import contains
-from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import target_degrees
 from pinesy.engine.program import Inference, Program, Trace
@@ -188,15 +187,10 @@ class Reversal:
         return tuple(b.switch for bounds in self.conjuncts.values() for b in bounds if b.switch)
 
     @cached_property
-    def switch_columns(self) -> dict[RuleKey, list[int]]:
-        """For each conjunction the places of its conjuncts in `switches`."""
-        numbers = itertools.count()
-        return {key: [next(numbers) for _ in bounds] for key, bounds in self.conjuncts.items()}
-
-    @cached_property
     def reached(self) -> dict[str, Attribute]:
         """For each target the attribute of ``M box F^up``, the lowest reachable target above."""
-        return {n: self._copy(self.sets[n].output, "reached") for n in self.targets}
+        outputs = {name: self.sets[name].output for name in self.targets}
+        return {n: Attribute(self._new(f"{n} reached"), a.domain) for n, a in outputs.items()}
 
     @cached_property
     def sources(self) -> dict[str, Attribute]:
@@ -244,9 +238,6 @@ class Reversal:
             rule_sets.append(RuleSet(rules))
         return rule_sets
 
-    def _copy(self, attribute: Attribute, mark: str) -> Attribute:
-        return Attribute(self._new(f"{attribute.name} {mark}"), attribute.domain)
-
     def _new(self, name: str) -> str:
         while name in self._names:
             name += "'"
@@ -266,12 +257,12 @@ class Reversal:
 
         With `trace` every attribute's distribution is there.
         """
-        slices = column_slices(self.switches)
-        degrees = np.ones((len(choices), 2 * len(slices)))  # of off and on for each switch
+        chosen = {a.name: np.ones((len(choices), 2)) for a in self.switches}  # of off and on
         for row, choice in enumerate(choices):
             for key, k in choice.items():
-                degrees[row, 2 * self.switch_columns[key][k]] = 0.0
-        chosen = {name: degrees[:, columns] for name, columns in slices.items()}
+                switch = self.conjuncts[key][k].switch
+                assert switch is not None
+                chosen[switch.name][row, 0] = 0.0
         return self._backward(True, trace).infer({**targets, **chosen})
 
     @cached_on_owner
@@ -284,7 +275,7 @@ class Reversal:
     def reach(self, targets: Arrays) -> dict[str, FloatArray]:
         """Return ``M box F^up`` [eq:eeOMEGA] of each target: itself if it is consistent."""
         output = self._reach.infer(targets)
-        return {name: output[a].degrees for name, a in self.reached.items()}
+        return {name: output.degrees(a) for name, a in self.reached.items()}
 
     @cached_property
     def _reach(self) -> Program:
