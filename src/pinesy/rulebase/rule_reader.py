@@ -331,7 +331,7 @@ class RuleReader(TemplateReader):
         if number_text.is_number_next(self):
             return number_text.read_between(self)
         attribute = self.attribute()
-        if self.is_sign(*COMPARISONS):
+        if self.token.text in COMPARISONS and self.token.kind == "sign":
             return number_text.read_comparison(self, attribute)
         word = self.accept("in", "where", "not")
         if word == "where":

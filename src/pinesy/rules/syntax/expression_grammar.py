@@ -98,7 +98,7 @@ class ExpressionGrammar:
         terms, tests = [self.sum()], list[str | Membership]()
         reader = self.reader
         while True:
-            if reader.is_sign(*COMPARISONS):
+            if reader.token.text in COMPARISONS and reader.token.kind == "sign":
                 tests.append(reader.take().text)
                 terms.append(self.sum())
             elif reader.token.text in ("in", "not") and reader.token.kind == "word":
@@ -127,7 +127,7 @@ class ExpressionGrammar:
 
     def _arithmetic(self, signs: tuple[str, ...], part: Callable[[], Expression]) -> Expression:
         result = part()
-        while self.reader.is_sign(*signs):
+        while self.reader.token.text in signs and self.reader.token.kind == "sign":
             result = Expression(self.reader.take().text, (result, part()))
         return result
 
