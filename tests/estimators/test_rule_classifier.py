@@ -216,7 +216,7 @@ def test_bad_input() -> None:
         RuleClassifier().fit(x, np.zeros(150))
     with raises_saying(TableError, "label of row 3 is missing"):
         RuleClassifier().fit(x, [0.0, 1.0, 1.0, np.nan] + [0.0] * 146)
-    with raises_saying(TableError, "two columns are called 'a'"):
+    with raises_saying(TableError, "two columns 'a'"):
         RuleClassifier().fit(pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])
     with raises_saying(TableError, "all weights are 0"):
         RuleClassifier().fit(x, y, sample_weight=np.zeros(150))

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import oracles
 import strategies as make
 from explanations import explaining_oracle as oracle
-from pinesy import Attribute, Cascade, Iff, RuleSet
+from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.explanations import Explanation, ExplanationNode, TripletProposition, explain
+from pinesy.explanations.sample import Sample, plan_for
 from pinesy.problems import addition
 
 ETAS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 0.01]
@@ -310,6 +311,21 @@ def test_forms_of_evidence_agree(case: make.Case) -> None:
         one, two = (explain(case.cascade, e, output) for e in (case.evidence, whole))
         assert one.to_dict() == two.to_dict()
         assert str(one) == str(two)
+
+
+def test_degrees_of_numbers_behind_a_result_are_no_measurements() -> None:
+    rules = parse(
+        "number x cuts {10}\nattribute s in {yes, no}\n"
+        "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute c in {0, 1}\n"
+        "iff x >= 10 then a in {1} [s=0.2, r=0.1]\n"
+        "iff s in {yes} and a in {1} then b in {1} [s=0.1, r=0.3]\n"
+        "iff b in {1} then c in {1} [s=0, r=0]"
+    )
+    evidence = {"x": 12, "s": {"yes": 1.0, "no": 0.4}}
+    inferred, plan = rules.infer(evidence, ["a", "b", "c"]), plan_for(rules, rules.attributes["c"])
+    for name in ("a", "b", "c"):  # b is computed with all that is behind c
+        degrees = Sample(plan, plan.row(evidence)).degrees[name]
+        np.testing.assert_array_equal(degrees, inferred[name].degrees)
 
 
 def test_evidence_may_change_after_it_was_explained() -> None:

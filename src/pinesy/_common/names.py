@@ -1,5 +1,6 @@
 """Attributes by name: a user may give an attribute or its name, anywhere."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -46,12 +47,31 @@ def by_name(
     """
     named = {name_of(key): value for key, value in content.items()}
     if len(named) < len(content):
-        names = [name_of(key) for key in content]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = repeated(map(name_of, content))
         raise error(
             f"the {what} {twice!r} is given twice, by its name and as an attribute; give it once"
         )
     return named
+
+
+def repeated(names: Iterable[Any]) -> Any:
+    """Return the first name that stands there more than once, or None.
+
+    Examples
+    --------
+    >>> repeated(["rain", "wind", "wind"])
+    'wind'
+    """
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def column_titles(titles: Iterable[Any], error: type[PinesyError] = DataError) -> dict[str, Any]:
+    """Return the titles of a table's columns by their names; raise `error` where two have one."""
+    titles = list(titles)
+    twice = repeated(map(str, titles))
+    if twice is not None:
+        raise error(f"the table has two columns {twice!r}; each name may stand there once")
+    return {str(title): title for title in titles}
 
 
 def column_slices(attributes: Iterable[Named]) -> dict[str, slice]:

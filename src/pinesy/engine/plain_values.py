@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_titles
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rules.attributes import Attribute
@@ -155,13 +156,9 @@ def by_input(
     if isinstance(evidence, np.ndarray) or not isinstance(columns, Iterable):
         return None
     titles = list(columns)
-    names = {str(title): title for title in titles}
-    if not any(a.name in names for a in attributes):
+    if {a.name for a in attributes}.isdisjoint(map(str, titles)):
         return None
-    if len(names) < len(titles):
-        twice = next(name for name in names if [str(t) for t in titles].count(name) > 1)
-        raise DataError(f"the table has two columns {twice!r}; each name may stand there once")
-    return _by_attribute(evidence, names, attributes, set(chain(*known)))
+    return _by_attribute(evidence, column_titles(titles), attributes, set(chain(*known)))
 
 
 def _by_attribute(

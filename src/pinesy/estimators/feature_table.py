@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pinesy._common.names import column_titles
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import TableError
@@ -40,17 +41,12 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
             estimator, features, reset=reset, dtype="numeric", ensure_all_finite="allow-nan"
         )
         return {f"x{i}": column for i, column in enumerate(np.asarray(rows, np.float64).T)}
-    names = [str(name) for name in features.columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise TableError(f"two columns are called {twice!r}; each needs a name of its own")
+    titles = column_titles(features.columns, TableError)
     if len(features) == 0:
         raise TableError("Found array with 0 sample(s): the table has no rows")
     _check_feature_names(estimator, features, reset=reset)
     _check_n_features(estimator, features, reset=reset)
-    return {
-        name: _column(features[title]) for name, title in zip(names, features.columns, strict=True)
-    }
+    return {name: _column(features[title]) for name, title in titles.items()}
 
 
 def names_of_features(estimator: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.plain_values import by_input, is_scalar
-from pinesy.engine.program import Inference, Program, run
+from pinesy.engine.program import Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade
@@ -280,12 +280,12 @@ class Sample:
             bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
             found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]
             return found
-        return self._behind[name].degrees
+        return self._behind[self.plan.behind.code.columns[name]]
 
     @cached_property
-    def _behind(self) -> Inference:
+    def _behind(self) -> FloatArray:
         slices, program = self.plan.slices, self.plan.behind
-        return program.infer({a.name: self.row[slices[a.name]] for a in program.inputs})
+        return _run(program, np.concatenate([self.row[slices[a.name]] for a in program.inputs]))
 
     def _measures(self, name: str) -> FloatArray:
         table = self.plan.tables[name]

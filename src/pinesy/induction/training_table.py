@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_titles
 from pinesy._common.validation import (
     FloatArray,
     as_list,
@@ -167,18 +168,10 @@ def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:
 
 
 def _by_name(table: Any) -> dict[str, Any]:
-    if isinstance(table, Mapping):
-        titles, columns = list(table), table
-    elif hasattr(table, "columns"):
-        titles, columns = list(table.columns), table
-    else:
-        columns = _of_records(table)
-        titles = list(columns)
-    names = [str(title) for title in titles]
-    twice = next((n for n in names if names.count(n) > 1), None)
-    if twice is not None:
-        raise DataError(f"the table has two columns {twice!r}; each name may stand there once")
-    return {name: columns[title] for name, title in zip(names, titles, strict=True)}
+    is_table = isinstance(table, Mapping) or hasattr(table, "columns")
+    columns = table if is_table else _of_records(table)
+    titles = column_titles(getattr(columns, "columns", columns))
+    return {name: columns[title] for name, title in titles.items()}
 
 
 def _of_records(table: Any) -> dict[str, list[Any]]:

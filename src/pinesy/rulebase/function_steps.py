@@ -5,7 +5,6 @@ distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair 
 total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}`` (docs/functions.md).
 """
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import product
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.masks import class_masks, positions
+from pinesy._common.names import repeated
 from pinesy._common.validation import is_iterable
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.rule_set import RuleSet
@@ -90,7 +90,7 @@ def distinct_attributes(attributes: Any, what: str) -> list[Attribute]:
     if wrong or not known:
         shown = repr(wrong[0] if wrong else attributes)
         raise DomainError(f"{what} is of a list of attributes; got {shown:.60}")
-    twice = next((n for n, count in Counter(a.name for a in known).items() if count > 1), None)
+    twice = repeated(a.name for a in known)
     if twice is not None:
         raise DomainError(
             f"{what} is given the attribute {twice!r} twice; give it once (as often as you like in "

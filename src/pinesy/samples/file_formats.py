@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import chain, cycle, islice, repeat
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import repeated
 from pinesy.exceptions import DataError, needing, placed
 from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
@@ -112,7 +112,7 @@ def _check_targets(layout: Layout, content: dict[str, Any], before: set[str]) ->
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        twice = repeated(key for key, _ in pairs)
         raise DataError(f"the key {twice!r:.80} stands twice in one object")
     return content
 
