@@ -1,11 +1,20 @@
 """What holds for all tests of the library."""
 
+import gc
 import os
+from collections.abc import Generator
+from typing import Any
 
+import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from browser import chromium, tab  # noqa: F401  # fixtures, for all tests
 from pinesy._common import console
+
+# The collection of tests makes millions of objects that stay; to look through them for what can be
+# freed, again and again, took a third of its time, and half a second in each test that asks for it.
+gc.disable()
 
 # Before PyTorch is loaded: the tests are on all cores already, and threads of several processes
 # that wait for each other take several times as long as one thread each.
@@ -22,3 +31,15 @@ console.NOTICE_AFTER = 600.0
 settings.register_profile("pinesy", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=400)
 settings.load_profile("pinesy")
+
+
+def pytest_collection_finish() -> None:
+    """Free objects again, from here on only those that the tests make."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
+    """Look for no examples in the docstrings of tests: there are none."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
