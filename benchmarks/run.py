@@ -35,17 +35,15 @@ SECTIONS = {
 }
 
 
-def measured(sections: list[str], tiny: bool = False) -> Iterator[Line]:
-    """Yield the lines of some sections, in the order of `SECTIONS`."""
-    for section in SECTIONS:
-        if section in sections:
-            print(f"{section} ...", file=sys.stderr, flush=True)
-            for name in SECTIONS[section]:
-                yield from import_module(name).lines(tiny=tiny)
+def measured(section: str, tiny: bool = False) -> Iterator[Line]:
+    """Yield the lines of a section."""
+    print(f"{section} ...", file=sys.stderr, flush=True)
+    for name in SECTIONS[section]:
+        yield from import_module(name).lines(tiny=tiny)
 
 
 def main() -> None:
-    """Print the table of the sections that are named on the command line, or of all."""
+    """Print the sections that are named on the command line, or all, each when it is measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS))
     parser.add_argument("--tiny", action="store_true", help="smallest cases: does it all run?")
@@ -53,7 +51,9 @@ def main() -> None:
     measure.ONCE = wish.tiny
     limits = peaks.measured()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores: {limits}\n")
-    print(table(measured(wish.only, wish.tiny), limits))
+    for section in SECTIONS:
+        if section in wish.only:
+            print(table(measured(section, wish.tiny), limits), flush=True)
 
 
 if __name__ == "__main__":

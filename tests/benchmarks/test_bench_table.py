@@ -17,7 +17,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_smallest_cases_run(section: str) -> None:
-    lines = list(measured([section], tiny=True))
+    lines = list(measured(section, tiny=True))
     assert {line.section for line in lines} == {section}
     assert all(line.seconds is None or line.seconds > 0 for line in lines)
     assert table(lines, PEAKS).splitlines()[2] == section.upper()
