@@ -30,7 +30,7 @@ EXPECTED = {
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [RuleClassifier(max_rules=8)], expected_failed_checks=lambda _: EXPECTED
+    [RuleClassifier(max_rules=4, max_conditions=2)], expected_failed_checks=lambda _: EXPECTED
 )
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -193,13 +193,15 @@ def test_weights_are_as_repeated_rows() -> None:
 def test_the_tools_of_scikit_learn() -> None:
     x, y = load_iris(as_frame=True, return_X_y=True)
     scaled = make_pipeline(
-        StandardScaler().set_output(transform="pandas"), RuleClassifier(max_rules=4)
+        StandardScaler().set_output(transform="pandas"),
+        RuleClassifier(max_rules=4, max_conditions=2),
     )
     assert cross_val_score(scaled, x, y, cv=2).mean() > 0.85
     scaled.set_output(transform="polars").fit(x, y)
-    search = GridSearchCV(RuleClassifier(), {"max_rules": [2, 6]}, cv=2).fit(x, y)
+    small = RuleClassifier(max_rules=4, max_conditions=1)
+    search = GridSearchCV(small, {"max_rules": [2, 6]}, cv=2).fit(x, y)
     assert search.best_params_["max_rules"] in (2, 6)
-    calibrated = CalibratedClassifierCV(RuleClassifier(max_rules=4), cv=2).fit(x, y)
+    calibrated = CalibratedClassifierCV(small, cv=2).fit(x, y)
     assert calibrated.predict_proba(x).shape == (150, 3)
     assert clone(RuleClassifier(max_rules=7)).max_rules == 7
 

@@ -211,7 +211,7 @@ def test_training_that_is_done_is_not_done_again(
 
 
 PROGRAM = """
-import json, os, sys, torch
+import json, os, sys, torch, torch._dynamo  # which optimizers load: once for all children
 torch.set_num_threads(1)
 sys.path[:0] = sys.argv[1:]
 from nets.conftest import bars
