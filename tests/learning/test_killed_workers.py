@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,7 @@ def test_a_part_that_kills_every_worker(started: tuple[Any, Any]) -> None:
     found, client = started
 
     def read() -> Any:
+        time.sleep(0.3)  # a task before it, of which nobody heard that it is done, would be blamed
         os.kill(os.getpid(), signal.SIGKILL)
 
     parts = [dask.delayed(read)()]  # alone: others that their worker was given die with it
