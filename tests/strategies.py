@@ -285,6 +285,12 @@ class BatchCase:
         """Return the evidence of one sample."""
         return {name: rows[i].tolist() for name, rows in self.evidence.items()}
 
+    @property
+    def some_rows(self) -> set[int]:
+        """Samples to compare one by one: the first and last, every ninth, and where blocks end."""
+        near = range(120, min(self.n, 136))
+        return {*range(0, self.n, 9), *near, min(1, self.n - 1), max(0, self.n - 2), self.n - 1}
+
 
 @st.composite
 def batches(draw: Draw, sizes: Sequence[int] = SAMPLE_SIZES) -> BatchCase:
