@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracles
 from pinesy import Attribute, Cascade, Premise, Program, Proposition, Rule, RuleSet, function, joint
-from pinesy.engine import kinds, templates
+from pinesy.engine import rule_set_kinds, templates
 from pinesy.problems import addition
 from strategies import BatchCase, Case, batches, cases, random_batch
 
@@ -23,13 +23,15 @@ def every_set_wide(is_so: bool = True) -> Iterator[None]:
     """Take the way of wide sets for all of them, or for none."""
     cached = (templates.rule_template, templates._small_template)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (kinds, templates):
+        for module in (rule_set_kinds, templates):
             patch.setattr(module, "WIDE", 0 if is_so else 10**9)
         for one in cached:
             one.cache_clear()
-        yield
-    for one in cached:
-        one.cache_clear()
+        try:
+            yield
+        finally:
+            for one in cached:
+                one.cache_clear()
 
 
 def fresh(cascade: Cascade) -> Cascade:

@@ -24,7 +24,7 @@ from pinesy import (
     parse,
     to_onnx,
 )
-from pinesy.engine.kinds import circuit_of
+from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.engine.templates import rule_template
 from pinesy.exchange.onnx_export import add_transform
 from pinesy.exchange.onnx_graph import OnnxGraph

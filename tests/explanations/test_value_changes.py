@@ -30,7 +30,7 @@ from pinesy.explanations import (
     smallest_change,
     why_not,
 )
-from pinesy.explanations.alternatives import Mode
+from pinesy.explanations.input_changes import Mode
 
 RISK = parse("""
     number glucose

@@ -127,7 +127,7 @@ UPWARD = [
     ("exceptions", "from pinesy.rulebase.cascade import Cascade", "pinesy.rulebase.cascade"),
     ("rules.rule", "def f():\n    import pinesy.rulebase.check", "pinesy.rulebase.check"),
     ("rules.partition", "from pinesy import Cascade", "pinesy.__init__"),
-    ("engine.kinds", "from ..rulebase import check", "pinesy.rulebase.check"),
+    ("engine.rule_set_kinds", "from ..rulebase import check", "pinesy.rulebase.check"),
     ("rules.__init__", "import pinesy.rulebase.check", "pinesy.rulebase.check"),
     ("minmax.product", "from pinesy.rules import Rule", "pinesy.rules.__init__"),
     ("minmax.product", "from pinesy.transforms import inverse", "pinesy.transforms"),

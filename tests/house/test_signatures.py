@@ -28,8 +28,8 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing) and not issubclass(thing, Exception):
-                for method, function in vars(thing).items():
-                    if not method.startswith("_") and inspect.isfunction(function):
+                for method, function in inspect.getmembers(thing, inspect.isfunction):
+                    if not method.startswith("_") and function.__module__.startswith("pinesy."):
                         yield f"{name}.{method}", function
             elif inspect.isfunction(thing):
                 yield name, thing

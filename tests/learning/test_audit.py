@@ -17,7 +17,7 @@ import oracles
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Iff, Possibility, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning.reliability import Audit, audit
+from pinesy.learning.reliability_audit import Audit, audit
 from pinesy.learning.set_audits import SetAudit
 from pinesy.problems import addition
 from pinesy.rulebase.equations import EquationSystem

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
-from pinesy.engine.kinds import circuit_of
+from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.engine.templates import _small_template, rule_template
 from pinesy.engine.wide import wide_set
 from pinesy.rules.partition import partition_of

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from pinesy import Attribute, If, RuleSet, parse
 from pinesy._common.masks import contains
-from pinesy.engine.kinds import circuit_of
+from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.rulebase import check
 from pinesy.rulebase.check import _compatible, _range_of, _redundant_rules
 from pinesy.rules.syntax.writer import show_value

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, RulesTextError, load, parse
-from pinesy.rules.syntax import reader
+from pinesy.rules.syntax import token_reader
 
 HEAD = "attribute a[1..4] in 0..9 attribute b in {red, green, 3} attribute c in {0, 1}\n"
 
@@ -198,6 +198,7 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
         ("\nwhen 1: if", 6, ["this gives 1; it must give true or false"]),
         ("\nwhen 1 // 0 == 1: if", 6, ["this fails: "]),
         ("\nfor i in 1..2 { if a[i] == 1 then c == 1", 15, ["this '{' is not closed"]),
+        ("\nfor i in 1..2 where i < 2 ] if a[1] == 1 then c == 1", 27, ["this ']' closes nothing"]),
         ("\nif a[1] == 1 then c == 1 }", 26, ["expected a statement", "found '}'"]),
         ("\nlet k = 1 let k = 2", 15, ["the variable 'k' has a value already"]),
         ("\nlet if = 1", 5, ["expected the name of a variable, found 'if'"]),
@@ -248,7 +249,7 @@ def test_what_templates_say_when_they_are_wrong(text: str, column: int, parts: l
     ],
 )
 def test_templates_without_end(text: str, column: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_STEPS", 20_000)  # the real limit takes seconds
+    monkeypatch.setattr(token_reader, "MAX_STEPS", 20_000)  # the real limit takes seconds
     with raises_saying(RulesTextError, f"line 3, column {column}: ", "more than 20,000 statements"):
         parse(f"{HEAD}\n{text}")
 

@@ -104,7 +104,7 @@ def test_threads_that_compile_rules_of_one_kind_do_not_disturb_each_other() -> N
 import random, sys, threading
 import numpy as np
 from pinesy import Attribute, Cascade, Iff, RuleSet
-from pinesy.engine import kinds, templates
+from pinesy.engine import rule_set_kinds, templates
 
 A, B, Y, Z = (Attribute(n, range(k)) for n, k in (("a", 8), ("b", 8), ("y", 30), ("z", 4)))
 
@@ -123,7 +123,7 @@ def infer(seed, number):
     return cascade(seed, number).infer(X)["z"].degrees
 
 def forget():
-    kinds.circuit_of.cache_clear()
+    rule_set_kinds.circuit_of.cache_clear()
     templates.rule_template.cache_clear()
 
 def together(seed):

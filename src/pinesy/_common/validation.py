@@ -74,7 +74,10 @@ def check_known(
     problem: str,
     error: type[PinesyError] = UnknownAttributeError,
 ) -> None:
-    """Raise `error`, with the problem and what may have been meant, unless a name is known."""
+    """Raise `error`, with the problem and what may have been meant, unless a name is known.
+
+    Where many names are checked, what is known is a mapping: a list would be searched for each.
+    """
     if name not in known:
         raise error(f"{problem}{suggestion(name, known)}")
 

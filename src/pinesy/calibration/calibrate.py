@@ -26,9 +26,9 @@ from pinesy.calibration.conformal_transform import ConformalTransform, Unit
 from pinesy.calibration.score_counts import ScoreCounts
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.exceptions import DataError
-from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules
+from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import transform_name

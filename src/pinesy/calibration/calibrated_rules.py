@@ -241,7 +241,7 @@ def true_values(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
             f"targets is {targets!r:.60}; give a dict from inputs, or from outputs, to true values"
         )
     named = by_name(targets, "target")
-    known = [*(a.name for a in cascade.inputs), *cascade.sets]
+    known = dict.fromkeys([*(a.name for a in cascade.inputs), *cascade.sets])
     for name in named:
         check_known(name, known, f"no rule uses {name!r}")
     return named

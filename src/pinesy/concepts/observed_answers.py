@@ -100,7 +100,8 @@ def _taken(
     """Take the inputs of a kind out of those that are left."""
     if isinstance(members, str | Attribute) or not isinstance(members, Iterable):
         raise DomainError(f"the kind {kind!r} is {members!r:.60}; give a list of inputs")
-    names, known = [name_of(member) for member in members], [a.name for a in inputs]
+    names = [name_of(member) for member in members]
+    known = dict.fromkeys(a.name for a in inputs)
     for name in names:
         check_known(name, known, f"the kind {kind!r}: there is no input {name!r}")
         if name not in left or names.count(name) > 1:

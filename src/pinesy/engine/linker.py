@@ -10,7 +10,7 @@ from pinesy._common.budgets import check_output
 from pinesy._common.console import check_stop
 from pinesy.engine.circuit import MIN, STORE, Facet
 from pinesy.engine.code import Code, assemble
-from pinesy.engine.kinds import COMPILING, Kind, RuleUnit
+from pinesy.engine.rule_set_kinds import COMPILING, Kind, RuleUnit
 from pinesy.engine.templates import IntArray, Template, column_template, rule_template
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rules.attributes import Attribute

@@ -16,9 +16,9 @@ from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import Derivatives
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
-from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
 from pinesy.engine.rows import FLOAT64, KERNELS, NumberType, Rows, as_degrees, code_in, number_type
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import DomainError, ShapeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility

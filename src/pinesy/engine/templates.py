@@ -17,7 +17,7 @@ from pinesy._common.masks import Numbers, mask_table
 from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, ONE, ZERO, Circuit, Facet, Node, Parameter
 from pinesy.engine.folds import Folds, SubsetFolds, Subsets
-from pinesy.engine.kinds import WIDE, Kind, circuit_of
+from pinesy.engine.rule_set_kinds import WIDE, Kind, circuit_of
 from pinesy.engine.wide import wide_set
 
 IntArray = npt.NDArray[np.int32]

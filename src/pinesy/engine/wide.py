@@ -16,7 +16,7 @@ from pinesy._common.masks import Numbers, distinct_pairs, mask_lists, run_starts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, Facet, Parameter
 from pinesy.engine.folds import SubsetFolds, Subsets
-from pinesy.engine.kinds import Kind, circuit_of
+from pinesy.engine.rule_set_kinds import Kind, circuit_of
 
 #: The most conclusions that are looked at one by one, beside those that a value is inside of.
 MAX_LEFT = 6
@@ -86,8 +86,9 @@ class WideSet:
     def _degrees(self, op: int, subsets: Sequence[Subsets]) -> Numbers:
         rules, attributes, masks = self._propositions
         degrees = np.empty(len(rules), dtype=np.int64)
-        for a, one in enumerate(subsets):
-            mine = attributes == a
+        order = np.argsort(attributes, kind="stable")
+        ends = np.cumsum(np.bincount(attributes, minlength=len(subsets)))
+        for a, (one, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
             degrees[mine] = self.folds.measures(one, self.folds.atoms[a])[masks[mine]]
         return self.folds.lists(op, len(self.kind.premises), rules, degrees)
 

@@ -1,10 +1,9 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
-from pinesy.explanations.alternatives import Replacement
-from pinesy.explanations.counterfactual import WhyNot, why_not
 from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import Explanation, explain
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
+from pinesy.explanations.input_changes import Replacement
 from pinesy.explanations.json_form import schema
 from pinesy.explanations.justification import (
     ExplanationNode,
@@ -20,6 +19,7 @@ from pinesy.explanations.picture import picture
 from pinesy.explanations.restraints import BoundedValues, Clash, LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
 from pinesy.explanations.what_if import WhatIf, what_if
+from pinesy.explanations.why_not_report import WhyNot, why_not
 
 __all__ = [
     "AllOf",

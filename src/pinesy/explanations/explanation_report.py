@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pinesy.engine.evidence import Evidence
-from pinesy.explanations.counterfactual import WhyNot
 from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import Explanation
 from pinesy.explanations.json_form import json_text, plain_value
@@ -16,6 +15,7 @@ from pinesy.explanations.picture import LIMIT, picture
 from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.explanations.restraints import LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, ValueChange
+from pinesy.explanations.why_not_report import WhyNot
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import degrees_by_name, value_texts
 

@@ -12,10 +12,10 @@ from pinesy._common.markup import bar, first_lines, folded, lines_of
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode, Replacement
 from pinesy.explanations.change_search import ChangeSearch, Choice, ReadingSearch, SearchEffort
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.fewest_search import FewestSearch
+from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode, Replacement
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.explanations.restraints import obstacle
 from pinesy.explanations.sample import inferred

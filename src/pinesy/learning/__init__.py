@@ -14,14 +14,14 @@ from pinesy.learning.distributed_work import (
     infer_distributed,
     learn_distributed,
 )
-from pinesy.learning.estimates import ParameterEstimate, RuleCounts, SetEstimate
-from pinesy.learning.evaluations import Evaluation, ToleranceSearch, candidate_tolerances
 from pinesy.learning.learn import learn
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.model_file import LearnedRules
-from pinesy.learning.reliability import Audit, audit
+from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
+from pinesy.learning.reliability_audit import Audit, audit
 from pinesy.learning.set_audits import Blame, SetAudit
 from pinesy.learning.tolerance_search import search_tolerances
+from pinesy.learning.tolerance_trials import Evaluation, ToleranceSearch, candidate_tolerances
 
 __all__ = [
     "Audit",

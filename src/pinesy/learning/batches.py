@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar, cast
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate, learn_by
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -20,6 +19,7 @@ from pinesy.learning.learning_arguments import (
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
 from pinesy.learning.stages import Samples, learn_from
 from pinesy.rulebase.cascade import Cascade

@@ -30,7 +30,7 @@ from pinesy.learning.learning_arguments import (
     check_targeted,
     with_initial,
 )
-from pinesy.learning.reliability import Audit
+from pinesy.learning.reliability_audit import Audit
 from pinesy.learning.sample_systems import Measured, Stage
 from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Samples

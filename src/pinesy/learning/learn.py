@@ -8,7 +8,6 @@ from pinesy._common.validation import is_word
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, DegreeError
-from pinesy.learning.estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.learning_arguments import (
     Rules,
     SetParameters,
@@ -21,6 +20,7 @@ from pinesy.learning.learning_arguments import (
     with_initial,
 )
 from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.parameter_estimates import ParameterEstimate, SetEstimate
 from pinesy.learning.refinement import LogLoss, refine
 from pinesy.learning.sample_systems import Measured, Stage
 from pinesy.learning.stages import Passes, Samples, by_stages, learn_from, timed

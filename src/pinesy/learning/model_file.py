@@ -26,9 +26,9 @@ import numpy as np
 from pinesy._common.validation import FloatArray
 from pinesy._version import __version__
 from pinesy.exceptions import DataError
-from pinesy.learning.estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.learning.learning_arguments import resolve, with_fixed
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet

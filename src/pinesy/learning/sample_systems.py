@@ -12,11 +12,11 @@ from pinesy._common.caching import cached_on_owner, load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.kinds import independent_blocks
 from pinesy.engine.program import run
-from pinesy.learning.estimates import RuleCounts, rule_counts
+from pinesy.engine.rule_set_kinds import independent_blocks
 from pinesy.learning.learning_arguments import SetParameters, TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
+from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
 from pinesy.minmax import Fronts
 from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.equations import EquationSystem

@@ -21,8 +21,8 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import notice
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.linker import link
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import LearningError
 from pinesy.learning.learning_arguments import SetParameters, with_fixed
 from pinesy.learning.learning_result import LearnedSet, LearningResult, SampleSummary, SetResult

@@ -23,15 +23,6 @@ from pinesy._common.validation import FloatArray, check_integer, check_known, ch
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.comparison import accuracy
-from pinesy.learning.evaluations import (
-    Evaluation,
-    Judge,
-    Metric,
-    SearchProblem,
-    ToleranceSearch,
-    checked_candidates,
-    improves,
-)
 from pinesy.learning.learning_arguments import (
     Rules,
     SetParameters,
@@ -44,6 +35,15 @@ from pinesy.learning.learning_arguments import (
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.sample_systems import Measured
 from pinesy.learning.stages import CascadeStages, SetsSoFar, solve_stage, with_sets, with_solution
+from pinesy.learning.tolerance_trials import (
+    Evaluation,
+    Judge,
+    Metric,
+    SearchProblem,
+    ToleranceSearch,
+    checked_candidates,
+    improves,
+)
 from pinesy.minmax.fronts import reliable_below
 
 Ints = npt.NDArray[np.intp]

@@ -235,10 +235,10 @@ def _front(e: FloatArray, w: FloatArray) -> Front:
 
 
 def reliable_below(tolerance: Any) -> Any:
-    """Return what the distance of a sample must be below, so that ``nabla < tau`` as decimals.
+    """Return what the distance of a reliable sample must be below: ``nabla < tau`` as decimals.
 
-    0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. A tiny `tau` stays
-    above 0, so that a distance of 0 is below.
+    [def:reliabletau]; 0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. A
+    tiny `tau` stays above 0, so that a distance of 0 is below.
 
     Examples
     --------

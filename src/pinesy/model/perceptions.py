@@ -136,7 +136,7 @@ def by_input(
     """
     with placed(what):
         given = by_name(content, "input")
-        known = [a.name for a in inputs]
+        known = dict.fromkeys(a.name for a in inputs)
         for name in given:
             check_known(name, known, f"there is no input {name!r}")
         missing = [a for a in inputs if a.name not in given]

@@ -23,9 +23,9 @@ from pinesy._version import __version__
 from pinesy.calibration.calibrate import calibration_content, read_calibration
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.exceptions import DataError, PinesyError, placed
-from pinesy.learning.estimates import ParameterEstimate
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, model_content, read_model
+from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, by_input, names

@@ -76,7 +76,7 @@ def check_samples(rules: Cascade, data: Any) -> None:
     """Raise an error for samples in memory with other inputs, or whose answers are no values."""
     if not isinstance(data, AnsweredInputs):
         return
-    names = [a.name for a in rules.inputs]
+    names = dict.fromkeys(a.name for a in rules.inputs)
     for name in data.inputs:
         check_known(name, names, f"inputs: the rules have no input {name!r}")
     answer_positions(data.answers, rules.attributes, rules.attributes, len(data))

@@ -183,7 +183,7 @@ def checked_inputs(
 
     All inputs of the rules, which are `known`, may be there too.
     """
-    names = [a.name for a in known]
+    names = dict.fromkeys(a.name for a in known)
     for name in inputs:
         check_known(name, names, f"there is no input {name!r}")
     for a in needed:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import check_integer
 from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
-from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.rows import NumberType, Rows
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import CascadeError
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.semirings import SEMIRINGS

@@ -13,7 +13,7 @@ import numpy as np
 from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
-from pinesy.engine.kinds import COMPILING, Kind, circuit_of
+from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
 from pinesy.rulebase.clashes import DataCheck, RulePairs, numbered_rules
 from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet

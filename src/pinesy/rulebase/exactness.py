@@ -20,8 +20,8 @@ import numpy as np
 
 from pinesy._common.masks import positions
 from pinesy.engine.circuit import Facet, Node
-from pinesy.engine.kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.linker import kinds_of
+from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.semantics.factors import tied_rules

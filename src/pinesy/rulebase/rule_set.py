@@ -11,9 +11,9 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.markup import tag
 from pinesy._common.validation import FloatArray, is_iterable
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
-from pinesy.engine.kinds import RuleUnit
 from pinesy.engine.program import Program, Trace
 from pinesy.engine.rows import NumberType
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.cascade_evidence import check_plain, infer_units
 from pinesy.rulebase.equations import EquationSystem, MatrixRelation

@@ -22,7 +22,7 @@ from pinesy._common.console import check_stop
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import ColumnCircuit
-from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
-from pinesy.engine.kinds import RuleUnit
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import RuleSetError
 from pinesy.semantics.elimination import (
     HIDDEN,

@@ -111,6 +111,8 @@ class RowTable:
     def _find(self, row: int) -> tuple[Batch, int]:
         """Return the batch that holds a sample, and the sample's place in it."""
         with self._lock:
+            if not len(self) and self.finished:
+                raise DataError("there is no data to take a row of")
             if not 0 <= row < len(self):
                 more = "" if self.finished else " so far"
                 raise DataError(f"there is no row {row + 1:,}; the data has {len(self):,}{more}")

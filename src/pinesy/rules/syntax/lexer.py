@@ -162,6 +162,7 @@ class TokenizedText:
             if self.is_sign(position, *signs) and not is_set:
                 return position
             if self.is_sign(position, *_CLOSING.values()):
+                _ = self._pairs  # which refuses one that closes nothing
                 break
         return 0
 

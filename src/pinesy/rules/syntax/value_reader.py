@@ -10,7 +10,7 @@ from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_LEAVES, MAX_RANGE, Token
-from pinesy.rules.syntax.reader import Reader
+from pinesy.rules.syntax.token_reader import Reader
 
 T = TypeVar("T")
 

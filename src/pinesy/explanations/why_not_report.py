@@ -7,8 +7,8 @@ from pinesy._common.console import WorkStopped
 from pinesy._common.markup import folded, lines_of
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.alternatives import ChangeRequest, Measure, Mode
 from pinesy.explanations.decision import SHOWN, Decision, first_few
+from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode
 from pinesy.explanations.labels import number_texts
 from pinesy.explanations.restraints import (
     MAX_RESTRAINTS,
