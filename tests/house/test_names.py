@@ -8,7 +8,6 @@ ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "pinesy").rglob("*.py"))
 #: What the root of the package holds beside its rooms.
 TOP = {"__init__", "__main__", "_version", "exceptions", "transforms"}
-MOST_LINES = 350
 #: Words that say nothing, or that only this library would understand.
 ODD = {"answers", "found", "kept", "passage", "pieces", "result", "results", "told", "utils"}
 
@@ -46,11 +45,6 @@ def test_file_names_say_what_is_in_them() -> None:
 
 def test_the_root_holds_its_rooms_and_little_else() -> None:
     assert {p.stem for p in FILES if p.parent.name == "pinesy"} == TOP
-
-
-def test_files_are_short() -> None:
-    lines = {shown(p): len(p.read_text(encoding="utf-8").splitlines()) for p in FILES}
-    assert {path: n for path, n in lines.items() if n > MOST_LINES} == {}
 
 
 def test_the_check_sees_a_name_that_is_used_twice() -> None:
