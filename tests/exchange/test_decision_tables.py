@@ -2,6 +2,8 @@
 
 import csv
 import sys
+import zipfile
+from collections.abc import Hashable, Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,66 @@ def test_a_large_table_is_kept(tmp_path: Path) -> None:
     assert read_decision_table(tmp_path / "sum.xlsx") == rules
 
 
+NUMBERS = [1e16, 1e20, 1e300, -1e16, 1.5e16, 1e15, 1e14, 1e-7, 5e-324, 10**18, 2.0, 3, 0.1 + 0.2]
+
+
+def rules_on(name: str, values: Iterable[Hashable]) -> Cascade:
+    """Return a rule for each value of an attribute."""
+    attribute, output = Attribute(name, values), Attribute("b", ["no", "yes"])
+    rules = [If(attribute.isin({v})).then(output.isin({"yes"})) for v in attribute.domain]
+    return Cascade(RuleSet(rules))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_numbers_of_any_size_are_kept(tmp_path: Path, suffix: str) -> None:
+    rules = rules_on("a", NUMBERS)
+    path = tmp_path / f"table{suffix}"
+    write_decision_table(rules, path)
+    again = read_decision_table(path)
+    assert again == rules
+    domain = again.attributes["a"].domain
+    assert [repr(value) for value in domain] == [repr(value) for value in NUMBERS]
+
+
+@pytest.mark.parametrize("stored", ["10000000000000000", "1E+16", "1e16"])
+def test_a_cell_with_a_number_is_the_value_that_equals_it(tmp_path: Path, stored: str) -> None:
+    for value in (1e16, 10**16):
+        path = workbook(tmp_path, [["if a", "then b"], [float(stored), "yes"], [1, "yes"]])
+        rewrite(path, "xl/worksheets/sheet1.xml", b"<v>1e+16</v>", f"<v>{stored}</v>".encode())
+        rules = rules_on("a", [value, 1.0])
+        assert read_decision_table(path, rules.attributes.values()) == rules
+        path = csv_file(tmp_path, f"if a,then b\n{stored},yes\n1,yes\n")
+        assert read_decision_table(path, rules.attributes.values()) == rules
+
+
+def rewrite(path: Path, member: str, old: bytes, new: bytes) -> None:
+    """Replace bytes of a member of a ZIP file, which must be there once."""
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    assert contents[member].count(old) == 1
+    contents[member] = contents[member].replace(old, new)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    "name", [";" * 20, "a;b;c;d;e;f", "x;if y;if z;if u;if v;then w", "if ;s;"]
+)
+def test_a_name_may_hold_separators(tmp_path: Path, name: str) -> None:
+    rules = rules_on(name, [0, 1])
+    write_decision_table(rules, tmp_path / "table.csv")
+    assert read_decision_table(tmp_path / "table.csv") == rules
+
+
+def test_the_separator_leaves_headers_that_say_something(tmp_path: Path) -> None:
+    rules = rules_on("a;b;c;d", [0, 1])
+    for header in ("if a;b;c;d,then b", "if a;b;c;d\tthen b", '"if a;b;c;d";then b'):
+        separator = header.removesuffix("then b")[-1]
+        path = csv_file(tmp_path, f"{header}\n0{separator}yes\n1{separator}yes\n")
+        assert read_decision_table(path, rules.attributes.values()) == rules
+
+
 def test_one_row_may_have_several_conclusions_and_domains_may_be_given(tmp_path: Path) -> None:
     a, b, c = (Attribute(name, ["no", "yes"]) for name in "abc")
     path = csv_file(tmp_path, "IF a,then b,Then c\nyes,yes,no\n")
@@ -159,7 +221,7 @@ HEAD = 'kind,if a,then b,s,r\ndomain,{0..3},"{no, yes}",,\n'
         ("if a,b\n", r"row 1, column B: the header 'b' says nothing; write 'if NAME'"),
         ("if a,then b,then\n", r"row 1, column C: the header 'then' says nothing"),
         ("s,s\n", r"row 1, column B: there are two columns 's'"),
-        (HEAD + "if,4,yes\n", r"row 3, column B \('if a'\): attribute 'a' has no value '4'"),
+        (HEAD + "if,4,yes\n", r"row 3, column B \('if a'\): attribute 'a' has no value 4"),
         (HEAD + 'if,"{1, 4}",yes\n', r"row 3, column B \('if a'\): .*has no value 4"),
         (HEAD + "if,{1} and a in {2},yes\n", r"column B .*'and' is one thing too many"),
         (HEAD + "if,1,yes,x\n", r"row 3, column D \('s'\): s is 'x', which is no number"),
@@ -196,7 +258,7 @@ def test_errors_name_row_and_column(tmp_path: Path, text: str, message: str) -> 
         ("=A1", r"sheet 'sheet 1', row 2, column A: a formula \(=A1\), which is not evaluated"),
         ("#DIV/0!", r"row 2, column A: an error \(#DIV/0!\)"),
         (date(2020, 1, 1), r"row 2, column A: a datetime \(2020-01-01"),
-        (7, r"sheet 'sheet 1', row 2, column A \('if a'\): attribute 'a' has no value '7'"),
+        (7, r"sheet 'sheet 1', row 2, column A \('if a'\): attribute 'a' has no value 7"),
     ],
 )
 def test_what_a_workbook_may_not_hold_is_named(tmp_path: Path, cell: Any, message: str) -> None:

@@ -69,7 +69,7 @@ def read_decision_table(
         Names the sheet, the row and the column. Formulas of Excel are not evaluated, but refused.
     """
     path = Path(path)
-    sheets = read_sheets(path)
+    sheets = read_sheets(path, _is_header)
     with placed(str(path)), budget(value_limit(None)):
         if not sheets:
             raise DataError("the table is empty; it begins with a header such as 'if a', 'then b'")
@@ -113,28 +113,35 @@ def _header(sheet: TableSheet) -> list[DecisionColumn | None]:
     """Return what the columns hold; None for one without a header."""
     columns: list[DecisionColumn | None] = []
     for place, text in enumerate(sheet.rows[0]):
-        word, _, rest = text.partition(" ")
-        word, name = word.lower(), rest.strip()
-        if len(name) > 2 and name[0] == name[-1] == "`":
-            name = name[1:-1]
-        column = DecisionColumn(word, name) if text else None
         with placed(sheet.place(0, place)):
-            _check_column(column, columns)
+            column = _column(text) if text else None
+            if column is not None and column.word in (KIND, S, R) and column in columns:
+                raise DataError(f"there are two columns {column.word!r}; one is enough")
         columns.append(column)
     return columns
 
 
-def _check_column(column: DecisionColumn | None, before: Sequence[DecisionColumn | None]) -> None:
-    if column is None:
-        return
-    named = column.word in (IF, THEN) and column.name
+def _column(header: str) -> DecisionColumn:
+    """Return what the column below a header holds."""
+    word, _, rest = header.partition(" ")
+    word, name = word.lower(), rest.strip()
+    if len(name) > 2 and name[0] == name[-1] == "`":
+        name = name[1:-1]
+    column = DecisionColumn(word, name)
+    named = word in (IF, THEN) and name
     if not named and column not in map(DecisionColumn, (IF, KIND, S, R, NOTE)):
         raise DataError(
             f"the header {column.header!r:.60} says nothing; write 'if NAME' over conditions, "
             "'then NAME' over conclusions, or kind, s, r, note"
         )
-    if column.word in (KIND, S, R) and column in before:
-        raise DataError(f"there are two columns {column.word!r}; one is enough")
+    return column
+
+
+def _is_header(text: str) -> bool:
+    try:
+        return not text or _column(text) is not None
+    except DataError:
+        return False
 
 
 class DecisionRow(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.transform_loops import ANTIPIGNISTIC, UNROLLED, summation
+from pinesy._common.transform_loops import UNROLLED, summation
 from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
@@ -23,10 +23,12 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.transforms import KINDS, SUM_TOLERANCE, transform_name
+from pinesy.transforms import SUM_TOLERANCE, transform_name
 
 #: The name of the axis of samples.
 SAMPLES = "samples"
+#: The transformations that have a graph.
+ANTIPIGNISTIC, MINIMUM_SPECIFICITY = "antipignistic", "minimum_specificity"
 
 
 def to_onnx(
@@ -150,7 +152,7 @@ def _finished(
     groups : attributes with domains of one size, and their columns side by side
     """
     if transform is not None:
-        groups = [(of, _transformed(graph, of, rows, KINDS[transform])) for of, rows in groups]
+        groups = [(of, _transformed(graph, of, rows, transform)) for of, rows in groups]
     columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
     order = _places(program, [a for of, _ in groups for a in of])
     if (np.diff(order) != 1).any():
@@ -164,10 +166,12 @@ def _finished(
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
 
 
-def _transformed(graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, kind: int) -> str:
+def _transformed(
+    graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: str
+) -> str:
     size = len(attributes[0].domain)
     each = graph.node("Reshape", rows, graph.shape(-1, size))
-    degrees = add_transform(graph, each, size, kind)
+    degrees = add_transform(graph, each, size, transform)
     return graph.node("Reshape", degrees, graph.shape(-1, size * len(attributes)))
 
 
@@ -212,13 +216,25 @@ def _free(name: str, taken: set[str]) -> str:
 # --- transformations -----------------------------------------------------------------------------
 
 
-def add_transform(graph: OnnxGraph, rows: str, size: int, kind: int) -> str:
-    """Append a transformation of rows (n, size); see `pinesy.transforms` for the formulas."""
+def add_transform(graph: OnnxGraph, rows: str, size: int, transform: str) -> str:
+    """Append a transformation of rows (n, size); see `pinesy.transforms` for the formulas.
+
+    Raises
+    ------
+    DomainError
+        There is no graph of ONNX for this transformation.
+    """
+    if transform not in (ANTIPIGNISTIC, MINIMUM_SPECIFICITY):
+        raise DomainError(
+            f"there is no ONNX graph of the transformation {transform!r:.60}; expected "
+            f"{ANTIPIGNISTIC!r} or {MINIMUM_SPECIFICITY!r}, or export the rules without one and "
+            "give them possibilities"
+        )
     total = _row_sums(graph, rows, size)
     normal, names = graph.node("Div", rows, total), [graph.fresh(), graph.fresh()]
     ordered, places = graph.node_outputs("TopK", [normal, graph.shape(size)], names, axis=1)
     one = graph.constant(1.0)
-    if kind == ANTIPIGNISTIC:
+    if transform == ANTIPIGNISTIC:
         sums = _from_below(graph, _steps(graph, ordered, size))
         is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
     else:

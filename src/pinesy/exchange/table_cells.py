@@ -2,7 +2,8 @@
 
 A cell holds a value, a set ``{a, b}``, a comparison ``< 30``, an interval ``[30, 65)``, a condition
 ``where left + right == 7``, or nothing (or ``-``) where any value will do. What is the name of a
-value is that value, whatever else it might be.
+value is that value, whatever else it might be; a number is the value that equals it,
+in any spelling.
 """
 
 import re
@@ -23,6 +24,8 @@ from pinesy.samples.file_layout import value_positions
 #: What stands where any value will do.
 ANY = ("", "-")
 _INTERVAL = re.compile(r"([\[(])([^,]*),([^,]*)([\])])")
+#: A number as rules have it: it stands for the value that equals it.
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LOW, _HIGH = {"[": "<=", "(": "<"}, {"]": "<=", ")": "<"}
 _SIGNS = ("<", ">", "=", "!")
 #: Spreadsheets take what begins so for a formula.
@@ -61,6 +64,8 @@ class AttributeCells:
             return f"{low} {_LOW[opening]} {name} {_HIGH[closing]} {high}"
         if cell.startswith("{"):
             return f"{name} in {cell}"
+        if _NUMBER.fullmatch(cell) and self.attribute.scale is None:
+            return f"{name} in {{{cell}}}"
         if not cell.startswith(_SIGNS) and cell.split()[0] not in ("where", "not"):
             self.attribute.position(cell)  # raises: there is no such value
         return f"{name} {cell}"

@@ -2,7 +2,7 @@
 
 import csv
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from math import isfinite
@@ -68,23 +68,43 @@ def check_suffix(path: Path) -> None:
         raise DataError(f"{path}: a decision table is a .csv or .xlsx file, not {path.suffix!r}")
 
 
-def read_sheets(path: Path) -> list[TableSheet]:
-    """Return the sheets of a file that hold something."""
+def read_sheets(path: Path, is_header: Callable[[str], bool]) -> list[TableSheet]:
+    """Return the sheets of a file that hold something.
+
+    Parameters
+    ----------
+    is_header : whether a text can be the header of a column; the separator of a CSV file is seen
+        from it
+    """
     check_suffix(path)
     is_csv = path.suffix.lower() == ".csv"
-    sheets = [_read_csv(path)] if is_csv else list(_read_workbook(path))
+    sheets = [_read_csv(path, is_header)] if is_csv else list(_read_workbook(path))
     return [sheet for sheet in sheets if any(any(row) for row in sheet.rows)]
 
 
-def _read_csv(path: Path) -> TableSheet:
-    text = StringIO(read_text(path), newline="")
-    separator = max(SEPARATORS, key=text.readline().count)
-    text.seek(0)
+def _read_csv(path: Path, is_header: Callable[[str], bool]) -> TableSheet:
+    text = read_text(path)
+
+    def score(separator: str) -> tuple[bool, int]:
+        """Return whether it leaves nothing but headers, and how many."""
+        try:
+            titles = next(_csv_rows(text, separator), [])
+        except csv.Error:  # reported when the file is read
+            titles = []
+        if len(titles) < 2:  # a table has a condition and a conclusion
+            return False, 0
+        headers = [title for title in titles if is_header(title)]
+        return len(headers) == len(titles), len(headers)
+
     try:
-        rows = list(csv.reader(text, delimiter=separator, strict=True))
+        return TableSheet("", list(_csv_rows(text, max(SEPARATORS, key=score))))
     except csv.Error as error:
         raise DataError(f"{path}: no CSV file: {error}") from None
-    return TableSheet("", [[cell.strip() for cell in row] for row in rows])
+
+
+def _csv_rows(text: str, separator: str) -> Iterator[list[str]]:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
+    return ([cell.strip() for cell in row] for row in reader)
 
 
 def write_sheets(path: Path, sheets: Sequence[TableSheet]) -> None:
@@ -147,10 +167,10 @@ def _cell_text(cell: Any, path: Path, title: str) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return number_text(value)
     if isinstance(value, str) and cell.data_type != "e":
         return value.strip()
     kind = "an error" if cell.data_type == "e" else f"a {type(value).__name__}"
@@ -211,6 +231,5 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    if isfinite(number) and len(text) <= MAX_DIGITS and number_text(number) == text:
-        return int(number) if number.is_integer() else number
-    return None
+    is_kept = isfinite(number) and len(text) <= MAX_DIGITS and number_text(number) == text
+    return number if is_kept else None
