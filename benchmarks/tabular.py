@@ -100,12 +100,14 @@ def measures(fitted: Fitted, labels: npt.NDArray[np.int64]) -> dict[str, float]:
 
 
 def record(split: Split, method: str) -> dict[str, Any]:
-    """Return what one method makes of one fold; an error is a result too."""
+    """Return what one method makes of one fold; an error is a result too, a missing package not."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = METHODS[method](split.train, split.test)
+    except ImportError:
+        raise
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"[:200]}
     found: dict[str, Any] = {**measures(fitted, split.test.labels)}

@@ -4,6 +4,7 @@ import subprocess
 import zipfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import keel_files
 import numpy as np
@@ -83,6 +84,21 @@ def test_a_run_goes_on_where_it_was_stopped(
     assert [r["fold"] for r in tabular._read(path)] == [0, 1, 2]
     tabular.run(["small"], ["pinesy"], tmp_path)
     assert "pinesy" in tabular.report(tmp_path)
+
+
+def test_a_missing_package_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(error: Exception) -> Any:
+        def method(train: TrainingTable, test: TrainingTable) -> Fitted:
+            raise error
+
+        return method
+
+    split = next(tabular.splits(small_set("small")))
+    monkeypatch.setitem(tabular.METHODS, "forest", failing(ValueError("one class only")))
+    assert tabular.record(split, "forest") == {"error": "ValueError: one class only"}
+    monkeypatch.setitem(tabular.METHODS, "forest", failing(ModuleNotFoundError("No module 'six'")))
+    with pytest.raises(ModuleNotFoundError, match="six"):
+        tabular.record(split, "forest")
 
 
 def test_the_page(tmp_path: Path) -> None:
