@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean, pstdev
 from typing import Any, Final
 
@@ -104,6 +105,17 @@ class RunGroup:
     def accuracy(self) -> Figure:
         """The accuracy in %."""
         return figure(self.runs["accuracy"])
+
+    @property
+    def test_samples(self) -> int:
+        """The number of test samples of all runs."""
+        return sum(samples["test"] for samples in self.runs["samples"])
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the accuracy in %, each test sample being right or wrong."""
+        share = float(self.runs["right"].sum()) / self.test_samples
+        return 100.0 * sqrt(share * (1.0 - share) / self.test_samples)
 
     @property
     def shares(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Final
 
 import pandas as pd
@@ -12,6 +13,7 @@ from reproduction.published import Figure, Result, published_beside
 
 NOTHING: Final = "–"
 OURS: Final = "this library"
+ERROR: Final = "standard error, %"
 WITHIN: Final = "within two deviations of the paper"
 #: The titles of columns of words; the others are of numbers.
 LEFT: Final = (
@@ -192,6 +194,7 @@ def _our_accuracy(group: RunGroup) -> Cells:
         "method": our_name(group),
         "accuracy, %": percent_text(group.accuracy),
         "runs": str(len(group.runs)),
+        ERROR: f"{group.standard_error:.1f} ({group.test_samples:,} samples)",
         "supervision": group.supervision,
         "digit accuracy, %": percent_text(group.figure("digit_accuracy")),
         WITHIN: _verdict_text(group.verdict),
@@ -205,12 +208,20 @@ def _their_accuracy(result: Result) -> Cells:
         "method": their_name(result),
         "accuracy, %": _printed(result.printed),
         "runs": str(result.runs) if result.accuracy and result.runs else NOTHING,
+        ERROR: _their_error(result),
         "supervision": result.supervision,
         "digit accuracy, %": percent_text(result.digits),
         WITHIN: NOTHING,
         "source": result.source,
         "ours": False,
     }
+
+
+def _their_error(result: Result) -> str:
+    """Return the standard error of a published mean, if deviation and number of runs are known."""
+    if result.accuracy is None or result.accuracy.deviation is None or not result.runs:
+        return NOTHING
+    return f"{result.accuracy.deviation / sqrt(result.runs):.1f} ({result.runs} runs)"
 
 
 def cost_table(problem: str, size: int, groups: Sequence[RunGroup]) -> ResultTable:

@@ -49,6 +49,7 @@ def test_accuracy_over_runs(tmp_path: Path) -> None:
     found = ours(read_report(tmp_path))[0]
     assert found["accuracy, %"] == "98.00 ± 1.63"
     assert found["runs"] == "3"
+    assert found["standard error, %"] == "0.8 (300 samples)"  # (0.98 * 0.02 / 300) ** 0.5
     assert found["digit accuracy, %"] == "99.00 ± 0.82"
     assert found["supervision"] == "every image labelled"
 
@@ -103,6 +104,8 @@ def test_others_stand_beside_us(tmp_path: Path) -> None:
     assert (stopped["accuracy, %"], stopped["runs"]) == ("overflow", "–")
     paper = row(accuracy, method="Pi-NeSy-2, paper")
     assert (paper["accuracy, %"], paper["runs"]) == ("35.8 ± 5.5", "10")
+    assert paper["standard error, %"] == "1.7 (10 runs)"  # 5.5 / 10 ** 0.5
+    assert prover["standard error, %"] == stopped["standard error, %"] == "–"
     assert list(accuracy.ours) == [True] + [False] * (len(accuracy.ours) - 1)
     theirs = row(cost, method="Pi-NeSy-1, paper")
     assert theirs["all learning, s"] == "1,212 ± 19"
