@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio test fuzz supply lint kernels browser bench tabular reproduce docs setup clean
+.PHONY: demo studio test fuzz supply lint kernels browser bench tabular reproduce outputs docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -72,6 +72,9 @@ tabular: .venv/.tabular  ## rules from 43 tables against other learners; takes u
 
 reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition --quick'
 	$(BIN)/python -m reproduction $(ARGS)
+
+outputs: .venv/.dev  ## runs the pages of docs that show outputs, and writes these and their pictures
+	PYTHONPATH=src:tests $(BIN)/python tests/documents.py
 
 docs: .venv/.docs  ## the documentation as a site in docs/_build/html, without the network
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto -d docs/_build/trees docs docs/_build/html
