@@ -1,4 +1,4 @@
-"""Possibilistic neuro-symbolic reasoning: exact, fast and explained.
+"""Possibilistic neuro-symbolic reasoning by min and max: fast and explained.
 
 Rules with uncertainty parameters (s, r) reason on possibility distributions by min and max, and
 say how possible and how certain each conclusion is.
