@@ -10,7 +10,7 @@ import keel_files
 import numpy as np
 import pytest
 import tabular
-from tabular_methods import Fitted
+from tabular_methods import METHODS, Fitted
 from tabular_page import write_page
 
 from pinesy.induction import TrainingTable, read_training_table
@@ -88,9 +88,9 @@ def test_a_run_goes_on_where_it_was_stopped(
 
 def test_a_missing_package_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     split = next(tabular.splits(small_set("small")))
-    monkeypatch.setitem(tabular.METHODS, "forest", Mock(side_effect=ValueError("few")))
+    monkeypatch.setitem(METHODS, "forest", Mock(side_effect=ValueError("few")))
     assert tabular.record(split, "forest") == {"error": "ValueError: few"}
-    monkeypatch.setitem(tabular.METHODS, "forest", Mock(side_effect=ModuleNotFoundError("six")))
+    monkeypatch.setitem(METHODS, "forest", Mock(side_effect=ModuleNotFoundError("six")))
     with pytest.raises(ModuleNotFoundError, match="six"):
         tabular.record(split, "forest")
 
