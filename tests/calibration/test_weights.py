@@ -67,6 +67,26 @@ def test_a_constant_factor_of_all_weights_changes_no_bit(
     assert scaled.tolist() == plain.tolist()
 
 
+@pytest.mark.parametrize("unit", ["sample", "input"])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_units_and_classes_take_the_weights_of_their_samples(unit: Any, by_class: bool) -> None:
+    """Each input has the weight of its sample; a class is counted by itself, with its weights."""
+    rng, m = np.random.default_rng(3), 1 if by_class and unit == "sample" else 2
+    p, truth = rng.dirichlet(np.ones(3), (40, m)).round(2), rng.integers(3, size=(40, m))
+    new, weights, own = p[:5], rng.gamma(1.0, size=40), rng.gamma(1.0, size=5)
+    transform = ConformalTransform(unit=unit, class_conditional=by_class).fit(p, truth, weights)
+    found = transform.p_values(new, own)
+    true = 1.0 - np.take_along_axis(p, truth[..., None], axis=2)[..., 0]
+    units = [(true[i].max(), truth[i, 0], weights[i]) for i in range(40)]
+    if unit == "input":
+        units = [(true[i, j], truth[i, j], weights[i]) for i in range(40) for j in range(m)]
+    for i, j, value in np.ndindex(found.shape):
+        counted = [(s, w) for s, v, w in units if v == value or not by_class]
+        expected = float(oracle(counted, float(1.0 - new[i, j, value]), float(own[i])))
+        assert found[i, j, value] == pytest.approx(expected, 1e-12)
+    assert sum(counts.samples for counts in transform.counts_) == len(units)
+
+
 @pytest.mark.parametrize("factor", [1.0, 0.1, 0.7, 20.0, 1 / 3, 1e-30, 1e30])
 def test_a_constant_factor_changes_no_set_at_the_least_number_of_samples(factor: float) -> None:
     """At 19 samples the least p-value is 0.05, the limit of 0.95, whatever rounding does to it."""

@@ -142,7 +142,7 @@ class ScoreCounts:
     @property
     def content(self) -> dict[str, list[float]]:
         """The counts as JSON holds them."""
-        content = {"scores": self.scores.tolist(), "counts": self.counts.astype(np.int64).tolist()}
+        content = {"scores": self.scores.tolist(), "counts": self.counts.tolist()}
         return content if self.weights is None else content | {"weights": self.weights.tolist()}
 
     @cached_property

@@ -275,7 +275,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.calibration_
 
     def calibration_evidence(self, X: Any) -> dict[str, Any]:  # noqa: N803
-        """Return rows as `calibration_` takes them; a class that was never seen is unknown."""
+        """Return rows as `calibration_` takes them; categories never seen in `fit` are unknown."""
         return self._table(X)
 
     def predict_calibrated(self, X: Any, sample_weight: Any = None) -> FloatArray:  # noqa: N803
