@@ -327,7 +327,7 @@ def exceeds(degrees: Any, level: float) -> BoolArray:
 
     Degrees are compared as levels are, to `DIGITS`, so that rounding decides about none.
     """
-    return np.asarray(np.round(degrees, DIGITS) > significance(level))
+    return np.asarray(np.asarray(degrees) > significance(level) + 0.5 * 10.0**-DIGITS)
 
 
 def significance(level: object) -> float:
