@@ -38,8 +38,11 @@ def made(of: str, rows: slice = slice(None), **options: Any) -> CalibratedRules:
 
 
 def same(one: CalibratedRules, other: CalibratedRules) -> bool:
-    new = evidence(NEW)
-    pairs = [(a.infer(new), a.guarantee, a.conformity(new).tolist()) for a in (one, other)]
+    new, weights = evidence(NEW), np.linspace(0.1, 3.0, 9) if one.transform.is_weighted else None
+    pairs = [
+        (a.infer(new, weights=weights), a.guarantee, a.conformity(new, weights=weights).tolist())
+        for a in (one, other)
+    ]
     (first, *facts), (second, *others) = pairs
     equal = [np.array_equal(first[name].degrees, second[name].degrees) for name in first]
     exceptions = [getattr(a, "exceptions", None) for a in (one, other)]
@@ -101,14 +104,17 @@ def test_calibrations_of_other_rules_or_kinds_do_not_add() -> None:
 
 DAMAGES: list[tuple[Any, list[str]]] = [
     (None, ['"calibration" is not of the form']),
-    ({"version": 2}, ["version 1, which this pinesy reads"]),
+    ({"version": 3}, ["version 2, which this pinesy reads"]),
     ({"counts": []}, ["is not of these rules"]),
     ({"of": "nothing"}, ['"calibration" is not of the form', "nothing"]),
-    ({"counts": [{"scores": [0.5, 0.1], "counts": [1, 1]}]}, ["scores must rise"]),
-    ({"counts": [{"scores": ["x"], "counts": [1]}]}, ["not of the form"]),
+    (
+        {"counts": [{"scores": [0.5, 0.1], "counts": [1, 1]}]},
+        ['"scores" of a calibration must rise'],
+    ),
+    ({"counts": [{"scores": ["x"], "counts": [1]}]}, ['"scores"', "a list of numbers"]),
     ({"doubt": {}}, ["not of the form", "scores"]),
     ({"score": "none"}, ["there is no score 'none'"]),
-    ({"exceptions": [1]}, ["not of the form"]),
+    ({"exceptions": [1]}, ['"exceptions"', "a number from 0 to 1"]),
 ]
 
 

@@ -5,7 +5,7 @@ one new sample, it is binomial with a chance of at least the level; the tests al
 chance once in a million times.
 """
 
-from math import comb
+from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ def least_successes(level: float, trials: int = TRIALS, chance: float = 1e-6) ->
     """Return the number of successes that fewer than which happens with at most the chance."""
     total = 0.0
     for k in range(trials + 1):
-        total += comb(trials, k) * level**k * (1.0 - level) ** (trials - k)
+        ways = lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1)
+        total += exp(ways + k * log(level) + (trials - k) * log(1.0 - level))
         if total > chance:
             return k
     raise AssertionError("the level is a probability")

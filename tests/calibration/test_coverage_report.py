@@ -115,7 +115,8 @@ def test_what_is_guaranteed_is_judged_by_its_chance() -> None:
     assert by_sample.chance == chance_of_so_few(by_sample.covered, 300, 199, 0.1)
     assert coverage(calibrated(unit="input"), evidence, rain(sky), 0.9).of("all")[0].chance is None
     weighted = calibrated(weights=np.linspace(0.5, 1.5, 199))
-    assert coverage(weighted, evidence, rain(sky), 0.9).of("all")[0].chance is None
+    report = coverage(weighted, evidence, rain(sky), 0.9, weights=np.ones(300))
+    assert report.of("all")[0].chance is None
     known, skies = weather(199)
     options: dict[str, Any] = {"class_conditional": True, "transform": "antipignistic"}
     by_class = calibrate(sky_rules(), known, {"rain": rain(skies)}, **options)

@@ -143,11 +143,14 @@ def skies(n: int, spread: float = 0.3, seed: int = 0) -> tuple[dict[str, Any], A
     return {"sky": p}, np.where(rng.random(n) < p[:, 0], "dark", "clear")
 
 
-def calibrated(n: int = 199, **options: Any) -> CalibratedRules:
+def sky_rules() -> RuleSet:
     sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    return RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+
+
+def calibrated(n: int = 199, **options: Any) -> CalibratedRules:
     evidence, seen = skies(n)
-    rules = RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
-    return calibrate(rules, evidence, {"sky": seen}, **options)
+    return calibrate(sky_rules(), evidence, {"sky": seen}, **options)
 
 
 def test_doubtful_samples_raise_an_alarm() -> None:
@@ -198,6 +201,14 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     file.write_text("[]")
     with pytest.raises(DataError, match=r"is not what DriftMonitor\.save wrote"):
         DriftMonitor.load(file, calibrated())
+
+
+@pytest.mark.parametrize("thing", [[], None, {}, 7, "model", sky_rules()])
+def test_only_calibrations_are_monitored(thing: Any) -> None:
+    with pytest.raises(DataError, match="give what calibrate returns"):
+        DriftMonitor(thing)
+    with pytest.raises(DataError, match="give what calibrate returns"):
+        novelty(thing, skies(5)[0])
 
 
 def test_what_cannot_be_monitored_is_refused() -> None:

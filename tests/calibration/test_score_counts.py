@@ -61,16 +61,16 @@ def test_what_is_written_is_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "says"),
     [
-        {"scores": [0.5, 0.25], "counts": [1.0, 1.0]},
-        {"scores": [0.5], "counts": [1.0, 2.0]},
-        {"scores": [0.5], "counts": [-1.0]},
-        {"scores": [float("nan")], "counts": [1.0]},
+        ({"scores": [0.5, 0.25], "counts": [1.0, 1.0]}, "must rise"),
+        ({"scores": [0.5], "counts": [1.0, 2.0]}, '1 "scores" of a calibration have 2 "counts"'),
+        ({"scores": [0.5], "counts": [-1.0]}, "numbers of samples, 1 or more"),
+        ({"scores": [float("nan")], "counts": [1.0]}, '"scores" of a calibration must be finite'),
     ],
 )
-def test_damaged_counts_are_refused(content: dict[str, list[float]]) -> None:
-    with pytest.raises(DataError, match="scores must rise"):
+def test_damaged_counts_are_refused(content: dict[str, list[float]], says: str) -> None:
+    with pytest.raises(DataError, match=says):
         ScoreCounts.read(content)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import CalibratedRules, antipignistic, calibrate, load
+from pinesy import CalibratedRules, antipignistic, calibrate, load, save
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs
 
 Run = Callable[..., Any]
@@ -127,6 +127,26 @@ def test_probabilities_are_read_with_the_same_transform(
     assert "was calibrated with --transform antipignistic" in done.output
     done = pinesy("calibrate", model, data, "-o", model, "--more", "--transform", "antipignistic")
     assert load(model).transform.n == 2 * N
+
+
+def test_commands_refuse_weighted_calibrations(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    rows, model = samples(), tmp_path / "m.json"
+    evidence = {name: columns(rows, name) for name in ("left", "right")}
+    answers, weights = {"total": columns(rows, "total")}, np.linspace(0.5, 2.0, N)
+    save(calibrate(load(rules), evidence, answers, weights=weights), model)
+    data = write(tmp_path / "n.jsonl", rows, *TRUE)
+    for command in (
+        ("infer", model, data, "--level", 0.9),
+        ("evaluate", model, data, "--level", 0.9),
+        ("explain", model, data, "--attribute", "total", "--level", 0.9),
+        ("calibrate", model, data, "-o", model, "--more"),
+    ):
+        done = pinesy(*command)
+        assert done.exit_code == 3, done.output
+        assert "was calibrated with weights" in done.output
+        assert "weights=..." in done.output
+    assert pinesy("infer", model, data).exit_code == 0  # without levels they are plain rules
+    assert pinesy("evaluate", model, data).exit_code == 0
 
 
 def test_what_is_refused(pinesy: Run, rules: Path, tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 from estimators.test_rule_classifier import patients
 from messages import raises_saying
 from pinesy import load, save
+from pinesy.calibration import DriftMonitor
 from pinesy.estimators import RuleClassifier
-from pinesy.exceptions import DataError, DomainError, TableError
+from pinesy.exceptions import DataError, DomainError, PinesyError, TableError
 
 TABLE, LABELS = patients(240)
 FIT, KEPT, NEW = slice(120), slice(120, 200), slice(200, None)
@@ -55,8 +56,8 @@ def test_each_class_by_itself_after_rules_from_a_tree_and_a_text() -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x[::2], y[::2])
     model = RuleClassifier.from_tree(tree, method="given").fit(x[::2], y[::2])
     model.calibrate(x[1::2], y[1::2], class_conditional=True, sample_weight=np.full(75, 2.0))
-    assert model.calibration_.transform.n == 50.0
-    assert np.shape(model.predict_calibrated(x)) == (150, 3)
+    assert model.calibration_.transform.n == 25
+    assert np.shape(model.predict_calibrated(x, np.full(150, 2.0))) == (150, 3)
     text = """
         number glucose
         attribute y in {sick, well}
@@ -82,6 +83,44 @@ def test_training_rows_are_refused_but_not_equal_ones() -> None:
     coarse = pandas.DataFrame({"a": np.arange(200) % 4, "b": np.arange(200) % 3 == 0})
     y = np.where(coarse.a > 1, "high", "low")
     RuleClassifier(max_rules=4).fit(coarse, y).calibrate(coarse, y)
+
+
+def test_rows_need_weights_if_calibration_rows_have_them() -> None:
+    model = RuleClassifier(max_rules=8).fit(TABLE[FIT], LABELS[FIT])
+    weights, own = np.linspace(0.5, 2.0, 80), np.linspace(0.1, 4.0, 40)
+    model.calibrate(TABLE[KEPT], LABELS[KEPT], sample_weight=weights)
+    scores = 1.0 - model.predict_possibility(TABLE[KEPT])
+    true = scores[np.arange(80), np.searchsorted(model.classes_, LABELS[KEPT])]
+    new = 1.0 - model.predict_possibility(TABLE[NEW])
+    worse = np.array([[weights[true >= t].sum() for t in row] for row in new])
+    expected = (own[:, None] + worse) / (own[:, None] + weights.sum())
+    expected[new == new.min(axis=1, keepdims=True)] = 1.0
+    found = model.predict_calibrated(TABLE[NEW], own)
+    assert found == pytest.approx(expected, 1e-12)
+    sets = model.predict_set(TABLE[NEW], 0.9, sample_weight=own)
+    assert sets.members(model.target_).tolist() == (expected > 0.1).tolist()
+    for ask in (model.predict_set, model.predict_calibrated):
+        with raises_saying(TableError, "give sample_weight="):
+            ask(TABLE[NEW])
+        with raises_saying(PinesyError, "sample_weight has shape (39,)", "40 samples"):
+            ask(TABLE[NEW], sample_weight=own[:39])
+        with raises_saying(TableError, "sample_weight[0] is -0.1"):
+            ask(TABLE[NEW], sample_weight=-own)
+    plain = RuleClassifier(max_rules=8).fit(TABLE[FIT], LABELS[FIT])
+    with raises_saying(TableError, "leave sample_weight out"):
+        plain.calibrate(TABLE[KEPT], LABELS[KEPT]).predict_set(TABLE[NEW], sample_weight=own)
+
+
+def test_a_monitor_takes_the_classifier(model: RuleClassifier) -> None:
+    monitor = DriftMonitor(model, chance=0.05, labelled=True)
+    evidence = {a.name: TABLE[NEW][a.name] for a in model.rules_.inputs}
+    by_hand = DriftMonitor(model.calibration_, chance=0.05, labelled=True)
+    answers = {model.target_: LABELS[NEW]}
+    found, wanted = monitor.update(TABLE[NEW], answers), by_hand.update(evidence, answers)
+    assert found.p_values.tolist() == wanted.p_values.tolist()
+    assert DriftMonitor(model).update(TABLE[NEW]).samples == 40
+    with raises_saying(DataError, "the model is not calibrated", "calibrate first"):
+        DriftMonitor(RuleClassifier(max_rules=4).fit(TABLE[FIT], LABELS[FIT]))
 
 
 def test_what_cannot_be_calibrated(model: RuleClassifier) -> None:

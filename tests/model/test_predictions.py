@@ -10,6 +10,7 @@ from sklearn.base import clone
 from messages import raises_saying
 from model.test_neurosymbolic import DIGITS, LABELS, SAMPLES, SUMS, TABLE, sums, table
 from pinesy import DataError, NeuroSymbolic, calibrate, load, save
+from pinesy.calibration import DriftMonitor
 from pinesy.exceptions import DomainError, ShapeError
 from pinesy.problems import addition_labels
 
@@ -47,6 +48,39 @@ def test_answers_are_calibrated_by_what_the_model_infers() -> None:
     for name, pi in sure.infer(sums().evidence(REST)).items():
         assert np.array_equal(model.predict_calibrated(REST)[name].degrees, pi.degrees)
     assert "whatever the rules are" in model.calibration_.guarantee
+
+
+@pytest.mark.parametrize("of", ["inputs", "answers"])
+def test_weights_of_new_samples(tmp_path: Path, of: str) -> None:
+    truth = {"inputs": (CONCEPTS[:60], None), "answers": (None, part(slice(60)))}[of]
+    weights, own = np.linspace(0.5, 2.0, 60), np.linspace(0.1, 4.0, len(REST))
+    model = sums().calibrate(FIRST, *truth, weights=weights)
+    save(model, tmp_path / "m.zip")
+    again = load(tmp_path / "m.zip", perception=sums().perception)
+    wanted = model.calibration_.infer(model.probabilities(REST), weights=own)
+    for other in (model, again):
+        for name, pi in other.predict_calibrated(REST, weights=own).items():
+            assert np.array_equal(pi.degrees, wanted[name].degrees)
+        sets = other.predict_set(REST, 0.9, weights=own)
+        assert np.array_equal(sets.members("y_1"), wanted["y_1"].degrees.round(12) > 0.1)
+        with raises_saying(DataError, "give weights="):
+            other.predict_calibrated(REST)
+        with raises_saying(DataError, "give weights="):
+            other.predict_set(REST)
+        with raises_saying(DataError, "have weights"):
+            DriftMonitor(other)
+    with raises_saying(DataError, "both have weights"):
+        model.calibrate_more(
+            REST, *((CONCEPTS[60:], None) if of == "inputs" else (None, part(slice(60, None))))
+        )
+
+
+def test_a_monitor_takes_the_model() -> None:
+    model = by_input(sums())
+    by_hand = DriftMonitor(model.calibration_).update(model.probabilities(REST))
+    assert DriftMonitor(model).update(REST).p_values.tolist() == by_hand.p_values.tolist()
+    with raises_saying(DataError, "the model is not calibrated"):
+        DriftMonitor(sums())
 
 
 @pytest.mark.parametrize("of", ["inputs", "answers"])

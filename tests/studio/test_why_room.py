@@ -117,7 +117,7 @@ def test_why_not_of_the_winner_fails_in_words(client: TestClient) -> None:
     assert "wins already" in status["error"]
 
 
-def calibrated_session() -> Session:
+def calibrated_session(weights: Any = None) -> Session:
     rules = parse(
         "attribute sky in {dark, clear} attribute rain in {yes, no} "
         "iff sky in {dark} then rain in {yes}"
@@ -127,7 +127,9 @@ def calibrated_session() -> Session:
     low = rng.integers(2, size=200)
     degrees[np.arange(200), low] = rng.random(200).round(2)
     truth = np.where(rng.random(200) < 0.9, 1 - low, low)
-    sure = calibrate(rules, {"sky": degrees}, {"rain": np.array(["yes", "no"])[truth]})
+    sure = calibrate(
+        rules, {"sky": degrees}, {"rain": np.array(["yes", "no"])[truth]}, weights=weights
+    )
     return Session(Work(rules, str(rules), calibrated=sure))
 
 
@@ -145,3 +147,15 @@ def test_levels_of_calibrated_rules() -> None:
     assert "is excluded" in status["result"]["answer"] or "in the set" in status["result"]["answer"]
     refused = client.post("/api/why/explain", json={"sample": sample, "level": 2})
     assert "the level is 2" in refused.json()["error"]
+
+
+def test_levels_need_weights_that_the_studio_does_not_have() -> None:
+    session = calibrated_session(np.full(200, 2.0))
+    client = client_of(session)
+    sample = {"row": None, "inputs": {"sky": {"degrees": [1.0, 0.05]}}}
+    assert ask(client, "why/conclusions")["guarantee"] is None  # so the page asks for no level
+    assert ask(client, "why/explain", sample=sample, attribute="rain")["levels"] is None
+    asked = {"sample": sample, "attribute": "rain", "level": 0.8}
+    refused = client.post("/api/why/explain", json=asked)
+    assert refused.status_code == 422
+    assert "calibrated with weights" in refused.json()["error"]

@@ -3,13 +3,14 @@
 In a file there are counts of scores, and no data. A file of rules in JSON, learned or not, has one
 more key::
 
-    "calibration": {"version": 1, "of": "inputs", "score": "complement", "unit": "sample",
+    "calibration": {"version": 2, "of": "inputs", "score": "complement", "unit": "sample",
                     "class_conditional": false, "kinds": null, "ranks": [],
                     "counts": [{"scores": [...], "counts": [...]}], "doubt": {...},
                     "exceptions": null}
 
-Of answers it has ``"outputs": [...]`` and ``"probabilities": "antipignistic"`` (or null) in the
-place of the exceptions.
+Counts are numbers of samples; if these have weights, ``"weights": [...]`` has their sums.
+Exceptions are null, a share, or counts. Of answers there is ``"outputs": [...]`` and
+``"probabilities": "antipignistic"`` (or null) in the place of the exceptions.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from typing import Any
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import check_number
+from pinesy._common.validation import check_flag, check_number
 from pinesy.calibration.calibrated_inputs import CalibratedInputs
 from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules, true_values
 from pinesy.calibration.conformal_transform import ConformalTransform, Unit
@@ -33,7 +34,7 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import transform_name
 
-VERSION = 1
+VERSION = 2
 #: The parameters of the transformation, as they stand in a file.
 FORM = ("score", "unit", "class_conditional", "kinds")
 
@@ -66,7 +67,8 @@ def calibrate(
     targets : by input, or by output, the true values. With both, inputs are calibrated, and the
         answers tell how often the rules fail.
     score, unit, class_conditional, kinds : as `ConformalTransform` takes them
-    weights : of the samples, for a shift of the inputs; see `ConformalTransform.fit`
+    weights : of the samples, for a shift of the inputs; see `ConformalTransform.fit`. New samples
+        then need weights, too.
     exceptions : the share of cases in which the rules do not hold, where it is known
     transform : if answers are calibrated and the evidence holds probabilities, their transformation
 
@@ -109,7 +111,9 @@ def calibrate(
         )
     calibrated = CalibratedInputs(cascade, ConformalTransform(score, **options), learned)
     calibrated = calibrated.calibrate_more(evidence, named, weights)
-    return calibrated if exceptions is None else replace(calibrated, exceptions=_rate(exceptions))
+    if exceptions is None:
+        return calibrated
+    return replace(calibrated, exceptions=check_number(exceptions, "exceptions", most=1.0))
 
 
 def _rules(given: Any) -> tuple[Cascade, LearnedRules | None]:
@@ -119,11 +123,6 @@ def _rules(given: Any) -> tuple[Cascade, LearnedRules | None]:
     if isinstance(given, LearnedRules):
         return given.cascade, given
     return as_cascade(given), None
-
-
-def _rate(exceptions: float) -> ScoreCounts:
-    rate = check_number(exceptions, "exceptions", most=1.0)
-    return ScoreCounts.of([0.0, 1.0], [1.0 - rate, rate])
 
 
 def calibration_content(calibrated: CalibratedRules) -> dict[str, Any]:
@@ -148,8 +147,9 @@ def _own_content(calibrated: CalibratedRules) -> dict[str, Any]:
         answers = {"outputs": list(calibrated.outputs), "probabilities": calibrated.probabilities}
         return {"of": "answers", **answers}
     assert isinstance(calibrated, CalibratedInputs)
-    exceptions = calibrated.exceptions and calibrated.exceptions.content
-    return {"of": "inputs", "exceptions": exceptions}
+    exceptions = calibrated.exceptions
+    content = exceptions.content if isinstance(exceptions, ScoreCounts) else exceptions
+    return {"of": "inputs", "exceptions": content}
 
 
 def read_calibration(
@@ -160,12 +160,18 @@ def read_calibration(
     Raises `DataError`, or `KeyError`, `TypeError`, `ValueError` and such if something is missing
     or confused.
     """
+    if content["version"] == 1:
+        raise DataError(
+            '"calibration" is of version 1, which did not tell weights from numbers of samples; '
+            "calibrate again"
+        )
     if content["version"] != VERSION:
         raise DataError(f'"calibration" is not of version {VERSION}, which this pinesy reads')
     transform = ConformalTransform(**{name: content[name] for name in FORM})
-    transform.ranks_ = {kind: ScoreCounts.read(counts) for kind, counts in content["ranks"]}
-    transform.counts_ = tuple(ScoreCounts.read(counts) for counts in content["counts"])
-    transform.doubt_ = ScoreCounts.read(content["doubt"])
+    check_flag(transform.class_conditional, '"class_conditional" of a calibration')
+    transform.ranks_ = {kind: _read_counts(counts) for kind, counts in content["ranks"]}
+    transform.counts_ = tuple(_read_counts(counts) for counts in content["counts"])
+    transform.doubt_ = _read_counts(content["doubt"])
     if content["of"] == "answers":
         return _read_answers(cascade, transform, content, learned)
     if content["of"] != "inputs":
@@ -173,8 +179,22 @@ def read_calibration(
     _check_counts(
         transform, {len(a.domain) for a in cascade.inputs}, [a.name for a in cascade.inputs]
     )
-    exceptions = content["exceptions"] and ScoreCounts.read(content["exceptions"])
+    exceptions = content["exceptions"]
+    if isinstance(exceptions, Mapping):
+        exceptions = _read_counts(exceptions)
+    elif exceptions is not None:
+        exceptions = check_number(
+            exceptions, '"exceptions" of a calibration', most=1.0, error=DataError
+        )
     return CalibratedInputs(cascade, transform, learned, exceptions)
+
+
+def _read_counts(content: Mapping[str, Any]) -> ScoreCounts:
+    """Return counts of scores, which are 1 minus degrees."""
+    counts = ScoreCounts.read(content)
+    if len(counts.scores) and not (counts.scores[0] >= 0.0 and counts.scores[-1] <= 1.0):
+        raise DataError('"scores" of a calibration must lie in [0, 1]')
+    return counts
 
 
 def _read_answers(
@@ -196,3 +216,8 @@ def _check_counts(transform: ConformalTransform, sizes: set[int], names: Any) ->
     fits = {*kinds} == {*names} and {*kinds.values()} == {*transform.ranks_} if kinds else True
     if len(transform.counts_) != wanted or not fits or not sizes:
         raise DataError('"calibration" is not of these rules; the file was changed')
+    counted = [*transform.counts_, transform.doubt_]
+    units = transform.doubt_.samples * (len(names) if transform.unit == "input" else 1)
+    is_same = all(counts.is_weighted == transform.is_weighted for counts in counted)
+    if not is_same or sum(counts.samples for counts in transform.counts_) != units:
+        raise DataError('the parts of "calibration" count other samples; the file was changed')

@@ -19,7 +19,7 @@ from pinesy.calibration.calibrated_rules import (
 from pinesy.calibration.conformal_transform import ALL
 from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import placed
+from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.targets import Target
@@ -34,11 +34,11 @@ class CalibratedInputs(CalibratedRules):
 
     Attributes
     ----------
-    exceptions : if it is known, how possible the rules leave the true answers where they are given
-        the true inputs: ``1 - pi(w)``, counted
+    exceptions : if it is known, the share of cases in which the rules fail; or how possible they
+        leave the true answers where they are given the true inputs: ``1 - pi(w)``, counted
     """
 
-    exceptions: ScoreCounts | None = None
+    exceptions: ScoreCounts | float | None = None
     _of_inputs: ClassVar[bool] = True
 
     def calibrate_more(
@@ -50,7 +50,7 @@ class CalibratedInputs(CalibratedRules):
         answers = {name: content for name, content in named.items() if name in self.rules.sets}
         if not answers:
             return calibrated
-        seen = _exceptions(self.rules, named, answers)
+        seen = _exceptions(self.rules, named, answers, weights)
         return replace(calibrated, exceptions=_sum(self.exceptions, seen))
 
     def __add__(self, other: Self) -> Self:
@@ -89,19 +89,18 @@ class CalibratedInputs(CalibratedRules):
         """Whether all inputs can be seen as one array ``(n, inputs, values)``."""
         return len({len(a.domain) for a in self.rules.inputs}) == 1 and not self.transform.kinds
 
-    def degrees(self, evidence: Evidence) -> FloatArray:
+    def degrees(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
         """Return the calibrated possibilities of all inputs, side by side."""
-        return self._calibrated(evidence)[0]
+        return self._calibrated(evidence, weights)[0]
 
-    def _reasoned(self, evidence: Evidence) -> Any:
-        degrees = self.degrees(evidence)
+    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:
+        degrees = self.degrees(evidence, weights=weights)
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
     def _calibrated(self, evidence: Evidence, weights: Weights = None) -> tuple[FloatArray, Any]:
         """Return calibrated possibilities, side by side, and the conformity of samples."""
         block, is_batch = self._block(evidence)
-        given = None if weights is None else np.atleast_1d(weights)
-        parts, conformity = self.transform.conformed(self._split(block), given)
+        parts, conformity = self.transform.conformed(self._split(block), weights)
         if self._is_uniform:
             joined = parts[ALL].reshape(block.shape)
         else:
@@ -137,19 +136,26 @@ class CalibratedInputs(CalibratedRules):
 
         A rule whose parameter is above ``1 - level`` excludes nothing at it.
         """
-        if self.exceptions is None:
-            return 0.0
         least = 1.0 - significance(level)
-        bad = self.exceptions.scores >= least
-        return float(self.exceptions.counts[bad].sum() / self.exceptions.total)
+        if not isinstance(self.exceptions, ScoreCounts):
+            return self.exceptions or 0.0
+        return self.exceptions.share_from(least)
 
 
-def _sum(one: ScoreCounts | None, other: ScoreCounts | None) -> ScoreCounts | None:
-    return one + other if one and other else one or other
+def _sum(
+    first: ScoreCounts | float | None, second: ScoreCounts | float | None
+) -> ScoreCounts | float | None:
+    """Return the exceptions of two parts; a share that is known is not mixed with counts."""
+    if isinstance(first, ScoreCounts) and isinstance(second, ScoreCounts):
+        return first + second
+    shares = {share for share in (first, second) if isinstance(share, float)}
+    if len(shares) > 1:
+        raise DataError(f"the calibrations have other shares of exceptions: {first} and {second}")
+    return shares.pop() if shares else second if first is None else first
 
 
 def _exceptions(
-    cascade: Cascade, targets: Mapping[str, Any], answers: Mapping[str, Any]
+    cascade: Cascade, targets: Mapping[str, Any], answers: Mapping[str, Any], weights: Weights
 ) -> ScoreCounts:
     """Count how far the rules exclude the true answers, given the true inputs."""
     n = len(next(iter(answers.values())))
@@ -157,7 +163,7 @@ def _exceptions(
     certain = {a.name: np.eye(len(a.domain))[truth[a.name]] for a in cascade.inputs}
     inferred = cascade.infer(certain, list(answers))
     scores = [_answer_scores(inferred[name], answers[name], n) for name in answers]
-    return ScoreCounts.of(np.max(scores, axis=0))
+    return ScoreCounts.of(np.max(scores, axis=0), weights)
 
 
 def _answer_scores(pi: Possibility, answers: Any, n: int) -> FloatArray:

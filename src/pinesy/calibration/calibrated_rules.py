@@ -60,9 +60,9 @@ class CalibratedRules:
         """Return the calibrated distributions of the outputs; `weights` as in `predict_set`."""
         return self.conformed(evidence, outputs, weights)[0]
 
-    def conformity(self, evidence: Evidence) -> Any:
+    def conformity(self, evidence: Evidence, *, weights: Weights = None) -> Any:
         """Return how well the least conforming input or answer of each sample fits at best."""
-        return self.conformed(evidence)[1]
+        return self.conformed(evidence, weights=weights)[1]
 
     @property
     @abstractmethod
@@ -81,12 +81,12 @@ class CalibratedRules:
     def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
         """Return the places of the true values of `n` samples, in the form of `scores`."""
 
-    def doubt(self, evidence: Evidence) -> FloatArray:
+    def doubt(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
         """Return for each sample the p-value of how unsure it is, which needs no labels.
 
         These are uniform while nothing changes; see `DriftMonitor`.
         """
-        return self.transform.doubt(self.parts(evidence))
+        return self.transform.doubt(self.parts(evidence), weights)
 
     def predict_set(
         self,
@@ -104,14 +104,16 @@ class CalibratedRules:
 
         Parameters
         ----------
-        weights : of the samples, on the scale of those of a calibration that was weighted for a
-            shift of the inputs: one for each; by default 1
+        weights : of the samples, one for each, on the scale of those of calibration: needed if
+            that was weighted for a shift of the inputs, and refused if it was not. A sample of
+            weight `w` keeps all its values at levels above ``W / (W + w)``, where `W` is the sum of
+            the weights of calibration.
         """
         self.transform.check_level(level)
         return PredictionSets(level, *self.conformed(evidence, outputs, weights))
 
     @abstractmethod
-    def _reasoned(self, evidence: Evidence) -> Any:
+    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:
         """Return the evidence on one sample that the rules reason on."""
 
     def explain(
@@ -120,6 +122,7 @@ class CalibratedRules:
         proposition: Proposition | Attribute | str | None = None,
         *,
         level: float = 0.95,
+        weights: Weights = None,
         **options: Any,
     ) -> LevelExplanation:
         """Explain one sample: which values are excluded at which levels, and why.
@@ -127,9 +130,11 @@ class CalibratedRules:
         Parameters
         ----------
         evidence, proposition : as `pinesy.explain` takes them; so are the `options`
+        weights : that of the sample, as in `predict_set`
         """
-        explanation = explain(self.rules, self._reasoned(evidence), proposition, **options)
-        sets = self.predict_set(evidence, level, [explanation.attribute])
+        reasoned = self._reasoned(evidence, weights)
+        explanation = explain(self.rules, reasoned, proposition, **options)
+        sets = self.predict_set(evidence, level, [explanation.attribute], weights=weights)
         return LevelExplanation(sets, explanation, self.guarantee)
 
     def why_not(
@@ -139,6 +144,7 @@ class CalibratedRules:
         output: str | Attribute | None = None,
         *,
         level: float = 0.95,
+        weights: Weights = None,
         **options: Any,
     ) -> LevelWhyNot:
         """Say at which levels a value is excluded, and which p-values and rules do it.
@@ -146,9 +152,11 @@ class CalibratedRules:
         Parameters
         ----------
         evidence, value, output : as `pinesy.why_not` takes them; so are the `options`
+        weights : that of the sample, as in `predict_set`
         """
-        reason = why_not(self.rules, self._reasoned(evidence), value, output, **options)
-        pi = self.predict_set(evidence, level, [reason.attribute]).possibilities
+        reason = why_not(self.rules, self._reasoned(evidence, weights), value, output, **options)
+        sets = self.predict_set(evidence, level, [reason.attribute], weights=weights)
+        pi = sets.possibilities
         p_value = pi[reason.attribute.name].degrees[reason.attribute.position(value)]
         return LevelWhyNot(level, float(p_value), reason, self._of_inputs)
 
@@ -157,7 +165,9 @@ class CalibratedRules:
     ) -> Self:
         """Return the calibration by more samples too.
 
-        It is that by all samples at once, unless `kinds` are ranked: then the ranks stay.
+        It is that by all samples at once (with weights up to rounding, since floats that add in
+        another order may differ in their last bits), unless `kinds` are ranked: then the ranks
+        stay.
         """
         named = true_values(self.rules, targets)
         parts = self.parts(evidence)
@@ -166,7 +176,10 @@ class CalibratedRules:
         return replace(self, transform=transform)
 
     def __add__(self, other: Self) -> Self:
-        """Return the calibration by the samples of both; the rules must be the same."""
+        """Return the calibration by the samples of both; the rules must be the same.
+
+        Counts are those of all samples at once; sums of weights are so up to rounding.
+        """
         if type(self) is not type(other) or self.rules != other.rules:
             raise DataError("calibrations add if they are of the same rules and of the same kind")
         return replace(self, transform=self.transform + other.transform)
@@ -197,7 +210,7 @@ class CalibratedAnswers(CalibratedRules):
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
 
-    def _reasoned(self, evidence: Evidence) -> Any:
+    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:  # noqa: ARG002
         if self.probabilities is None:
             return evidence
         rows = evidence_form(self.rules, self.rules.inputs).rows(evidence, self.probabilities)
@@ -213,8 +226,7 @@ class CalibratedAnswers(CalibratedRules):
             check_known(name, self.outputs, f"{name!r} was not calibrated")
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
-        given = None if weights is None else np.atleast_1d(weights)
-        pis, conformity = self.transform.conformed(degrees, given)
+        pis, conformity = self.transform.conformed(degrees, weights)
         rows: Any = slice(None) if inferred.is_batch else 0
         return {
             name: Possibility(inferred[name].attribute, pis[name][rows], inferred[name].coherence)
@@ -229,8 +241,8 @@ class CalibratedAnswers(CalibratedRules):
             answers = f"the true answers ({', '.join(self.outputs)}) are in their sets together"
         return (
             f"For any level L, in at least a share L of new samples {answers}, whatever the rules "
-            f"are (calibrated on {self.transform.n:g} samples; new ones must be exchangeable with "
-            "these, which must not have been used for training or learning)."
+            f"are (calibrated on {self.transform.n} samples; "
+            f"{self.transform.assumption('training or learning')})."
         )
 
 

@@ -80,7 +80,7 @@ class ConformalMartingale:
     """
 
     def __init__(self, counts: ScoreCounts, *, chance: float = 0.01, seed: int = 0) -> None:
-        if (counts.counts % 1.0).any():
+        if counts.is_weighted:
             raise DataError(
                 "the calibration samples have weights, so new samples are expected to differ from "
                 "them; monitor by a calibration without weights"
@@ -199,7 +199,7 @@ class ConformalMartingale:
         test._stride = content["stride"]
         test._values = np.array(content["path"], dtype=np.float64)
         test._times = np.arange(len(test._values)) * test._stride
-        seen = sum(part.total for part in test._parts)
+        seen = sum(part.samples for part in test._parts)
         if seen != test.samples or test._capital.shape != (len(test._bets),):
             raise DataError("the state of the monitor does not fit together")
         return test

@@ -15,6 +15,7 @@ from pinesy.calibration.score_counts import (
     columns_of,
     complement,
     is_little,
+    new_weights,
     significance,
     true_scores,
     worst_doubt,
@@ -90,7 +91,8 @@ class ConformalTransform:
         self.classes, self.kinds = classes, kinds
 
     def __repr__(self) -> str:
-        fitted = f", {self.n:g} calibrated" if hasattr(self, "counts_") else ""
+        fitted = f", {self.n} calibrated" if hasattr(self, "counts_") else ""
+        fitted += " with weights" if fitted and self.is_weighted else ""
         return f"ConformalTransform({self.score!r}, unit={self.unit!r}{fitted})"
 
     # --- calibration ---------------------------------------------------------------------------
@@ -103,29 +105,33 @@ class ConformalTransform:
         degrees : of samples that were not used in training: an array ``(n, values)``, for several
             inputs ``(n, inputs, values)``, or by input a dict of arrays ``(n, values)``
         labels : the true values: ``(n,)``, ``(n, inputs)``, or a dict
-        weights : how much more frequent samples like each are among those to come (the ratio of
-            densities, for data whose inputs are distributed differently); see `__call__`
+        weights : for new samples whose inputs are distributed differently: how much more frequent
+            samples like each are among those (the ratio of densities, up to a constant factor).
+            New samples then need weights too; see `__call__`.
         """
         parts, truth = self._read(degrees, labels)
-        given = checked_weights(weights, _n(parts))
+        checked = _calibration_weights(weights, _n(parts))
         self.ranks_ = {}
         first = self._rank(parts, truth) if self.kinds else 0
         self.counts_, self.doubt_ = self._counted(
             {key: part[first:] for key, part in parts.items()},
             {key: places[first:] for key, places in truth.items()},
-            None if given is None else given[first:],
+            None if checked is None else checked[first:],
         )
         return self
 
     def partial_fit(self, degrees: Any, labels: Any, weights: npt.ArrayLike | None = None) -> Self:
-        """Count more calibration samples; as `fit` with all of them, if nothing is ranked."""
+        """Count more calibration samples; as `fit` with all of them, if nothing is ranked.
+
+        Sums of weights may differ in their last bits, as floats that add in another order do.
+        """
         if not hasattr(self, "counts_"):
             return self.fit(degrees, labels, weights)
         parts, truth = self._read(degrees, labels)
-        return self._add(*self._counted(parts, truth, checked_weights(weights, _n(parts))))
+        return self._add(*self._counted(parts, truth, _calibration_weights(weights, _n(parts))))
 
     def __add__(self, other: "ConformalTransform") -> "ConformalTransform":
-        """Return the calibration by the samples of both: counts add."""
+        """Return the calibration by the samples of both: counts add, and so do weights."""
         if self._form != other._form or self.ranks_ != other.ranks_:
             raise DataError(
                 "calibrations add if they have the same score, unit, classes and ranks; "
@@ -145,9 +151,20 @@ class ConformalTransform:
         return self.score, self.unit, self.class_conditional, classes, self.kinds
 
     @property
-    def n(self) -> float:
-        """The number of units that were counted (the least of any class), or their weight."""
-        return min(counts.total for counts in self.counts_)
+    def n(self) -> int:
+        """The number of units that were counted (the least of any class), whatever they weigh."""
+        return min(counts.samples for counts in self.counts_)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the calibration samples have weights, so that new ones need theirs."""
+        return self.doubt_.is_weighted
+
+    def new_weights(
+        self, weights: npt.ArrayLike | None, n: int, name: str = "weights"
+    ) -> FloatArray | None:
+        """Return the weights of `n` new samples, or raise an error that calls them by a name."""
+        return new_weights(weights, n, self.is_weighted, name)
 
     def _read(self, degrees: Any, labels: Any) -> tuple[dict[Any, FloatArray], Places]:
         """Return degrees and the columns of the true values, by input."""
@@ -219,7 +236,9 @@ class ConformalTransform:
         Parameters
         ----------
         degrees : as in `fit`; also of one sample or input, an array ``(values,)``
-        weights : of the new samples, if calibration samples were weighted; by default 1
+        weights : of the new samples, on the scale of those of calibration, if these have weights:
+            one for each. A sample of weight `w` keeps all its values at levels above
+            ``W / (W + w)``, where `W` is the sum of the weights of calibration.
         """
         return self._conformed(degrees, weights, raised=True)[0]
 
@@ -238,9 +257,10 @@ class ConformalTransform:
         least = [top.min(axis=tuple(range(1, top.ndim))) for top in tops]
         return p_values, np.min(least, axis=0)
 
-    def doubt(self, degrees: Any) -> FloatArray:
+    def doubt(self, degrees: Any, weights: npt.ArrayLike | None = None) -> FloatArray:
         """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
-        return self.doubt_.p_values(worst_doubt(self.scores(degrees)))
+        doubt = worst_doubt(self.scores(degrees))
+        return self.doubt_.p_values(doubt, self.new_weights(weights, len(doubt)))
 
     def scores(self, degrees: Any) -> dict[Any, FloatArray]:
         """Return how badly each value fits, by input: the scores that are counted."""
@@ -253,13 +273,14 @@ class ConformalTransform:
         if not hasattr(self, "counts_"):
             raise DataError("nothing was calibrated yet; call fit with samples and true values")
         parts = as_parts(degrees)
-        given = None if weights is None else checked_weights(weights, _n(parts))
+        n = 1 if next(iter(parts.values())).ndim == 1 else _n(parts)
+        checked = self.new_weights(weights, n)
         p_values, tops = {}, []
         for key, part in parts.items():
-            if given is None and not self.class_conditional and not is_little(part):
+            if checked is None and not self.class_conditional and not is_little(part):
                 p_values[key], top = self._in_one_pass(key, part, raised)
             else:
-                weight = 1.0 if given is None else given.reshape(-1, *[1] * (part.ndim - 1))
+                weight = None if checked is None else checked.reshape(-1, *[1] * (part.ndim - 1))
                 p_values[key], top = self._step_by_step(key, part, weight, raised)
             tops.append(top)
         return p_values if isinstance(degrees, Mapping) else p_values[ALL], tops
@@ -275,7 +296,7 @@ class ConformalTransform:
         return p_values, tops
 
     def _step_by_step(
-        self, key: Any, part: FloatArray, weight: float | FloatArray, raised: bool
+        self, key: Any, part: FloatArray, weight: FloatArray | None, raised: bool
     ) -> tuple[FloatArray, FloatArray]:
         scores = 1.0 - self._fits(key, part)
         p_values = self._p_values(scores, weight)
@@ -284,7 +305,7 @@ class ConformalTransform:
             p_values[scores == scores.min(axis=-1, keepdims=True)] = 1.0
         return p_values, tops
 
-    def _p_values(self, scores: FloatArray, weight: float | FloatArray) -> FloatArray:
+    def _p_values(self, scores: FloatArray, weight: FloatArray | None) -> FloatArray:
         if not self.class_conditional:
             return self.counts_[0].p_values(scores, weight)
         if len(self.counts_) != scores.shape[-1]:
@@ -309,7 +330,7 @@ class ConformalTransform:
     @property
     def guarantee(self) -> str:
         """What is guaranteed, in words."""
-        of = f"calibrated on {self.n:g} " + ("samples" if self.unit == "sample" else "inputs")
+        of = f"calibrated on {self.n} " + ("samples" if self.unit == "sample" else "inputs")
         of += " of the rarest class, or more" * self.class_conditional
         what = {
             "sample": "the true values of all inputs of a sample are in their sets at the same "
@@ -319,8 +340,22 @@ class ConformalTransform:
         }[self.unit]
         each = ", for the inputs of each class by themselves" * self.class_conditional
         return (
-            f"For any level L, in at least a share L of new cases {what}{each} ({of}; new samples "
-            "must be exchangeable with these, which must not have been used for training)."
+            f"For any level L, in at least a share L of new cases {what}{each} ({of}; "
+            f"{self.assumption('training')})."
+        )
+
+    def assumption(self, uses: str) -> str:
+        """Return in words what is assumed of new samples: exchangeable, or the shift of weights."""
+        if not self.is_weighted:
+            return (
+                "new samples must be exchangeable with these, which must not have been used for "
+                f"{uses}"
+            )
+        return (
+            "new samples may have other inputs if the weights are the ratio of the densities of "
+            "new and calibration inputs, up to a constant factor, and if true values, given their "
+            "inputs, are distributed as before; the calibration samples must not have been used "
+            f"for {uses}"
         )
 
     def check_level(self, level: float) -> float:
@@ -328,6 +363,16 @@ class ConformalTransform:
         for counts in self.counts_:
             counts.check_enough(level)
         return significance(level)
+
+
+def _calibration_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Return the weights of calibration samples, not all of them 0; None if there are none."""
+    if weights is None:
+        return None
+    checked = checked_weights(weights, n)
+    if not checked.any():
+        raise DataError("weights are all 0; samples of weight 0 do not count")
+    return checked
 
 
 def _n(parts: Parts) -> int:

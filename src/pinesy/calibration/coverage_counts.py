@@ -40,6 +40,7 @@ def coverage(
     levels: Levels = None,
     *,
     groups: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
 ) -> CoverageReport:
     """Compare how often true answers are in their sets with the levels that promise it.
 
@@ -53,6 +54,8 @@ def coverage(
         calibration samples for them
     groups : for each sample the group that it belongs to, such as a column of the data, to be told
         apart; coverage in a group is not guaranteed
+    weights : of the samples, if the calibration was weighted for a shift: the samples are then
+        those of after the shift
 
     Examples
     --------
@@ -70,7 +73,7 @@ def coverage(
         raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")
     chosen = _levels(levels, calibrated)
     named = _named(calibrated, targets)
-    inferred, conformity = calibrated.conformed(evidence, list(named))
+    inferred, conformity = calibrated.conformed(evidence, list(named), weights)
     pis = {name: inferred[name] for name in named}
     judged = _JudgedSamples.of(pis, named, np.atleast_1d(conformity))
     rows = judged.rows(chosen, groups, _guaranteed(calibrated))
@@ -160,16 +163,16 @@ def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
 def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
     """Return by scope and class how many samples were counted for what is guaranteed."""
     transform = calibrated.transform
-    totals = [counts.total for counts in transform.counts_]
-    if any((counts.counts % 1.0).any() for counts in transform.counts_):
-        return {}  # weights: the luck of calibration has no known distribution
+    if transform.is_weighted:
+        return {}  # the luck of calibration has no known distribution
+    totals = [counts.samples for counts in transform.counts_]
     if transform.class_conditional:
         if not isinstance(calibrated, CalibratedAnswers) or len(calibrated.outputs) > 1:
             return {}
         output = calibrated.rules[calibrated.outputs[0]].output
         named = zip(output.domain, totals, strict=True)
-        return {("class", show_value(value)): int(total) for value, total in named}
-    return {("all", ""): int(totals[0])} if transform.unit == "sample" else {}
+        return {("class", show_value(value)): total for value, total in named}
+    return {("all", ""): totals[0]} if transform.unit == "sample" else {}
 
 
 #: Of each sample at a level: whether its true values are covered, how many values remain, and the

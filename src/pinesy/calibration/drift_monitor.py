@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,37 @@ from pinesy._common.pages import axes_for
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
-from pinesy.calibration.score_counts import ScoreCounts, significance, true_scores, worst_doubt
+from pinesy.calibration.score_counts import ScoreCounts, exceeds, true_scores, worst_doubt
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 
 FORMAT, VERSION = "pinesy drift monitor", 1
+
+
+class CalibratedModel(Protocol):
+    """A model with a calibration: `RuleClassifier`, `NeuroSymbolic`."""
+
+    calibration_: CalibratedRules
+
+    def calibration_evidence(self, samples: Any, /) -> Evidence:
+        """Return samples as the calibrated rules take them."""
+
+
+def rules_of(calibrated: Any) -> CalibratedRules:
+    """Return calibrated rules, of a model its own, or raise `DataError`."""
+    if isinstance(calibrated, CalibratedRules):
+        return calibrated
+    if not hasattr(calibrated, "calibration_evidence"):
+        raise DataError(
+            f"{calibrated!r:.60} cannot be monitored; give what calibrate returns, or a calibrated "
+            "RuleClassifier or NeuroSymbolic"
+        )
+    if not hasattr(calibrated, "calibration_"):
+        raise DataError(
+            "the model is not calibrated, so there is nothing to compare new samples with; call "
+            "its calibrate first"
+        )
+    return calibrated.calibration_  # type: ignore[no-any-return]
 
 
 class DriftMonitor:
@@ -37,7 +63,8 @@ class DriftMonitor:
 
     Parameters
     ----------
-    calibrated : what `calibrate` returns, without weights
+    calibrated : what `calibrate` returns, without weights; or a calibrated `RuleClassifier` or
+        `NeuroSymbolic`, whose samples `update` then takes
     chance : of a false alarm, ever
     labelled : whether true values come with the samples: those of what is calibrated, all inputs
         or all answers
@@ -61,23 +88,27 @@ class DriftMonitor:
 
     def __init__(
         self,
-        calibrated: CalibratedRules,
+        calibrated: CalibratedRules | CalibratedModel,
         *,
         chance: float = 0.01,
         labelled: bool = False,
         seed: int = 0,
     ) -> None:
-        self.calibrated, self.labelled = calibrated, labelled
-        self.test = ConformalMartingale(_counts(calibrated, labelled), chance=chance, seed=seed)
+        self.model = None if isinstance(calibrated, CalibratedRules) else calibrated
+        self.calibrated, self.labelled = rules_of(calibrated), labelled
+        counts = _counts(self.calibrated, labelled)
+        self.test = ConformalMartingale(counts, chance=chance, seed=seed)
 
     def update(self, evidence: Evidence, targets: Mapping[str, Any] | None = None) -> DriftStatus:
         """See a batch of new samples, in the order in which they came.
 
         Parameters
         ----------
-        evidence : as for the calibrated rules
+        evidence : as for the calibrated rules; of a model, samples as it takes them
         targets : the true values, if the monitor is `labelled`
         """
+        if self.model is not None:
+            evidence = self.model.calibration_evidence(evidence)
         scores = self.calibrated.scores(evidence)
         if not self.labelled:
             if targets is not None:
@@ -145,7 +176,9 @@ class DriftMonitor:
             json.dump(content, stream)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], calibrated: CalibratedRules) -> "DriftMonitor":
+    def load(
+        cls, path: str | os.PathLike[str], calibrated: CalibratedRules | CalibratedModel
+    ) -> "DriftMonitor":
         """Return the monitor in a file, which goes on to the same bits.
 
         Parameters
@@ -210,12 +243,21 @@ class Novelty:
         return f"Novelty({self.novel.sum()} of {len(self.novel)} samples at {self.level:g})"
 
 
-def novelty(calibrated: CalibratedRules, evidence: Evidence, level: float = 0.99) -> Novelty:
+def novelty(
+    calibrated: CalibratedRules,
+    evidence: Evidence,
+    level: float = 0.99,
+    *,
+    weights: npt.ArrayLike | None = None,
+) -> Novelty:
     """Tell which samples conform to nothing that calibration has seen.
 
     If new samples are exchangeable with those of calibration, at most a share ``1 - level`` is
-    called novel: the best value fits at least as well as the true one.
+    called novel: the best value fits at least as well as the true one. `weights` are as
+    `CalibratedRules.predict_set` takes them.
     """
+    if not isinstance(calibrated, CalibratedRules):
+        raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")
     calibrated.transform.check_level(level)
-    p = np.atleast_1d(calibrated.conformity(evidence))
-    return Novelty(p, level, p <= significance(level))
+    p = np.atleast_1d(calibrated.conformity(evidence, weights=weights))
+    return Novelty(p, level, ~exceeds(p, level))

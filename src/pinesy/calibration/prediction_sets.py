@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pinesy._common.markup import first_lines, tag, text_html
 from pinesy._common.names import name_of
 from pinesy._common.validation import BoolArray, FloatArray, suggestion
-from pinesy.calibration.score_counts import significance
+from pinesy.calibration.score_counts import exceeds
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, WhyNot
 from pinesy.explanations.json_form import json_text, plain_value
@@ -63,7 +63,7 @@ class PredictionSets(Mapping[str, Any]):
 
     def members(self, key: Any) -> BoolArray:
         """Return which values are in the set of an output, shape ``(..., size of the domain)``."""
-        return np.asarray(self._possibility(key).degrees > significance(self.level))
+        return exceeds(self._possibility(key).degrees, self.level)
 
     def _possibility(self, key: Any) -> Possibility:
         name = name_of(key)
@@ -96,7 +96,7 @@ class PredictionSets(Mapping[str, Any]):
     def reasons(self, key: Any) -> npt.NDArray[np.intp]:
         """Return the places of the words of `abstentions` in `ABSTENTIONS`."""
         name = name_of(key)
-        novel = np.asarray(self.conformity) <= significance(self.level)
+        novel = ~exceeds(self.conformity, self.level)
         clash = ~np.asarray(self.possibilities[name].normalised)
         several = np.asarray(self.sizes[name]) != 1
         return np.where(clash, 3, np.where(novel, 2, np.where(several, 1, 0)))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import in_chunks
-from pinesy._common.validation import FloatArray, check_number, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, check_number, suggestion
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 from pinesy.transforms import antipignistic, minimum_specificity
 
@@ -23,6 +23,8 @@ FEW = 20_000
 CHUNK = 100_000
 #: Digits of ``1 - level``: 1 - 0.9 is 0.1 here, and not a little less.
 DIGITS = 12
+#: Floats count no further one by one.
+MOST_SAMPLES = 2**53
 
 
 def cumulated(probability: FloatArray) -> FloatArray:
@@ -77,12 +79,14 @@ class ScoreCounts:
 
     ``f(t) = (w + sum {w_i : S_i >= t}) / (w + sum w_i)``, where `S_i` and `w_i` are the score and
     the weight of calibration sample `i` and `w` that of the new sample; without weights all are
-    1 (docs/guarantees-proof.md). `f` falls, so that ``min_j f(t_j) = f(max_j t_j)``.
+    1 (docs/guarantees-proof.md). `f` falls, so that ``min_j f(t_j) = f(max_j t_j)``. Samples of
+    weight 0 are not counted.
 
     Attributes
     ----------
     scores : rising, each of them once
-    counts : how many samples have each score, or the sum of their weights
+    counts : how many samples have each score
+    weights : the sums of their weights; None if they have none
 
     Examples
     --------
@@ -91,48 +95,76 @@ class ScoreCounts:
     array([1. , 1. , 0.6, 0.2])
     >>> counts + ScoreCounts.of([0.5])
     ScoreCounts(5 samples)
+    >>> ScoreCounts.of([0.1, 0.4], weights=[0.5, 2.0])
+    ScoreCounts(2 samples of weight 2.5)
     """
 
     scores: FloatArray
     counts: FloatArray
+    weights: FloatArray | None = None
 
     @classmethod
     def of(cls, scores: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> "ScoreCounts":
-        """Count scores, each for one or for the weight of its sample."""
+        """Count scores, and add up the weights of their samples if they have some."""
         values = np.asarray(scores, dtype=np.float64).ravel()
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
             raise DataError(f"the score of row {row} is {values[row]}; scores are finite numbers")
         if weights is None:  # quicker by half
-            distinct, counts = np.unique(values, return_counts=True)
-        else:
-            distinct, places = np.unique(values, return_inverse=True)
-            counts = np.bincount(places, checked_weights(weights, len(values)), len(distinct))
-        return cls(distinct, counts.astype(np.float64))
+            distinct, numbers = np.unique(values, return_counts=True)
+            return cls(distinct, numbers.astype(np.float64))
+        checked = checked_weights(weights, len(values))
+        values, checked = values[checked > 0.0], checked[checked > 0.0]
+        distinct, indices = np.unique(values, return_inverse=True)
+        counts = _sums(indices, np.ones(len(values)), len(distinct))
+        return cls(distinct, counts, _sums(indices, checked, len(distinct)))
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "ScoreCounts":
-        """Return what `content` was made of."""
-        scores, counts = (np.array(content[key], dtype=np.float64) for key in ("scores", "counts"))
-        is_right = scores.ndim == 1 and scores.shape == counts.shape and (np.diff(scores) > 0).all()
-        if not (is_right and np.isfinite(scores).all() and (counts >= 0.0).all()):
-            raise DataError("calibration: scores must rise, and each needs a count of at least 0")
-        return cls(scores, counts)
+        """Return what `content` was made of, or raise `DataError`."""
+        scores, counts = (_numbers(content, key) for key in ("scores", "counts"))
+        if not (np.diff(scores) > 0.0).all():
+            raise DataError('"scores" of a calibration must rise')
+        if scores.shape != counts.shape:
+            raise DataError(f'{len(scores)} "scores" of a calibration have {len(counts)} "counts"')
+        if (counts < 1.0).any() or (counts % 1.0).any() or counts.sum() > MOST_SAMPLES:
+            raise DataError('"counts" of a calibration must be numbers of samples, 1 or more')
+        if content.get("weights") is None:
+            return cls(scores, counts)
+        weights = _numbers(content, "weights")
+        if weights.shape != scores.shape or (weights <= 0.0).any() or _is_infinite(weights):
+            raise DataError(
+                '"weights" of a calibration must be numbers above 0 with a finite sum, one for '
+                "each score"
+            )
+        return cls(scores, counts, weights)
 
     @property
     def content(self) -> dict[str, list[float]]:
         """The counts as JSON holds them."""
-        return {"scores": self.scores.tolist(), "counts": self.counts.tolist()}
+        content = {"scores": self.scores.tolist(), "counts": self.counts.tolist()}
+        return content if self.weights is None else content | {"weights": self.weights.tolist()}
+
+    @cached_property
+    def samples(self) -> int:
+        """The number of samples, whatever their weights are."""
+        return int(self.counts.sum())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the samples have weights."""
+        return self.weights is not None
 
     @cached_property
     def total(self) -> float:
-        """The number of samples, or the sum of their weights."""
+        """The sum of the weights; the number of samples if they have none."""
         return float(self._at_least[0])
 
     @cached_property
     def _at_least(self) -> FloatArray:
         """For each score, and after the last, the weight of the samples with it or a larger one."""
-        return np.append(np.cumsum(self.counts[::-1])[::-1], 0.0)
+        weights = self.counts if self.weights is None else self.weights
+        return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int32]:
@@ -144,18 +176,26 @@ class ScoreCounts:
 
     @cached_property
     def _p_values(self) -> FloatArray:
-        """``f`` of each score, and after the last, for a new sample of weight 1."""
+        """``f`` of each score, and after the last, without weights."""
         return np.asarray((1.0 + self._at_least) / (1.0 + self.total))
 
-    def p_values(self, scores: FloatArray, weight: float | FloatArray = 1.0) -> FloatArray:
-        """Return ``f(t)`` for scores of new samples; `weight` broadcasts.
+    def p_values(self, scores: FloatArray, weight: float | FloatArray | None = None) -> FloatArray:
+        """Return ``f(t)`` for scores of new samples.
 
         Cost: some nanoseconds a score. Buckets are narrow near 0 and near 1, where the scores of a
         good classifier crowd; within one it is a binary search.
+
+        Parameters
+        ----------
+        weight : of the new samples, if those of calibration have weights; it broadcasts
         """
-        if isinstance(weight, float) and weight == 1.0:
+        if (weight is not None) != self.is_weighted:
+            raise DataError(_unlike(self.is_weighted, "weight"))
+        if weight is None:
             return self._look_up(scores, self._p_values)
         at_least = self._look_up(scores, self._at_least)
+        if not np.isfinite(weight + self.total).all():
+            raise DataError("the weights add up to infinity; divide all of them by a constant")
         return np.asarray((weight + at_least) / (weight + self.total))
 
     def _look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
@@ -189,6 +229,11 @@ class ScoreCounts:
         in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
         return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)
 
+    def share_from(self, score: float) -> float:
+        """Return the share of samples, by weight if they have some, of a score or a larger one."""
+        at_least = self._at_least[np.searchsorted(self.scores, score, side="left")]
+        return float(at_least / self.total)
+
     def above_and_equal(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how many samples have a larger score than each of these, and how many the same."""
         least = self._at_least[np.searchsorted(self.scores, scores, side="left")]
@@ -196,30 +241,93 @@ class ScoreCounts:
         return above, least - above
 
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
-        """Return the counts of both parts of the calibration samples."""
-        scores = np.concatenate([self.scores, other.scores])
-        return ScoreCounts.of(scores, np.concatenate([self.counts, other.counts]))
+        """Return the counts of both parts of the calibration samples.
+
+        Counts are the same as of all samples at once. Sums of weights are the same up to rounding:
+        floats that are added in another order may differ in their last bits.
+        """
+        if self.is_weighted != other.is_weighted:
+            raise DataError(
+                "calibrations add if both have weights, or none has; give weights for all samples"
+            )
+        scores, indices = np.unique(
+            np.concatenate([self.scores, other.scores]), return_inverse=True
+        )
+        counts = _sums(indices, np.concatenate([self.counts, other.counts]), len(scores))
+        if self.weights is None or other.weights is None:
+            return ScoreCounts(scores, counts)
+        weights = np.concatenate([self.weights, other.weights])
+        return ScoreCounts(scores, counts, _sums(indices, weights, len(scores)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        same = np.array_equal(self.scores, other.scores)
-        return same and np.array_equal(self.counts, other.counts)
+        pairs = (
+            (self.scores, other.scores),
+            (self.counts, other.counts),
+            (self.weights, other.weights),
+        )
+        return all(np.array_equal(a, b) for a, b in pairs)  # type: ignore[arg-type]
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"ScoreCounts({self.total:g} samples)"
+        weight = f" of weight {self.total:g}" * self.is_weighted
+        return f"ScoreCounts({self.samples} samples{weight})"
 
     def check_enough(self, level: float) -> None:
-        """Raise `DataError` if no value could be excluded at a level: there are too few samples."""
+        """Raise `DataError` if there are too few samples for a level: ``n < 1 / alpha - 1``.
+
+        Without weights no value could be excluded. Weights do not stand for samples: as many are
+        needed with them, of weights above 0.
+        """
         alpha = significance(level)
-        if 1.0 / (1.0 + self.total) > alpha:
+        if 1.0 / (1.0 + self.samples) > alpha:
+            weighted = " (of weights above 0; weights do not stand for samples)" * self.is_weighted
             raise DataError(
-                f"{self.total:g} calibration samples cannot guarantee anything at level {level:g}: "
-                f"at least {samples_needed(level)} are needed; the highest level for these is "
-                f"{self.total / (1.0 + self.total):.6g}"
+                f"{self.samples} calibration samples cannot guarantee anything at level {level:g}: "
+                f"at least {samples_needed(level)} are needed{weighted}; the highest level for "
+                f"these is {self.samples / (1.0 + self.samples):.6g}"
             )
+
+
+def _sums(indices: npt.NDArray[np.intp], amounts: FloatArray, n: int) -> FloatArray:
+    """Return the sum of the amounts of each index below `n`."""
+    return np.asarray(np.bincount(indices, amounts, n), dtype=np.float64)
+
+
+def _numbers(content: Mapping[str, Any], key: str) -> FloatArray:
+    """Return a list of finite numbers in a file, or raise `DataError`."""
+    numbers = content[key]
+    if not isinstance(numbers, list) or not all(type(x) in (int, float) for x in numbers):
+        raise DataError(f'"{key}" of a calibration must be a list of numbers')
+    array = np.array(numbers, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise DataError(f'"{key}" of a calibration must be finite')
+    return array
+
+
+def _is_infinite(weights: FloatArray) -> bool:
+    with np.errstate(over="ignore"):
+        return not np.isfinite(weights.sum())
+
+
+def _unlike(is_weighted: bool, name: str) -> str:
+    """Return what is wrong with weights of new samples that are missing, or there for nothing."""
+    if is_weighted:
+        return (
+            "the calibration samples have weights, so new samples need theirs, on the same scale: "
+            f"give {name}=..., one for each sample"
+        )
+    return f"the calibration is without weights, so new samples have none; leave {name} out"
+
+
+def exceeds(degrees: Any, level: float) -> BoolArray:
+    """Return which degrees are above ``1 - level``: of values, which ones are not excluded.
+
+    Degrees are compared as levels are, to `DIGITS`, so that rounding decides about none.
+    """
+    return np.asarray(np.asarray(degrees) > significance(level) + 0.5 * 10.0**-DIGITS)
 
 
 def significance(level: object) -> float:
@@ -251,16 +359,46 @@ def samples_needed(level: float) -> int:
     return ceil(round(1.0 / significance(level) - 1.0, 6))
 
 
-def checked_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
-    """Return the weights of `n` samples, or raise an error; None if there are none."""
+def checked_weights(weights: npt.ArrayLike, n: int, name: str = "weights") -> FloatArray:
+    """Return the weights of `n` calibration samples, or raise an error."""
+    array = _as_weights(weights, n, name)
+    _refuse_weights(array, ~(array >= 0.0), "at least 0", name)
+    if _is_infinite(array):
+        raise DataError(f"{name} add up to infinity; divide all of them by a constant")
+    return array
+
+
+def new_weights(
+    weights: npt.ArrayLike | None, n: int, is_weighted: bool, name: str = "weights"
+) -> FloatArray | None:
+    """Return the weights of `n` new samples, for a calibration with weights or without.
+
+    A sample that comes has a weight above 0: of weight 0 are those that never come.
+    """
+    if (weights is not None) != is_weighted:
+        raise DataError(_unlike(is_weighted, name))
     if weights is None:
         return None
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (n,):
-        raise ShapeError(f"weights has shape {array.shape}; give one for each of {n} samples")
-    if not (np.isfinite(array) & (array >= 0.0)).all():
-        raise DataError("weights must be numbers of at least 0")
+    array = _as_weights(weights, n, name)
+    _refuse_weights(array, ~(array > 0.0), "above 0", name)
     return array
+
+
+def _as_weights(weights: npt.ArrayLike, n: int, name: str) -> FloatArray:
+    try:
+        array = np.atleast_1d(np.asarray(weights, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers; got {weights!r:.60}") from None
+    if array.shape != (n,):
+        raise ShapeError(f"{name} has shape {array.shape}; give one for each of {n} samples")
+    return array
+
+
+def _refuse_weights(weights: FloatArray, wrong: BoolArray, range_text: str, name: str) -> None:
+    wrong = wrong | ~np.isfinite(weights)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(f"{name}[{row}] is {weights[row]}; weights are numbers {range_text}")
 
 
 def columns_of(

@@ -180,6 +180,12 @@ def calibrated_rules(
             f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
             f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
         )
+    if calibrated.transform.is_weighted:
+        raise DataError(
+            f"{path}: was calibrated with weights, so new samples need theirs, which commands do "
+            f"not take; use Python: pinesy.load({path.name!r}).predict_set(evidence, level, "
+            "weights=...), or calibrate_more(..., weights)"
+        )
     for level in levels:
         calibrated.transform.check_level(level)
     if isinstance(calibrated, CalibratedAnswers) and calibrated.probabilities is not None:

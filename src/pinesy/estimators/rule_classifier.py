@@ -242,7 +242,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y : rows and their true labels
-        sample_weight : how much more frequent rows like each are among those to come
+        sample_weight : how much more frequent rows like each are among those to come, if their
+            features are distributed differently (the ratio of densities, up to a constant factor).
+            New rows then need weights, too.
         class_conditional : count the rows of each class apart, so that the guarantee holds for
             each class by itself
         """
@@ -272,20 +274,49 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self.calibration_
 
-    def predict_calibrated(self, X: Any) -> FloatArray:  # noqa: N803
+    def calibration_evidence(self, X: Any) -> dict[str, Any]:  # noqa: N803
+        """Return rows as `calibration_` takes them; categories never seen in `fit` are unknown."""
+        return self._table(X)
+
+    def predict_calibrated(self, X: Any, sample_weight: Any = None) -> FloatArray:  # noqa: N803
         """Return calibrated possibilities ``(n_samples, n_classes)``; at least one class has 1.
 
-        A class is excluded at all levels up to 1 minus its possibility.
+        A class is excluded at all levels up to 1 minus its possibility. `sample_weight` is as in
+        `predict_set`.
         """
-        return np.asarray(self._calibration.infer(self._table(X))[self.target_].degrees)
+        calibration = self._calibration
+        evidence = self._table(X)
+        weights = self._new_weights(sample_weight, evidence)
+        return np.asarray(calibration.infer(evidence, weights=weights)[self.target_].degrees)
 
-    def predict_set(self, X: Any, level: float = 0.95) -> PredictionSets:  # noqa: N803
+    def predict_set(
+        self,
+        X: Any,  # noqa: N803
+        level: float = 0.95,
+        sample_weight: Any = None,
+    ) -> PredictionSets:
         """Return the classes that are not excluded at a level, for each row.
 
         ``sets[model.target_]`` is a list of tuples, ``sets.abstentions[model.target_]`` says why
         there is not one class alone, and ``calibration_.guarantee`` what is guaranteed.
+
+        Parameters
+        ----------
+        sample_weight : of the rows, on the scale of those of `calibrate`: needed if these have
+            weights, refused if not
         """
-        return self._calibration.predict_set(self._table(X), level)
+        calibration = self._calibration
+        evidence = self._table(X)
+        weights = self._new_weights(sample_weight, evidence)
+        return calibration.predict_set(evidence, level, weights=weights)
+
+    def _new_weights(self, sample_weight: Any, evidence: Mapping[str, Any]) -> FloatArray | None:
+        n = len(next(iter(evidence.values())))
+        try:
+            transform = self._calibration.transform
+            return transform.new_weights(sample_weight, n, "sample_weight")
+        except DataError as error:
+            raise TableError(str(error)) from error
 
     # --- explanations --------------------------------------------------------------------------
 

@@ -197,7 +197,10 @@ class PerceivedRules:
         *,
         weights: npt.ArrayLike | None = None,
     ) -> Self:
-        """Calibrate on more samples, as if they had been there at once."""
+        """Calibrate on more samples, as if they had been there at once.
+
+        Sums of weights may differ from those in their last bits.
+        """
         before = self._calibration
         given, targets = self._calibration_data(samples, concepts, answers)
         self.calibration_ = before.calibrate_more(self._perceived(given), targets, weights)
@@ -228,12 +231,19 @@ class PerceivedRules:
             )
         return self.calibration_
 
+    def calibration_evidence(self, samples: Any) -> FloatArray:
+        """Return samples as `calibration_` takes them: their `probabilities`."""
+        return self.probabilities(samples)
+
     def predict_calibrated(
-        self, samples: Any, outputs: Outputs = None
+        self, samples: Any, outputs: Outputs = None, *, weights: npt.ArrayLike | None = None
     ) -> Mapping[str, Possibility]:
-        """Return calibrated distributions: 1 minus a degree is the level that excludes a value."""
+        """Return calibrated distributions: 1 minus a degree is the level that excludes a value.
+
+        `weights` are as `CalibratedRules.predict_set` takes them.
+        """
         calibration = self._calibration
-        return calibration.infer(self.probabilities(samples), outputs)
+        return calibration.infer(self.probabilities(samples), outputs, weights=weights)
 
     def predict_set(
         self,

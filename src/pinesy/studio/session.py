@@ -280,6 +280,11 @@ def calibrated_of(work: Work) -> CalibratedRules:
             "these rules are not calibrated, so nothing is guaranteed at any level: pinesy "
             "calibrate does it"
         )
+    if calibrated.transform.is_weighted:
+        raise DataError(
+            "these rules were calibrated with weights, so new samples need theirs, which the "
+            "studio does not take; use Python: predict_set(evidence, level, weights=...)"
+        )
     return (
         replace(calibrated, probabilities=None)
         if isinstance(calibrated, CalibratedAnswers)

@@ -31,7 +31,10 @@ def conclusions(session: Session, _asked: Asked) -> dict[str, Any]:
         "final": final,
         "others": others,
         "inputs": [a.name for a in rules.inputs],
-        "guarantee": None if calibrated is None else calibrated.guarantee,
+        # With weights there are no levels here: those of the samples are not known.
+        "guarantee": None
+        if calibrated is None or calibrated.transform.is_weighted
+        else calibrated.guarantee,
     }
 
 
