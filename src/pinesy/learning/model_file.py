@@ -159,8 +159,5 @@ def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetR
     smallest = check_degree(content["smallest"], f"the smallest distance of {name!r}")
     summary = SampleSummary(samples, reliable, smallest)
     tolerance = resolve(content["tolerance"], [name])[name]
-    distance, fixed = (
-        check_degree(content["distance"], f"the distance of {name!r}"),
-        _fixed(content),
-    )
-    return SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, fixed)
+    distance = check_degree(content["distance"], f"the distance of {name!r}")
+    return SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, _fixed(content))
