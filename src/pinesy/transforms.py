@@ -10,7 +10,6 @@ is less than rules need; `Program.infer` takes probabilities and transforms them
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
@@ -190,7 +189,7 @@ def check_probabilities(row: FloatArray, values: Iterable[object]) -> None:
     for value, p in zip(values, row.tolist(), strict=True):
         if not p >= 0.0:
             raise DegreeError(f"the probability of {value!r} is {p!r}; must be >= 0")
-    total = float(row.sum())
+    total = float(np.cumsum(row)[-1])  # added one after the other, as the loops do
     if not abs(total - 1.0) <= SUM_TOLERANCE:
         raise DegreeError(
             f"the probabilities sum to {total!r}; they must sum to 1 (within {SUM_TOLERANCE}): "
@@ -216,7 +215,7 @@ class RowTransform:
             if number not in left_out:
                 starts.setdefault(size, []).append(begin)
             begin += size
-        self._groups = [(np.array(s, np.uint32), m, _leaves(m)) for m, s in starts.items()]
+        self._groups = [(np.array(s, np.uint32), m) for m, s in starts.items()]
 
     def fill(self, x: npt.NDArray[Any], out: FloatArray) -> int:
         """Fill `out` (n, columns) from `x` on all cores; return the first bad row, or -1.
@@ -250,11 +249,6 @@ class RowTransform:
     def _run(self, loops: Any, x: FloatArray, out: FloatArray) -> int:
         found = [loops.transform_rows(x, out, *g, self.kind, SUM_TOLERANCE) for g in self._groups]
         return min((row for row in found if row >= 0), default=-1)
-
-
-@lru_cache(maxsize=256)
-def _leaves(size: int) -> npt.NDArray[np.uint32]:
-    return np.array(transform_loops.summation(size), dtype=np.uint32)
 
 
 def _as_table(rows: FloatArray, like: Any) -> Any:

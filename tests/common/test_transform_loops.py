@@ -20,7 +20,7 @@ Sweep = Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray]
 
 def in_numpy(sweep: Sweep, rows: FloatArray, divide: bool = True) -> FloatArray:
     """Apply `sweep` to rows in decreasing order, ties in domain order."""
-    rows = rows / rows.sum(axis=1, keepdims=True) if divide else rows
+    rows = rows / np.cumsum(rows, axis=1)[:, -1:] if divide else rows
     order = np.argsort(-rows, axis=1, kind="stable")
     result = np.empty_like(rows)
     rank = np.arange(1, rows.shape[1] + 1)

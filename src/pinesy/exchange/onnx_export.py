@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.transform_loops import ANTIPIGNISTIC, UNROLLED, summation
+from pinesy._common.transform_loops import ANTIPIGNISTIC
 from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
@@ -214,7 +214,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 def add_transform(graph: OnnxGraph, rows: str, size: int, kind: int) -> str:
     """Append a transformation of rows (n, size); see `pinesy.transforms` for the formulas."""
-    total = _row_sums(graph, rows, size)
+    total = _row_sums(graph, rows)
     normal, names = graph.node("Div", rows, total), [graph.fresh(), graph.fresh()]
     ordered, places = graph.node_outputs("TopK", [normal, graph.shape(size)], names, axis=1)
     one = graph.constant(1.0)
@@ -251,40 +251,7 @@ def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
     return graph.node("And", near, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
 
 
-def _row_sums(graph: OnnxGraph, rows: str, size: int) -> str:
-    """Return the sum (n, 1) of each row, in NumPy's order of adding."""
-    sums: list[str] = []
-    for begin, end, merged in summation(size):
-        sums.append(_leaf_sum(graph, rows, begin, end))
-        for _ in range(merged):
-            last = sums.pop()
-            sums.append(graph.node("Add", sums.pop(), last))
-    return sums[0]
-
-
-def _leaf_sum(graph: OnnxGraph, rows: str, begin: int, end: int) -> str:
-    """Add columns: eight sums side by side, then these, then what is left, one by one."""
-    rest = begin + (end - begin) // UNROLLED * UNROLLED
-    parts = [graph.columns(rows, rest, end)] if rest < end else []
-    if rest > begin:
-        parts.insert(
-            0, _eight_sums(graph, graph.columns(rows, begin, rest), (rest - begin) // UNROLLED)
-        )
-    return _last_sum(graph, graph.concat(parts, axis=1))
-
-
-def _eight_sums(graph: OnnxGraph, rows: str, count: int) -> str:
-    """Return ``((s_0 + s_1) + (s_2 + s_3)) + ...`` of the sums of every eighth column."""
-    table = graph.node("Reshape", rows, graph.shape(-1, count, UNROLLED))
-    sums = graph.node("Reshape", _last_sum(graph, table), graph.shape(-1, UNROLLED))
-    width = UNROLLED
-    while width > 1:
-        one, two = (graph.columns(sums, k, UNROLLED, 2) for k in (0, 1))
-        sums, width = graph.node("Add", one, two), width // 2
-    return sums
-
-
-def _last_sum(graph: OnnxGraph, values: str) -> str:
-    """Return the sum along axis 1, which stays, added one after the other."""
-    sums = graph.node("CumSum", values, graph.constant(1, np.int64))
+def _row_sums(graph: OnnxGraph, rows: str) -> str:
+    """Return the sum (n, 1) of each row, added one after the other, as `pinesy.transforms` does."""
+    sums = graph.node("CumSum", rows, graph.constant(1, np.int64))
     return graph.columns(sums, -1, np.iinfo(np.int64).max)
