@@ -26,10 +26,10 @@ from pinesy import (
 )
 from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.engine.templates import rule_template
-from pinesy.exchange.onnx_export import add_transform
 from pinesy.exchange.onnx_graph import OnnxGraph
+from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.problems import addition, sudoku
-from pinesy.transforms import KINDS
+from pinesy.transforms import as_transform
 from strategies import BatchCase, batches, cascades, random_batch
 
 runtime = pytest.importorskip("onnxruntime")
@@ -87,8 +87,8 @@ def test_transformations_have_the_same_bits_in_all_sizes(size: int, transform: A
     rows[-1] = 1 / size
     graph = OnnxGraph(["x", "y"])
     given = graph.input("x", float, ["n", size])
-    kind = KINDS[transform.__name__]
-    graph.node("Identity", add_transform(graph, given, size, kind), named="y")
+    appended = add_transform(graph, given, size, as_transform(transform))
+    graph.node("Identity", appended, named="y")
     graph.output("y", float, ["n", size])
     assert same_bits(run(graph.model("one", {}), {"x": rows})["y"], transform(rows))
 

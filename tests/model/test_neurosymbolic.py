@@ -695,7 +695,11 @@ MAKING: list[tuple[Callable[[], Any], type[PinesyError], list[str]]] = [
         ["'sky', with 2 values", "'wind', with 3", "a perception for each"],
     ),
     (lambda: sums(transform="antipignistc"), DomainError, ["did you mean 'antipignistic'?"]),
-    (lambda: sums(transform=np.exp), DomainError, ["no transformation", "known: antipignistic"]),
+    (
+        lambda: sums(transform=np.exp),
+        DomainError,
+        ["unknown transf", "known: antipignistic"],
+    ),
     (lambda: sums(inputs=["a_1", "a_2"]), CascadeError, ["inputs is ['a_1', 'a_2']", "a_4, a_1"]),
     (lambda: sums(inputs=["a_1", "a_2", "a_3", "a_3"]), CascadeError, ["must name each", "once"]),
     (lambda: sums(inputs="a_1"), CascadeError, ["inputs is 'a_1'"]),

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.transform_loops import ANTIPIGNISTIC
 from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules
+from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.transforms import KINDS, SUM_TOLERANCE, transform_name
+from pinesy.transforms import Transformation, as_transform
 
 #: The name of the axis of samples.
 SAMPLES = "samples"
@@ -74,7 +74,7 @@ def to_onnx(
         (of_size, graph.concat([a.name for a in of_size], axis=1))
         for of_size in _by_size(program.inputs)
     ]
-    name = None if transform is None else transform_name(transform)
+    name = None if transform is None else as_transform(transform)
     return _finished(graph, program, groups, name)
 
 
@@ -88,7 +88,7 @@ def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None
         needed = [a for a in view.attributes if a in program.inputs]
         if needed:
             groups.append((needed, _perceived(graph, view, needed)))
-    return _finished(graph, program, groups, transform_name(model.transform))
+    return _finished(graph, program, groups, as_transform(model.transform))
 
 
 def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) -> str:
@@ -141,7 +141,7 @@ def _finished(
     graph: OnnxGraph,
     program: Program,
     groups: Sequence[tuple[Sequence[Attribute], str]],
-    transform: str | None,
+    transform: Transformation | None,
 ) -> Any:
     """Append the transformation, if any, and the rules; return the whole.
 
@@ -150,7 +150,7 @@ def _finished(
     groups : attributes with domains of one size, and their columns side by side
     """
     if transform is not None:
-        groups = [(of, _transformed(graph, of, rows, KINDS[transform])) for of, rows in groups]
+        groups = [(of, _transformed(graph, of, rows, transform)) for of, rows in groups]
     columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
     order = _places(program, [a for of, _ in groups for a in of])
     if (np.diff(order) != 1).any():
@@ -164,10 +164,12 @@ def _finished(
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
 
 
-def _transformed(graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, kind: int) -> str:
+def _transformed(
+    graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: Transformation
+) -> str:
     size = len(attributes[0].domain)
     each = graph.node("Reshape", rows, graph.shape(-1, size))
-    degrees = add_transform(graph, each, size, kind)
+    degrees = add_transform(graph, each, size, transform)
     return graph.node("Reshape", degrees, graph.shape(-1, size * len(attributes)))
 
 
@@ -207,51 +209,3 @@ def _free(name: str, taken: set[str]) -> str:
         name += "'"
     taken.add(name)
     return name
-
-
-# --- transformations -----------------------------------------------------------------------------
-
-
-def add_transform(graph: OnnxGraph, rows: str, size: int, kind: int) -> str:
-    """Append a transformation of rows (n, size); see `pinesy.transforms` for the formulas."""
-    total = _row_sums(graph, rows)
-    normal, names = graph.node("Div", rows, total), [graph.fresh(), graph.fresh()]
-    ordered, places = graph.node_outputs("TopK", [normal, graph.shape(size)], names, axis=1)
-    one = graph.constant(1.0)
-    if kind == ANTIPIGNISTIC:
-        sums = _from_below(graph, _steps(graph, ordered, size))
-        is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
-    else:
-        sums = _from_below(graph, ordered)
-        is_top = graph.constant(np.arange(size) == 0, np.bool_)
-    degrees = graph.node("Where", is_top, one, graph.node("Min", sums, one))
-    degrees = graph.node("ScatterElements", rows, places, degrees, axis=1)
-    good = _are_distributions(graph, rows, total)
-    return graph.node("Where", good, degrees, graph.constant(np.nan))
-
-
-def _from_below(graph: OnnxGraph, rows: str) -> str:
-    """Return the sums of each number and those after it, added from the last one on."""
-    return graph.node("CumSum", rows, graph.constant(1, np.int64), reverse=1)
-
-
-def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
-    """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
-    zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
-    below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
-    ranks = graph.constant(np.arange(1.0, size + 1))
-    return graph.node("Mul", ranks, graph.node("Sub", ordered, below))
-
-
-def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
-    """Return (n, 1) whether a row sums up to about 1 and has nothing below 0."""
-    gap = graph.node("Abs", graph.node("Sub", total, graph.constant(1.0)))
-    near = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
-    least = graph.node("ReduceMin", rows, graph.shape(1), keepdims=1)
-    return graph.node("And", near, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
-
-
-def _row_sums(graph: OnnxGraph, rows: str) -> str:
-    """Return the sum (n, 1) of each row, added one after the other, as `pinesy.transforms` does."""
-    sums = graph.node("CumSum", rows, graph.constant(1, np.int64))
-    return graph.columns(sums, -1, np.iinfo(np.int64).max)

@@ -3,8 +3,8 @@
 from numba.core import types
 from numba.extending import register_jitable
 
-from pinesy._common import transform_loops as loops
 from pinesy._common.jit import compiled
+from pinesy.transforms import transform_loops as loops
 
 for _function in (
     *(loops.load, loops.sort, loops.exchange, loops.is_distribution, loops.sweep, loops.store),
