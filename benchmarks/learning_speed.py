@@ -19,8 +19,8 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.learning.learning_arguments import TrainingBatch
-from pinesy.learning.sample_systems import Measured
-from pinesy.learning.stages import CascadeStages, SetsSoFar
+from pinesy.learning.sample_passes import Measured
+from pinesy.learning.stages import CascadeStages
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
 from pinesy.rulebase.targets import Target
@@ -75,7 +75,7 @@ def distances(kind: str, n: int) -> Line:
     """Time the distance of each sample, from the premise degrees, against the paper's formula."""
     rules, (x, graded) = the_set(), pairs(n)
     cascade = as_cascade(rules)
-    stage = CascadeStages(cascade, ["c_1"]).stage(1, SetsSoFar.of(cascade), None)
+    stage = CascadeStages(cascade, ["c_1"]).stage(1, None)
     target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
     batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
     measured = Measured(stage, batch)

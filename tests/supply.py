@@ -49,7 +49,7 @@ MORE_TOOLS = ("polars",)
 EXAMPLES = 5
 #: Words that tell that a file of tests needs an extra, a tool, or a file of the clone.
 NEEDS = re.compile(
-    r"\b(anywidget|dask|distributed|matplotlib|mlxtend|networkx|onnx\w*|openpyxl|pandas|parquet"
+    r"\b(dask|distributed|matplotlib|mlxtend|networkx|onnx\w*|openpyxl|pandas|parquet"
     r"|plot|polars|problog|pyarrow|pysat|scipy|sklearn|starlette|tab|to_frame|torch)\b|parents\["
     r"|RuleClassifier|cluster_help"
 )

@@ -24,8 +24,7 @@ _NAMES = {
         "read_decision_table to_dimacs to_onnx to_page to_problog write_decision_table"
     ),
     "pinesy.explanations": (
-        "Change Explanation Formula Label WhyNot conditions explain margin smallest_change what_if "
-        "why_not"
+        "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
     ),
     "pinesy.induction": "induce",
     "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",

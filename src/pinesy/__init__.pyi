@@ -35,7 +35,6 @@ from pinesy.explanations import (
     explain,
     margin,
     smallest_change,
-    what_if,
     why_not,
 )
 from pinesy.induction import induce
@@ -166,7 +165,6 @@ __all__ = [
     "to_onnx",
     "to_page",
     "to_problog",
-    "what_if",
     "why_not",
     "write_decision_table",
 ]

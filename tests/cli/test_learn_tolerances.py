@@ -79,12 +79,10 @@ def test_tolerances_of_sets_that_are_not_learned(pinesy: Run, output: Path) -> N
     assert not output.exists()
 
 
-@pytest.mark.parametrize("method", ["paper", "exhaustive"])
 @pytest.mark.parametrize("groups", [[], ["rain", "str*"]])
 def test_tolerances_found_on_validation_data(
     pinesy: Run,
     output: Path,
-    method: str,
     groups: list[str],
     tmp_path: Path,
 ) -> None:
@@ -95,14 +93,13 @@ def test_tolerances_found_on_validation_data(
     other = weather.random_samples(WEATHER, 17, seed=1)  # k / 17 is no k / 40
     valid = weather.write(tmp_path / "valid.csv", other)
     options = [part for group in groups for part in ("--group", group)]
-    options += ["--search", method] if method == "exhaustive" else []
     done = pinesy("learn", weather.RULES, data, "-o", output, "--validation", valid, *options)
     assert (done.exit_code, done.stderr) == (0, "")
     train, held_out = (
         (weather.inputs(WEATHER, s), weather.targets(WEATHER, s)) for s in (samples, other)
     )
-    found = search_tolerances(WEATHER, *train, held_out, groups=groups or None, method=method)
-    judged = {**weather.fingerprint(valid), "search": method, "metric": found.metric}
+    found = search_tolerances(WEATHER, *train, held_out, groups=groups or None)
+    judged = {**weather.fingerprint(valid), "metric": found.metric}
     provenance = weather.notes(data, N) | {"validation": judged}
     library.save(found.result, tmp_path / "expected.json", provenance)
     assert weather.model(output) == weather.model(tmp_path / "expected.json")
@@ -133,9 +130,6 @@ def test_options_that_do_not_go_together(pinesy: Run, output: Path) -> None:
     assert f"--tolerance: {kept}" in refused("--tolerance", "0.1", "--more")
     alone = "it tells of the search that --validation asks for, and that is not given"
     assert f"--group: {alone}" in refused("--group", "rain")
-    assert f"--search: {alone}" in refused("--search", "paper")
-    assert "--earlier: only --more reads files again" in refused("--earlier", weather.VALID)
-    assert "best" in refused("--search", "best", *valid)
 
 
 def test_validation_data_that_cannot_judge(pinesy: Run, output: Path, tmp_path: Path) -> None:

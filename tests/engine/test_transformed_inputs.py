@@ -140,7 +140,7 @@ def test_what_is_no_probability_distribution(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_unknown_transformation() -> None:
-    with raises_saying(DomainError, "no transformation 'antipignostic'", "antipignistic"):
+    with raises_saying(DomainError, "unknown transformation 'antipignostic'", "antipignistic"):
         RULES.infer(evidence(1), transform="antipignostic")
 
 

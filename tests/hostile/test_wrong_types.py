@@ -108,7 +108,6 @@ CALLS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         [{"a": [[0.5, 0.5]]}, ["x"], ["probabilistic"]],
     ),
     "plot": (RESULT["b"].plot, ["no axes"]),
-    "what_if": (lambda x, some: p.what_if(CASCADE, x, change=some), [SEEN, ["a"]]),
 }
 
 

@@ -130,7 +130,7 @@ UPWARD = [
     ("engine.rule_set_kinds", "from ..rulebase import check", "pinesy.rulebase.check"),
     ("rules.__init__", "import pinesy.rulebase.check", "pinesy.rulebase.check"),
     ("minmax.product", "from pinesy.rules import Rule", "pinesy.rules.__init__"),
-    ("minmax.product", "from pinesy.transforms import inverse", "pinesy.transforms"),
+    ("minmax.product", "from pinesy.transforms import inverse", "pinesy.transforms.__init__"),
     ("learning.__init__", "try:\n    import pinesy.cli.app\nexcept E: ...", "pinesy.cli.app"),
 ]
 

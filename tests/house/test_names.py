@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "pinesy").rglob("*.py"))
 #: What the root of the package holds beside its rooms.
-TOP = {"__init__", "__main__", "_version", "exceptions", "transforms"}
+TOP = {"__init__", "__main__", "_version", "exceptions"}
 #: Words that say nothing, or that only this library would understand.
 ODD = {"answers", "found", "kept", "passage", "pieces", "result", "results", "told", "utils"}
 

@@ -169,14 +169,17 @@ def parts(
 # --- comparing results -------------------------------------------------------------------------
 
 
-def bits(result: LearningResult) -> dict[str, Any]:
-    """Return all that a result holds of its sets, to the last bit; not the single samples."""
-    return {name: (result.samples, *_bits(one)) for name, one in result.sets.items()}
+def bits(result: LearningResult, fronts: bool = True) -> dict[str, Any]:
+    """Return all that a result holds of its sets, to the last bit; not the single samples.
+
+    A model file holds no fronts.
+    """
+    return {name: (result.samples, *_bits(one, fronts)) for name, one in result.sets.items()}
 
 
-def _bits(one: SetResult) -> tuple[Any, ...]:
+def _bits(one: SetResult, with_fronts: bool) -> tuple[Any, ...]:
     fronts = one.summary.fronts
-    arrays = [one.s, one.r, fronts.e, fronts.w, fronts.starts]
+    arrays = [one.s, one.r, *((fronts.e, fronts.w, fronts.starts) if with_fronts else ())]
     numbers = [one.distance, one.summary.smallest, one.tolerance]
     counts = [one.summary.samples, one.summary.reliable]
     return (*(a.tobytes() for a in arrays), *map(float.hex, numbers), *counts)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Iff, RuleSet, Target, learn
-from pinesy.learning import sample_systems, system_kernels
+from pinesy.learning import sample_passes, system_kernels
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.sample_systems import SampleSystems
 from pinesy.minmax import Fronts, pareto_fronts
@@ -204,7 +204,7 @@ def test_chunks_cover_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence, targets = {"a": random_batch(rng, 300, 4)}, random_batch(rng, 300, 3)
     whole = learn(rules, evidence, targets, tolerance=0.6)["b"]
     for chunk in (1, 7, 299, 300, 1000):
-        monkeypatch.setattr(sample_systems, "CHUNK", chunk)
+        monkeypatch.setattr(sample_passes, "CHUNK", chunk)
         one = learn(rules, evidence, targets, tolerance=0.6)["b"]
         assert np.array_equal(np.asarray(one.nabla), np.asarray(whole.nabla))
         assert one.lowest.tolist() == whole.lowest.tolist()

@@ -16,7 +16,6 @@ from pinesy import learn
 from pinesy.exceptions import DataError
 from pinesy.learning import distributed_work as module
 from pinesy.learning import infer_distributed, learn_distributed
-from pinesy.learning.sample_systems import Measured
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +60,17 @@ def test_a_worker_dies_between_the_passes(
 ) -> None:
     """All that it held is gone: batches, programs, fronts."""
     _, client = started
-    do_pass = module.OnCluster.gather
+    do_pass = module.OnCluster.second_pass
     killed: list[int] = []
 
-    def kill_and_go_on(samples: Any, method: Any, *given: Any) -> Any:
-        if method is Measured.stacked and not killed:
+    def kill_and_go_on(samples: Any, *arguments: Any) -> Any:
+        if not killed:
             pid = next(iter(client.run(os.getpid).values()))
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
-        return do_pass(samples, method, *given)
+        return do_pass(samples, *arguments)
 
-    monkeypatch.setattr(module.OnCluster, "gather", kill_and_go_on)
+    monkeypatch.setattr(module.OnCluster, "second_pass", kill_and_go_on)
     x, y = random_samples(SKIP, 40, seed=11)
     half = [({"a": x["a"][i::2]}, {n: t[i::2] for n, t in y.items()}) for i in range(2)]
     result = learn_distributed(SKIP, half, client=client, tolerance=0.8)

@@ -23,7 +23,7 @@ from learning.oracle_help import (
 )
 from messages import raises_saying
 from pinesy import Cascade, CascadeError, learn
-from pinesy.learning.stages import CascadeStages, SetsSoFar
+from pinesy.learning.stages import CascadeStages
 from strategies import LearningProblem
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -81,12 +81,12 @@ def test_distributions_that_are_not_normalised_are_used_as_they_are() -> None:
 def test_what_is_kept_from_stage_to_stage() -> None:
     """`z` is inferred once, in the first stage; a learned set is inferred in the next one."""
     targeted = ["b", "c", "d", "e"]
-    stages, sets = CascadeStages(SKIP, targeted), SetsSoFar.of(SKIP)
+    stages = CascadeStages(SKIP, targeted)
     assert list(stages) == [1, 2, 3, 4]
     have: frozenset[str] = frozenset()
     plans = []
     for number in stages:
-        stage = stages.stage(number, sets, have)
+        stage = stages.stage(number, have)
         have = stage.needed
         plans.append((stage.names, [a.name for a in stage.code.inputs], set(have)))
     assert plans == [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, learn
-from pinesy.learning.stages import CascadeStages, SetsSoFar
+from pinesy.learning.stages import CascadeStages
 
 A = [Attribute(f"a_{i}", [0, 1]) for i in range(121)]
 
@@ -71,16 +71,15 @@ def behind(cascade: Cascade, names: set[str], stop: set[str]) -> set[str]:
 @given(cascades())
 def test_a_stage_keeps_what_later_stages_read(problem: tuple[Cascade, list[str]]) -> None:
     cascade, targeted = problem
-    stages, sets, have = CascadeStages(cascade, targeted), SetsSoFar.of(cascade), set[str]()
+    stages, have = CascadeStages(cascade, targeted), set[str]()
     left = set(targeted)
     for number in stages:
-        stage = stages.stage(number, sets, have)
+        stage = stages.stage(number, have)
         names = set(stage.names)
         left -= names
         there = have | (behind(cascade, names, have) - names)
         later = behind(cascade, left, there)
         assert stage.needed == {a.name for n in later for a in cascade.sets[n].inputs} & there
-        assert not stage.changed
         assert set(stage.slack.values()) == {0.0}
         have = set(stage.needed)
     assert not left

@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pinesy
-from learning.oracle_help import DIAMOND, SKIP, bits, parts, random_samples
+from learning.oracle_help import DIAMOND, SKIP, bits, random_samples
 from messages import raises_saying
 from pinesy import DataError, LearningResult, PinesyError, learn
-from pinesy.learning import learn_batches, learn_more
 from strategies import BatchCase, batches
 
 EXAMPLES = settings(max_examples=30)
@@ -43,19 +42,11 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, case: BatchCase, s
     result = learn(case.cascade, inputs, targets)
     pinesy.save(result, path)
     model = pinesy.load(path)
-    assert bits(model.result) == bits(result)
+    assert bits(model.result, fronts=False) == bits(result, fronts=False)
     assert model.cascade == result.cascade
     again = path.with_name("again.json")
     pinesy.save(model.result, again, model.provenance)
     assert again.read_bytes() == path.read_bytes()
-
-
-def test_more_samples_for_a_loaded_model(tmp_path: Path) -> None:
-    inputs, targets = random_samples(SKIP, 60, seed=2)
-    old, new = parts(inputs, targets, range(60), [35])
-    pinesy.save(learn_batches(SKIP, [old], tolerance=0.8), tmp_path / "m.json")
-    found = learn_more(pinesy.load(tmp_path / "m.json").result, [new], earlier=[old])
-    assert bits(found) == bits(learn(SKIP, inputs, targets, tolerance=0.8))
 
 
 def test_sets_without_target(tmp_path: Path) -> None:
@@ -148,7 +139,7 @@ def test_a_killed_writer_leaves_a_whole_file(result: LearningResult, tmp_path: P
         assert writer.wait() == -signal.SIGKILL
         model = pinesy.load(path)
         assert model.provenance["number"] >= 0
-        assert bits(model.result) == bits(result)
+        assert bits(model.result, fronts=False) == bits(result, fronts=False)
 
 
 def test_where_a_model_cannot_be(result: LearningResult, tmp_path: Path) -> None:
@@ -193,7 +184,6 @@ CHANGES: list[tuple[tuple[Any, ...], list[str]]] = [
     (("learning", "version", 2), ["not of version 1"]),
     (("version", 3), ["format version 3", "update pinesy"]),
     (("format", "rules"), ["not a file of rules"]),
-    (("rule_sets", 0, 0, "s", 0.123), ["parameters of 'b'", "the file was changed"]),
     (("rule_sets", 0, 0, "s", 2), ["rule_sets[0][0]", "parameter s", "is 2"]),
     (("learning", "samples", "many"), ["learning"]),
     (("learning", "samples", -1), ["learning"]),
@@ -202,19 +192,16 @@ CHANGES: list[tuple[tuple[Any, ...], list[str]]] = [
     (("learning", "sets", []), ["learning"]),
     (("learning", "sets", {"zz": {}}), ["no rule set concludes on 'zz'"]),
     ((*SET, None), ["learning"]),
-    ((*SET, "distance", 0.4321), ["parameters of 'b'", "the file was changed"]),
-    ((*SET, "distance", -1.0), ["nabla is -1.0"]),
-    ((*SET, "distance", None), ["learning"]),
+    ((*SET, "distance", -1.0), ["the distance of 'b'", "-1.0"]),
+    ((*SET, "distance", float("nan")), ["the distance of 'b'", "nan"]),
+    ((*SET, "smallest", 1e300), ["the smallest distance of 'b'", "1e+300"]),
+    ((*SET, "distance", None), ["the distance of 'b'", "None"]),
     ((*SET, "tolerance", "x"), []),
     ((*SET, "tolerance", -0.5), []),
     ((*SET, "samples", "x"), []),
     ((*SET, "reliable", None), []),
     ((*SET, "reliable", 10**6), []),
     ((*SET, "smallest", None), []),
-    ((*SET, "e", [0.5]), ["must be as many"]),
-    ((*SET, "w", ["q"]), ["learning"]),
-    ((*SET, "starts", [0, 1]), ["starts"]),
-    ((*SET, "starts", [0, 2**70]), ["learning"]),
 ]
 
 
@@ -228,23 +215,6 @@ def test_changed_files(
     assert result["b"].distance > 0.0
     with raises_saying(PinesyError, "m.json: ", *words):
         pinesy.load(changed(tmp_path / "m.json", put(*change)))
-
-
-def test_fronts_that_are_none(result: LearningResult, tmp_path: Path) -> None:
-    """A pair more that does not change the solution, but no front has it there."""
-    pinesy.save(result, tmp_path / "m.json")
-    solution = result["b"].lowest
-    last = len(solution) - 1
-    assert solution[last] > 0.0
-
-    def append(content: dict[str, Any]) -> None:
-        one = content["learning"]["sets"]["b"]
-        one["e"].append(0.0)
-        one["w"].append(1e-300)
-        one["starts"][-1] += 1
-
-    with raises_saying(PinesyError, "m.json: ", "not a front"):
-        pinesy.load(changed(tmp_path / "m.json", append))
 
 
 @pytest.mark.parametrize("cut", [0.0, 0.3, 0.999])

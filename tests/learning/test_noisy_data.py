@@ -17,7 +17,6 @@ from pinesy.learning import (
     ParameterEstimate,
     compare_methods,
     learn_batches,
-    learn_more,
 )
 from pinesy.learning.refinement import LogLoss, log_loss
 from pinesy.rulebase.targets import Target
@@ -77,7 +76,7 @@ def test_weights_are_as_repeated_samples() -> None:
 
 
 def test_any_batches_give_the_same_bits(tmp_path: Any) -> None:
-    """A cascade whose later sets depend on counted parameters, in parts, and added later."""
+    """A cascade whose later sets depend on counted parameters, in parts, and from a file."""
     inputs, targets = random_samples(SKIP, 60, seed=5)
     whole = learn(SKIP, inputs, targets, method="counts")
     order = np.random.default_rng(1).permutation(60).tolist()
@@ -87,9 +86,8 @@ def test_any_batches_give_the_same_bits(tmp_path: Any) -> None:
     save(first, tmp_path / "model.json")
     loaded = load(tmp_path / "model.json").result
     assert isinstance(loaded, ParameterEstimate)
-    more = learn_more(loaded, batches[2:], earlier=batches[:2])
-    assert more.cascade == whole.cascade
-    assert more.samples == 60
+    assert loaded.cascade == first.cascade
+    assert loaded.samples == first.samples
 
 
 # --- gradients ---------------------------------------------------------------------------------
@@ -181,9 +179,6 @@ def test_bad_input() -> None:
         learn(RULES, x, y, method="counts", smoothing=-1)
     with raises_saying(DataError, "needs all samples in memory"):
         learn_batches(RULES, [(x, y)], method="gradient")  # type: ignore[arg-type]
-    refined = learn(RULES, x, y, method="gradient")
-    with raises_saying(DataError, "gradients found cannot be extended"):
-        learn_more(refined, [(x, y)])
 
 
 # --- comparison --------------------------------------------------------------------------------

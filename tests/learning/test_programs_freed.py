@@ -29,9 +29,6 @@ USES: dict[str, Use] = {
     "audit": audit,
     "accuracy": accuracy,
     "search_tolerances": lambda rules, x, y: search_tolerances(rules, x, y, (x, y)),
-    "exhaustive": lambda rules, x, y: search_tolerances(
-        rules, x, y, (x, y), method="exhaustive", candidates=[0.6, 1.1]
-    ),
     "learn_batches": lambda rules, x, y: learn_batches(rules, [(x, y)]),
 }
 

@@ -34,9 +34,7 @@ def test_a_distance_that_is_the_tolerance_in_decimals_is_not_below_it(rho: float
         with pytest.raises(LearningError, match=r"the smallest distance of a sample is 0\.1,"):
             learned(0.1)
     validation = (evidence, targets)
-    found = search_tolerances(
-        rules, evidence, targets, validation, candidates=[0.1, 0.2], method="exhaustive"
-    )
+    found = search_tolerances(rules, evidence, targets, validation, candidates=[0.1, 0.2])
     assert [one.metric is None for one in found.evaluations] == [True, False]
     assert learn(rules, evidence, targets, tolerance=0.2)["b"].reliable.tolist() == [True]
 
@@ -49,9 +47,7 @@ def test_such_a_sample_changes_nothing_that_others_teach(rho: float, y: float) -
     found = learn(rules, evidence, targets, tolerance=0.1)["b"]
     assert found.reliable.tolist() == [False, True]
     assert (found.s.tolist(), found.r.tolist(), found.distance) == ([0.0], [0.5], 0.0)
-    both = search_tolerances(
-        rules, evidence, targets, (evidence, targets), candidates=[0.1, 0.2], method="paper"
-    )
+    both = search_tolerances(rules, evidence, targets, (evidence, targets), candidates=[0.1, 0.2])
     assert [one.reliable["b"] for one in both.evaluations] == [1, 2]
 
 

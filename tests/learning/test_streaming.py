@@ -28,7 +28,7 @@ from learning.oracle_help import (
 from messages import raises_saying
 from pinesy import Attribute, Iff, LearningError, PinesyError, RuleSet, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
-from pinesy.learning import LearningResult, learn_batches, sample_systems
+from pinesy.learning import LearningResult, learn_batches, sample_passes
 from pinesy.samples import SampleFile
 from strategies import BatchCase, batches
 
@@ -75,8 +75,8 @@ def test_chunks_and_threads(chunk: int, threads: str, monkeypatch: pytest.Monkey
     inputs, targets = random_samples(DIAMOND, 300, seed=6)
     expected = learn(DIAMOND, inputs, targets, tolerance=TAU)
     monkeypatch.setenv("PINESY_NUM_THREADS", threads)
-    monkeypatch.setattr(sample_systems, "CHUNK", chunk)
-    monkeypatch.setattr(sample_systems, "THREAD_STEPS", 0)
+    monkeypatch.setattr(sample_passes, "CHUNK", chunk)
+    monkeypatch.setattr(sample_passes, "THREAD_STEPS", 0)
     found = learn(DIAMOND, inputs, targets, tolerance=TAU)
     assert bits(found) == bits(expected)
     assert found.nabla["e"].tobytes() == expected.nabla["e"].tobytes()

@@ -122,7 +122,6 @@ def test_the_stopping_rule(options: dict[str, Any], values: list[float], toleran
     ]
     assert found.tolerances == {"*": tolerance}
     assert found.metric == values[steps.index(tolerance)]
-    assert (found.method, found.n_grid, found.n_distinct) == ("paper", None, None)
 
 
 def test_only_the_group_that_failed_is_raised() -> None:
@@ -156,28 +155,6 @@ def test_only_the_group_that_failed_is_raised() -> None:
     assert found.tolerances == {"v": 0.7, "u": 0.5}
 
 
-def test_each_point_of_the_grid_is_told_once() -> None:
-    found = search_tolerances(
-        PAIR,
-        SAMPLE,
-        RIGHT,
-        ([], []),
-        groups=["v", "u"],
-        candidates=[0.1, 0.3, 0.5],
-        metric=Script(0.5),
-        method="exhaustive",
-    )
-    told = [
-        (list(e.tolerances.values()), e.metric, e.reliable, e.points) for e in found.evaluations
-    ]
-    assert told == [
-        ([0.1, 0.1], None, {"u": 0}, 3),  # whatever v: u is the first to fail
-        ([0.1, 0.3], None, {"v": 0}, 4),  # two of v with two of u
-        ([0.5, 0.3], 0.5, {"u": 1, "v": 1}, 2),
-    ]
-    assert (found.n_grid, found.n_distinct) == (9, 1)
-
-
 def test_a_sample_at_the_tolerance_is_not_reliable() -> None:
     found = search_tolerances(
         PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=["u"], candidates=[0.2, 0.2000001]
@@ -186,20 +163,16 @@ def test_a_sample_at_the_tolerance_is_not_reliable() -> None:
     assert found.result["v"].n_reliable == 1  # in no group: it keeps every sample
 
 
-@pytest.mark.parametrize("method", ["paper", "exhaustive"])
-def test_candidates_that_are_all_too_low(method: str) -> None:
+def test_candidates_that_are_all_too_low() -> None:
     with raises_saying(
         LearningError, "rule set 'v'", "largest candidate, 0.3", "is 0.4", "go above 1"
     ) as caught:
-        search_tolerances(
-            PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), candidates=[0.1, 0.3], method=method
-        )
+        search_tolerances(PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), candidates=[0.1, 0.3])
     found = cast(LearningError, caught.value)
     assert (found.rule_set, found.smallest) == ("v", 0.4)
 
 
-@pytest.mark.parametrize("method", ["paper", "exhaustive"])
-def test_sets_without_targets_keep_their_initial_parameters(method: str) -> None:
+def test_sets_without_targets_keep_their_initial_parameters() -> None:
     seen = []
 
     def metric(cascade: Cascade, *_: Any) -> float:
@@ -213,7 +186,6 @@ def test_sets_without_targets_keep_their_initial_parameters(method: str) -> None
         (SAMPLE, RIGHT),
         metric=metric,
         initial={"v": ([0.25], [0.5])},
-        method=method,
     )
     assert set(map(str, seen)) == {"([0.25], [0.5])"}
     assert list(found.result.sets) == ["u"]
@@ -246,15 +218,14 @@ def test_how_a_search_is_shown() -> None:
         (SAMPLE, RIGHT),
         groups=["u", ("v",)],
         candidates=[0.3, 0.5, 1.1],
-        method="exhaustive",
     )
-    assert repr(found) == "ToleranceSearch(u=0.3, v=0.5: metric 1, 2 evaluations)"
+    assert repr(found) == "ToleranceSearch(u=0.3, v=0.5: metric 1, 3 evaluations)"
     assert str(found).splitlines() == [
-        "ToleranceSearch(u=0.3, v=0.5: metric 1, 2 evaluations)",
-        "9 combinations of candidates, 1 different models",
+        "ToleranceSearch(u=0.3, v=0.5: metric 1, 3 evaluations)",
         "   tau u  tau v  metric      reliable",
         "   0.3    0.3    impossible  0 for v",
         "*  0.3    0.5    1           1 for u",
+        "   0.5    1.1    1           1 for u",
     ]
     assert repr(found.evaluations[1]) == "Evaluation(u=0.3, v=0.5: 1)"
     assert "smallest distance is 0.4" in repr(found.evaluations[0])
@@ -273,7 +244,7 @@ def test_the_frame_has_a_row_for_each_evaluation() -> None:
         PAIR, SAMPLE, RIGHT, (SAMPLE, RIGHT), groups=[("u", "v")], candidates=[0.3, 0.5, 1.1]
     )
     frame = found.to_frame()
-    assert list(frame) == ["tau u, v", "metric", "reliable", "points", "seconds", "reason"]
+    assert list(frame) == ["tau u, v", "metric", "reliable", "seconds", "reason"]
     assert frame["tau u, v"].tolist() == [0.3, 0.5, 1.1]
     assert frame["metric"].isna().tolist() == [True, False, False]
     assert frame["reliable"].tolist() == [0, 1, 1]
@@ -289,8 +260,6 @@ def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- errors ------------------------------------------------------------------------------------
 
 ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
-    ({"method": "papers"}, DataError, ["no method 'papers'", "did you mean 'paper'"]),
-    ({"method": None}, DataError, ["no method None", "known: paper, exhaustive"]),
     ({"stagnation": 0}, DataError, ["stagnation is 0", "whole number, at least 1"]),
     ({"stagnation": 1.5}, DataError, ["stagnation is 1.5"]),
     ({"min_improvement": -0.1}, DataError, ["min_improvement is -0.1", "at least 0"]),
@@ -321,11 +290,6 @@ ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
     ({"candidates": [0.5, 0.5]}, DataError, ["above 0 and rising"]),
     ({"candidates": [0.5, float("inf")]}, DataError, ["finite"]),
     ({"candidates": [0.5, float("nan")]}, DataError, ["finite"]),
-    (
-        {"groups": ["u", "*"], "method": "exhaustive", "metric": Script()},  # before it is asked
-        UnknownAttributeError,
-        ["'u' is given twice", "overlap"],
-    ),
     ({"targets": {"u": [0, 0], "v": [0]}}, DataError, ["1 samples", "2 of the target 'u'"]),
     ({"initial": {"u": 0.5}}, CascadeError, ["parameters of 'u'", "pair (s, r)"]),
 ]
@@ -338,13 +302,12 @@ def test_bad_arguments(options: dict[str, Any], error: type[PinesyError], parts:
         search_tolerances(PAIR, SAMPLE, **arguments)
 
 
-@pytest.mark.parametrize("method", ["paper", "exhaustive"])
 @pytest.mark.parametrize(
     "value", [float("nan"), float("inf"), None, "0.9", True, np.bool_(True), [0.9], 1j, [1, 2]]
 )
-def test_a_metric_must_give_a_number(value: Any, method: str) -> None:
+def test_a_metric_must_give_a_number(value: Any) -> None:
     with raises_saying(DataError, "the metric", "Script", "returned", "*=0.1", "finite number"):
-        searched(value, method=method)
+        searched(value)
 
 
 @pytest.mark.parametrize("value", [1, np.float32(0.5), np.array(0.5), np.array([0.5]), Fraction(1)])

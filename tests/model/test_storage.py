@@ -308,7 +308,7 @@ DAMAGE: list[tuple[Callable[[Path], object], list[str]]] = [
     (edited(perceptions=[{"attributes": 3}]), ["not of the form that it must have"]),
     (edited(inputs=[1, 2]), ["not of the form that it must have", "names must be text"]),
     (edited(inputs=["sky"]), ["must name each of sky, wind once"]),
-    (edited(transform="magic"), ["no transformation 'magic'"]),
+    (edited(transform="magic"), ["unknown transformation 'magic'"]),
     (edited(seconds=4), ["not of the form that it must have"]),
     (
         edited(perceptions=[{"attributes": ["sky", "wind"], "kind": "?", "file": "../x"}]),

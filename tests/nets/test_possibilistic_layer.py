@@ -282,7 +282,7 @@ def test_either_spelling_of_a_transformation() -> None:
 def test_bad_layers() -> None:
     with raises_saying(CascadeError, "rules are a RuleSet or a Cascade; got 3"):
         PossibilisticLayer(3)  # type: ignore[arg-type]
-    with raises_saying(DomainError, "no transformation 'antipignistc'", "antipignistic"):
+    with raises_saying(DomainError, "unknown transformation 'antipignistc'", "antipignistic"):
         PossibilisticLayer(WEATHER, transform="antipignistc")
     with raises_saying(UnknownAttributeError, "no rule uses 'wlak'"):
         PossibilisticLayer(WEATHER, ["wlak"])

@@ -32,7 +32,7 @@ from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.transforms import transform_name
+from pinesy.transforms import as_transform
 
 VERSION = 2
 #: The parameters of the transformation, as they stand in a file.
@@ -99,7 +99,7 @@ def calibrate(
             raise DataError(
                 f"score is {score!r:.60}; answers are scored by 1 - pi ('complement') alone"
             )
-        name = None if transform is None else transform_name(transform)
+        name = None if transform is None else as_transform(transform).name
         answers = CalibratedAnswers(
             cascade, ConformalTransform(**options), learned, tuple(named), name
         )
@@ -204,7 +204,7 @@ def _read_answers(
     learned: LearnedRules | None,
 ) -> CalibratedAnswers:
     outputs = tuple(content["outputs"])
-    name = content["probabilities"] and transform_name(content["probabilities"])
+    name = content["probabilities"] and as_transform(content["probabilities"]).name
     _check_counts(transform, {len(cascade[o].output.domain) for o in outputs}, outputs)
     return CalibratedAnswers(cascade, transform, learned, outputs, name)
 

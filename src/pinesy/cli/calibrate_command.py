@@ -161,7 +161,7 @@ def _of(attribute: Attribute, target: Target) -> Target:
 
 
 def _extended(
-    path: Path, transform: options.TransformName, evidence: Any, truth: dict[str, Target]
+    path: Path, transform: str, evidence: Any, truth: dict[str, Target]
 ) -> CalibratedRules:
     """Return the calibration of a file by more samples."""
     calibrated = calibrated_rules(path, transform, [])
@@ -170,9 +170,7 @@ def _extended(
     return calibrated.calibrate_more(evidence, truth)
 
 
-def calibrated_rules(
-    path: Path, transform: options.TransformName, levels: list[float]
-) -> CalibratedRules:
+def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
     """Return calibrated rules that take evidence as it is read from files: possibilities."""
     calibrated = load(path) if path.suffix == ".json" else None
     if not isinstance(calibrated, CalibratedRules):

@@ -48,8 +48,8 @@ GraphSource = Annotated[
 ]
 OnnxFile = Annotated[Path, typer.Option("--output", "-o", help="Write to this .onnx file.")]
 Given = Annotated[
-    options.TransformName,
-    typer.Option(help="The inputs are probabilities, and the graph transforms them."),
+    str,
+    options.transform_option("The inputs are probabilities, and the graph transforms them."),
 ]
 TableFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")

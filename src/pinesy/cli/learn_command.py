@@ -14,7 +14,14 @@ from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, compare_methods, learn_batches, search_tolerances
+from pinesy.learning import (
+    LearnedRules,
+    LearningResult,
+    ParameterEstimate,
+    compare_methods,
+    learn_batches,
+    search_tolerances,
+)
 from pinesy.learning.learn import Method
 from pinesy.model.storage import load_rules
 
@@ -59,19 +66,10 @@ Groups = Annotated[
         "(repeatable). By default all share one.",
     ),
 ]
-Search = Annotated[
-    Literal["paper", "exhaustive"] | None,
+More = Annotated[
+    bool,
     typer.Option(
-        help="With --validation: search as the paper does (by default), or try all combinations."
-    ),
-]
-More = Annotated[bool, typer.Option("--more", help="Add samples to a model, given as RULES.")]
-Earlier = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="DATA",
-        help="With --more: a file that the model was learned from (repeatable). Only sometimes "
-        "needed; an error then says so.",
+        "--more", help="Add the counts of DATA to a model of --method counts, given as RULES."
     ),
 ]
 
@@ -86,9 +84,7 @@ def learn(
     tolerance: Tolerances = None,
     validation: Validation = None,
     group: Groups = None,
-    search: Search = None,
     more: More = False,
-    earlier: Earlier = None,
     *,
     how: options.TrainingOptions,
 ) -> None:
@@ -107,7 +103,7 @@ def learn(
     frequent value and the rules as they are.
 
     The model is a .json file of rules that every command takes, with the data's
-    fingerprint, the tolerances, and what is needed to add samples later: --more
+    fingerprint and the tolerances. Counts of later samples can be added: --more
     takes a model in the place of RULES, and DATA as samples to add.
 
     [bold]Examples[/bold]
@@ -115,10 +111,10 @@ def learn(
       pinesy learn sum.rules train.parquet -o model.json --tolerance "c_*=0.05"
       pinesy learn sum.rules train.csv -o model.json --validation valid.csv
       pinesy learn flu.rules patients.csv -o model.json --method counts
-      pinesy learn model.json new.csv -o model.json --more --earlier train.csv
+      pinesy learn model.json new.csv -o model.json --more
     """
-    _check_together(method, fixed, tolerance, validation, group, search, more, earlier)
-    read = [None if more else rules, data, validation, *(earlier or ())]
+    _check_together(method, fixed, tolerance, validation, group, more)
+    read = [None if more else rules, data, validation]
     options.check_output(output, [".json"], read)
     tolerances = read_tolerances(tolerance or ())
     model = _learned(rules) if more else None
@@ -127,20 +123,20 @@ def learn(
     new = files.fingerprint(data)
     if compare or (compare is None and method != "exact"):
         say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=fixed))}\n")
+    result: LearningResult | ParameterEstimate
     if model:
-        result = files.extended(model, data, earlier or ())
+        result = files.extended(model, data)
     elif validation:
         searched = search_tolerances(
             files.cascade,
             *files.pair(data),
             files.pair(validation),
             groups=group or None,
-            method=search or "paper",
             fixed=fixed,
         )
         say(f"tolerances: {plain(searched)}\n")
-        result, judged = searched.result, {"search": searched.method, "metric": searched.metric}
-        notes["validation"] = files.fingerprint(validation) | judged
+        result = searched.result
+        notes["validation"] = files.fingerprint(validation) | {"metric": searched.metric}
     elif method == "gradient":
         result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=fixed)
     else:
@@ -171,9 +167,7 @@ def _check_together(
     tolerance: object,
     validation: object,
     group: object,
-    search: object,
     more: bool,
-    earlier: object,
 ) -> None:
     """Refuse options that do not go together, or would change nothing."""
     keeps = "with --more a model keeps the tolerances it has"
@@ -188,8 +182,6 @@ def _check_together(
         (more and tolerance, "--tolerance", keeps),
         (validation and tolerance, "--tolerance", "--validation finds the tolerances itself"),
         (group and not validation, "--group", alone),
-        (search and not validation, "--search", alone),
-        (earlier and not more, "--earlier", "only --more reads files again, and is not given"),
     )
 
 

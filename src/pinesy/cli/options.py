@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -19,13 +19,11 @@ from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.syntax.value_reader import ValueReader
 from pinesy.samples import Batch, read_samples, value_texts
 from pinesy.samples.file_layout import value_positions
-from pinesy.transforms import TRANSFORMS, antipignistic_inverse
+from pinesy.transforms import TRANSFORMS, antipignistic_inverse, as_transform
 
 Form = TypeVar("Form")
 Data = TypeVar("Data", bound="DataOptions")
 
-#: What makes possibilities of the data's numbers.
-TransformName = Literal["none", "antipignistic", "minimum-specificity"]
 RulesFile = Annotated[Path, typer.Argument(metavar="RULES", help="A .rules or .json file.")]
 DataFile = Annotated[
     Path,
@@ -58,9 +56,24 @@ Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
 ReadSize = Annotated[int, typer.Option(min=1, help="Samples read at a time.")]
 All = Annotated[bool, typer.Option("--all", help="Shorten nothing.")]
+
+
+def _known_transform(name: str) -> str:
+    """Return a transformation's name as the command line writes it, or refuse an unknown one."""
+    try:
+        return name if name == "none" else as_transform(name).name.replace("_", "-")
+    except DomainError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def transform_option(explanation: str) -> Any:
+    """Return an option that takes the name of a transformation."""
+    names = "|".join(["none", *TRANSFORMS]).replace("_", "-")
+    return typer.Option(metavar=f"[{names}]", callback=_known_transform, help=explanation)
+
+
 TransformOption = Annotated[
-    TransformName,
-    typer.Option(help="Make possibilities of the data's probabilities."),
+    str, transform_option("Make possibilities of the data's probabilities.")
 ]
 Ids = Annotated[
     list[str] | None,
@@ -165,7 +178,9 @@ class DataOptions(FormatOptions):
     @property
     def reading(self) -> dict[str, Any]:
         """What they say, as `read_samples` takes it."""
-        return super().reading | {"transform": TRANSFORMS.get(self.transform.replace("-", "_"))}
+        return super().reading | {
+            "transform": None if self.transform == "none" else as_transform(self.transform)
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +198,7 @@ def probable(how: Data) -> Data:
     then, and where nothing is said all are equally probable.
     """
     why = "--semantics takes probabilities as they are; leave --transform out"
-    refuse((how.transform == "minimum-specificity", "--transform", why))
+    refuse((how.transform not in ("none", "antipignistic"), "--transform", why))
     return replace(how, transform="antipignistic")
 
 

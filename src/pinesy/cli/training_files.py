@@ -1,18 +1,16 @@
 """Files of training samples, for the commands that go through them several times."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pinesy._common.validation import FloatArray, listed
 from pinesy.cli import options
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, LearningResult, ParameterEstimate, learn_more
+from pinesy.learning import LearnedRules, ParameterEstimate, learn_more
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
@@ -83,36 +81,15 @@ class TrainingFiles:
             some = listed([a.name for a in self.targets])
             raise DataError(f"{path}: no targets in it; it needs some, for {some}")
 
-    def extended(
-        self, model: LearnedRules, data: Path, earlier: Sequence[Path]
-    ) -> LearningResult | ParameterEstimate:
-        """Add samples to those that a model was learned from."""
+    def extended(self, model: LearnedRules, data: Path) -> ParameterEstimate:
+        """Add the counts of further samples to a model."""
         before = model.provenance.get("transform", self.how.transform)
         if before != self.how.transform:
             raise DataError(
                 f"the model was learned with --transform {before}, so samples to add need the "
                 f"same; got {self.how.transform}"
             )
-        self._check_earlier(model, earlier)
-        old = ChainedBatches([self.batches(path) for path in earlier]) if earlier else None
-        try:
-            return learn_more(model.result, self.batches(data), earlier=old, progress=True)
-        except DataError as error:  # as the command line calls it
-            error.args = (str(error).replace("earlier=...", "--earlier DATA"),)
-            raise
-
-    def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
-        """Raise unless the files are those of the provenance, each once, if it tells."""
-        noted = data_of(model)
-        known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
-        if not earlier or not noted or len(known) < len(noted):
-            return
-        given = sorted(self.fingerprint(path)["sha256"] for path in earlier)
-        if given != sorted(one["sha256"] for one in known):
-            files = listed([f"{one.get('file')} ({one['sha256'][:8]})" for one in known])
-            raise DataError(
-                f"--earlier takes what the model was learned from, unchanged and all of it: {files}"
-            )
+        return learn_more(cast(Any, model.result), self.batches(data), progress=True)
 
 
 def _held(file: SampleFile) -> Batches:
@@ -125,16 +102,6 @@ def _held(file: SampleFile) -> Batches:
                 return file
             held.append((batch.evidence, batch.targets))
     return held
-
-
-@dataclass(frozen=True)
-class ChainedBatches:
-    """Batches of several files, one file after the other, again and again."""
-
-    parts: Sequence[Batches]
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        return chain.from_iterable(self.parts)
 
 
 def identity(path: Path, digest: str) -> dict[str, Any]:

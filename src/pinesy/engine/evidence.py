@@ -33,7 +33,7 @@ from pinesy.exceptions import CascadeError, DegreeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import KINDS, RowTransform, transform_name
+from pinesy.transforms import RowTransform, Transformation, as_transform
 
 #: For each input attribute, by name or as the attribute itself, one of these:
 #:
@@ -80,19 +80,21 @@ class EvidenceForm:
 
         With a `transform`, distributions in it are of probabilities, except for each `Possibility`.
         """
-        name = None if transform is None else transform_name(transform)
+        change = None if transform is None else as_transform(transform)
         if isinstance(evidence, np.ndarray):
-            return self._flat(evidence, name)
+            return self._flat(evidence, change)
         if isinstance(evidence, Mapping):
             flat = self._joined(evidence)
-            return self._by_attribute(evidence, name) if flat is None else self._flat(flat, name)
+            return (
+                self._by_attribute(evidence, change) if flat is None else self._flat(flat, change)
+            )
         named = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
         if named is not None:
-            return self._by_attribute(named, name)
+            return self._by_attribute(named, change)
         # Made only for a table: there may be thousands, and arrays need none.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = in_order(evidence, labels, "the array of inputs")
-        return self._flat(_as_array(evidence, "the array of inputs"), name)
+        return self._flat(_as_array(evidence, "the array of inputs"), change)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -129,7 +131,7 @@ class EvidenceForm:
         except TypeError:  # some are slices with gaps, which have no bytes in a row
             return None
 
-    def _by_attribute(self, named: Mapping[Any, Any], transform: str | None) -> Rows:
+    def _by_attribute(self, named: Mapping[Any, Any], transform: Transformation | None) -> Rows:
         """Return the rows of evidence that is given for each input by itself."""
         _check_attributes(named, self.known)
         given = by_name(named, "input", DegreeError)
@@ -157,7 +159,7 @@ class EvidenceForm:
             change = _row_transform(self, transform, settled)
         return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch, 0, change)
 
-    def _flat(self, array: npt.NDArray[Any], transform: str | None) -> Rows:
+    def _flat(self, array: npt.NDArray[Any], transform: Transformation | None) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
         check_unmasked(array, "the array of inputs")
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
@@ -177,9 +179,11 @@ class EvidenceForm:
 
 
 @cached_on_owner
-def _row_transform(form: EvidenceForm, name: str, settled: tuple[int, ...]) -> RowTransform:
+def _row_transform(
+    form: EvidenceForm, transform: Transformation, settled: tuple[int, ...]
+) -> RowTransform:
     """Return the transformation of all inputs but those that are `settled`."""
-    return RowTransform(KINDS[name], form.sizes, settled)
+    return RowTransform(transform, form.sizes, settled)
 
 
 def _check_attributes(evidence: Mapping[Any, object], known: Mapping[str, Attribute]) -> None:

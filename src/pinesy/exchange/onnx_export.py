@@ -11,24 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.transform_loops import UNROLLED, summation
 from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, DomainError
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules
+from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
-from pinesy.transforms import SUM_TOLERANCE, transform_name
+from pinesy.transforms import Transformation, as_transform
 
 #: The name of the axis of samples.
 SAMPLES = "samples"
-#: The transformations that have a graph.
-ANTIPIGNISTIC, MINIMUM_SPECIFICITY = "antipignistic", "minimum_specificity"
 
 
 def to_onnx(
@@ -76,7 +74,7 @@ def to_onnx(
         (of_size, graph.concat([a.name for a in of_size], axis=1))
         for of_size in _by_size(program.inputs)
     ]
-    name = None if transform is None else transform_name(transform)
+    name = None if transform is None else as_transform(transform)
     return _finished(graph, program, groups, name)
 
 
@@ -90,7 +88,7 @@ def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None
         needed = [a for a in view.attributes if a in program.inputs]
         if needed:
             groups.append((needed, _perceived(graph, view, needed)))
-    return _finished(graph, program, groups, transform_name(model.transform))
+    return _finished(graph, program, groups, as_transform(model.transform))
 
 
 def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) -> str:
@@ -143,7 +141,7 @@ def _finished(
     graph: OnnxGraph,
     program: Program,
     groups: Sequence[tuple[Sequence[Attribute], str]],
-    transform: str | None,
+    transform: Transformation | None,
 ) -> Any:
     """Append the transformation, if any, and the rules; return the whole.
 
@@ -167,7 +165,7 @@ def _finished(
 
 
 def _transformed(
-    graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: str
+    graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: Transformation
 ) -> str:
     size = len(attributes[0].domain)
     each = graph.node("Reshape", rows, graph.shape(-1, size))
@@ -211,96 +209,3 @@ def _free(name: str, taken: set[str]) -> str:
         name += "'"
     taken.add(name)
     return name
-
-
-# --- transformations -----------------------------------------------------------------------------
-
-
-def add_transform(graph: OnnxGraph, rows: str, size: int, transform: str) -> str:
-    """Append a transformation of rows (n, size); see `pinesy.transforms` for the formulas.
-
-    Raises
-    ------
-    DomainError
-        There is no graph of ONNX for this transformation.
-    """
-    if transform not in (ANTIPIGNISTIC, MINIMUM_SPECIFICITY):
-        raise DomainError(
-            f"there is no ONNX graph of the transformation {transform!r:.60}; expected "
-            f"{ANTIPIGNISTIC!r} or {MINIMUM_SPECIFICITY!r}, or export the rules without one and "
-            "give them possibilities"
-        )
-    total = _row_sums(graph, rows, size)
-    normal, names = graph.node("Div", rows, total), [graph.fresh(), graph.fresh()]
-    ordered, places = graph.node_outputs("TopK", [normal, graph.shape(size)], names, axis=1)
-    one = graph.constant(1.0)
-    if transform == ANTIPIGNISTIC:
-        sums = _from_below(graph, _steps(graph, ordered, size))
-        is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
-    else:
-        sums = _from_below(graph, ordered)
-        is_top = graph.constant(np.arange(size) == 0, np.bool_)
-    degrees = graph.node("Where", is_top, one, graph.node("Min", sums, one))
-    degrees = graph.node("ScatterElements", rows, places, degrees, axis=1)
-    good = _are_distributions(graph, rows, total)
-    return graph.node("Where", good, degrees, graph.constant(np.nan))
-
-
-def _from_below(graph: OnnxGraph, rows: str) -> str:
-    """Return the sums of each number and those after it, added from the last one on."""
-    return graph.node("CumSum", rows, graph.constant(1, np.int64), reverse=1)
-
-
-def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
-    """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
-    zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
-    below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
-    ranks = graph.constant(np.arange(1.0, size + 1))
-    return graph.node("Mul", ranks, graph.node("Sub", ordered, below))
-
-
-def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
-    """Return (n, 1) whether a row sums up to about 1 and has nothing below 0."""
-    gap = graph.node("Abs", graph.node("Sub", total, graph.constant(1.0)))
-    near = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
-    least = graph.node("ReduceMin", rows, graph.shape(1), keepdims=1)
-    return graph.node("And", near, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
-
-
-def _row_sums(graph: OnnxGraph, rows: str, size: int) -> str:
-    """Return the sum (n, 1) of each row, in NumPy's order of adding."""
-    sums: list[str] = []
-    for begin, end, merged in summation(size):
-        sums.append(_leaf_sum(graph, rows, begin, end))
-        for _ in range(merged):
-            last = sums.pop()
-            sums.append(graph.node("Add", sums.pop(), last))
-    return sums[0]
-
-
-def _leaf_sum(graph: OnnxGraph, rows: str, begin: int, end: int) -> str:
-    """Add columns: eight sums side by side, then these, then what is left, one by one."""
-    rest = begin + (end - begin) // UNROLLED * UNROLLED
-    parts = [graph.columns(rows, rest, end)] if rest < end else []
-    if rest > begin:
-        parts.insert(
-            0, _eight_sums(graph, graph.columns(rows, begin, rest), (rest - begin) // UNROLLED)
-        )
-    return _last_sum(graph, graph.concat(parts, axis=1))
-
-
-def _eight_sums(graph: OnnxGraph, rows: str, count: int) -> str:
-    """Return ``((s_0 + s_1) + (s_2 + s_3)) + ...`` of the sums of every eighth column."""
-    table = graph.node("Reshape", rows, graph.shape(-1, count, UNROLLED))
-    sums = graph.node("Reshape", _last_sum(graph, table), graph.shape(-1, UNROLLED))
-    width = UNROLLED
-    while width > 1:
-        one, two = (graph.columns(sums, k, UNROLLED, 2) for k in (0, 1))
-        sums, width = graph.node("Add", one, two), width // 2
-    return sums
-
-
-def _last_sum(graph: OnnxGraph, values: str) -> str:
-    """Return the sum along axis 1, which stays, added one after the other."""
-    sums = graph.node("CumSum", values, graph.constant(1, np.int64))
-    return graph.columns(sums, -1, np.iinfo(np.int64).max)

@@ -18,7 +18,6 @@ from pinesy.explanations.necessary_sufficient import conditions
 from pinesy.explanations.picture import picture
 from pinesy.explanations.restraints import BoundedValues, Clash, LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
-from pinesy.explanations.what_if import WhatIf, what_if
 from pinesy.explanations.why_not_report import WhyNot, why_not
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "Triplet",
     "TripletProposition",
     "ValueChange",
-    "WhatIf",
     "WhyNot",
     "conditions",
     "explain",
@@ -50,6 +48,5 @@ __all__ = [
     "picture",
     "schema",
     "smallest_change",
-    "what_if",
     "why_not",
 ]

@@ -1,16 +1,16 @@
-"""Learning from samples in parts: read batch by batch, or added later.
+"""Learning from batches of samples, and adding counts of further samples.
 
-The passes over the samples are those of `learn`; what they give of each part is merged, and the
+The passes over the samples are those of `learn`; what they give of each batch is merged, and the
 result is that of all samples together, to the last bit.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import reduce
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import SMOOTHING, Method, check_method, estimate, learn_by
+from pinesy.learning.learn import SMOOTHING, Method, check_method, learn_by, set_estimate
 from pinesy.learning.learning_arguments import (
     Rules,
     Tolerance,
@@ -18,17 +18,15 @@ from pinesy.learning.learning_arguments import (
     check_targeted,
     with_initial,
 )
-from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.parameter_estimates import ParameterEstimate
-from pinesy.learning.sample_systems import Measured, SetFronts, SetTolerances, Stage
-from pinesy.learning.stages import Samples, learn_from
+from pinesy.learning.learning_result import LearningResult, SampleSummary
+from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts
+from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
+from pinesy.learning.sample_systems import SetFronts, SetTolerances
+from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade
 
 #: Pairs ``(evidence, targets)`` as `learn` takes them, in something that can be iterated again.
 Batches = Iterable[tuple[Any, Any]]
-T = TypeVar("T")
-#: What was learned: exactly, or by counts.
-Learned = TypeVar("Learned", bound=LearningResult | ParameterEstimate)
 
 
 def learn_batches(
@@ -92,7 +90,7 @@ def learn_parts(
     return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
 
 
-class Streamed(Samples):
+class Streamed(Samples, Passes):
     """Samples that are read again for every pass; nothing of them is stored but summaries.
 
     Attributes
@@ -116,19 +114,27 @@ class Streamed(Samples):
             return
         raise DataError("there are no batches to learn from")
 
-    def begin(self, stage: Stage) -> "Streamed":
-        """Note what the next passes are about."""
+    def passes(self, stage: Stage) -> "Streamed":
+        """Set what the next passes are about."""
         self._stage = stage
         return self
 
-    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
-        """Read all batches, and merge what a method of `Measured` gives of each."""
-        what = {"summaries": "fronts", "stacked": "distances"}.get(method.__name__, "counts")
-        return reduce(merged, (method(measured, *given) for measured in self._measured(what)))
+    def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
+        """Read all batches, and merge what their first passes keep."""
+        return reduce(merged, (part.first_pass(tolerances) for part in self._measured("fronts")))
 
-    def _measured(self, what: str) -> Iterator[Measured]:
+    def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
+        """Read all batches again, and take the largest distances."""
+        parts = self._measured("distances")
+        return reduce(merged, (part.second_pass(tolerances, fronts) for part in parts))
+
+    def count_pass(self) -> dict[str, RuleCounts]:
+        """Read all batches, and add their counts."""
+        return reduce(merged, (part.count_pass() for part in self._measured("counts")))
+
+    def _measured(self, work: str) -> Iterator[Measured]:
         """Yield the measures of each batch; the number of samples must be that of other passes."""
-        label = f"{what} of {', '.join(self._stage.names[:3])}" if self._progress else ""
+        label = f"{work} of {', '.join(self._stage.names[:3])}" if self._progress else ""
         n = 0
         with progress_bar(label, self.total) as bar:
             for number, pair in enumerate(self._batches):
@@ -153,118 +159,45 @@ class Streamed(Samples):
         self.total = n
 
 
-def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what two parts of the samples give together, for each rule set.
-
-    Of the distances of stacked systems that is the larger one.
-    """
-    return {
-        name: max(given, other[name]) if isinstance(given, float) else given.merge(other[name])
-        for name, given in one.items()
-    }
-
-
 def learn_more(
-    previous: Learned,
-    batches: Batches,
-    *,
-    earlier: Batches | None = None,
-    progress: bool = False,
-) -> Learned:
-    """Learn from further samples: the result is that of all samples together, to the last bit.
+    previous: ParameterEstimate, batches: Batches, *, progress: bool = False
+) -> ParameterEstimate:
+    """Add the counts of further samples: the result is that of all samples together.
 
-    The fronts of the new samples are merged into those of `previous`. The earlier samples must be
-    read again only
-
-    * for the fronts of a set whose premises depend on parameters that the new samples changed;
-    * for the distance of a stacked system whose fronts the new samples made grow.
-
-    Where that happens and `earlier` is not given, the error names the sets. Counts are added.
+    Counts add where the premises of the learned sets rest on inputs alone. Where they rest on other
+    learned sets, whose parameters the new samples change, learn from all samples again.
 
     Parameters
     ----------
-    previous : what was learned before, by `learn` or `learn_batches`, or loaded from a model file
+    previous : what `learn` or `learn_batches` found by counts, or a model file has of it
     batches : pairs ``(evidence, targets)`` of the new samples, for the same attributes
-    earlier : the batches that `previous` was learned from
     """
-    cascade = previous.cascade
-    if getattr(previous, "method", "exact") == "gradient":
+    if not isinstance(previous, ParameterEstimate) or previous.method != "counts":
         raise DataError(
-            "parameters that gradients found cannot be extended; learn again from all samples"
+            "only counts can be extended by further samples; learn again from all samples, or "
+            "learn with method 'counts'"
         )
-    new = Streamed(cascade, batches, progress)
-    old = None if earlier is None else Streamed(cascade, earlier, progress)
-    for what, given in (("new", new), ("earlier", old)):
-        if given is not None and set(given.targeted) != set(previous.sets):
-            raise DataError(
-                f"the {what} samples have targets for {', '.join(given.targeted)}, those that were "
-                f"learned from for {', '.join(previous.sets)}; all need the same"
-            )
-    extended = Extended(previous, new, old)
-    sets: Mapping[str, Any] = previous.sets
-    fixed = {name: one.fixed for name, one in sets.items() if one.fixed is not None}
-    if isinstance(previous, ParameterEstimate):
-        how = previous.method, previous.smoothing
-        return cast(Learned, estimate(cascade, extended, *how, fixed))
-    tolerances = {name: one.tolerance for name, one in sets.items()}
-    return cast(Learned, learn_from(cascade, extended, tolerances, fixed))
-
-
-class Extended(Samples):
-    """New samples, and the summaries of earlier ones wherever these are still valid."""
-
-    def __init__(self, previous: Any, new: Streamed, old: Streamed | None) -> None:
-        self.targeted = new.targeted
-        self._previous = previous
-        self._new = new
-        self._old = old
-
-    def begin(self, stage: Stage) -> "Extended":
-        """Note for which sets the earlier samples' premise degrees are still the same."""
-        for samples in (self._new, self._old):
-            if samples is not None:
-                samples.begin(stage)
-        self._changed = stage.changed
-        return self
-
-    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
-        """Read the new samples, and the earlier ones for sets where that is necessary."""
-        new = self._new.gather(method, *given)
-        if method is Measured.stacked:
-            return merged(new, self._earlier_distances(*given))
-        known = "counts" if method is Measured.counts else "summary"
-        before = {name: getattr(one, known) for name, one in self._previous.sets.items()}
-        stale = [name for name in new if name in self._changed]
-        why = "the parameters of sets that they depend on have changed"
-        return merged(new, before | self._reread(stale, why, method, *given))
-
-    def _earlier_distances(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
-        """Return the distances of the earlier samples' rows, of those sets again that grew."""
-        before = {name: self._previous.sets[name] for name in fronts}
-        grown = {
-            name: front
-            for name, front in fronts.items()
-            if name in self._changed or not front.same(before[name].summary.fronts)
-        }
-        why = "the new samples have made their fronts grow"
-        again = self._reread(grown, why, Measured.stacked, tolerances, grown)
-        return {name: one.distance for name, one in before.items()} | again
-
-    def _reread(
-        self, names: Collection[str], why: str, method: Callable[..., dict[str, T]], *given: Any
-    ) -> dict[str, T]:
-        """Do a pass over the earlier samples, if there are sets that it must be done for."""
-        if not names:
-            return {}
-        if self._old is None:
-            raise DataError(
-                f"the earlier samples must be read again for {', '.join(names)}, because {why}; "
-                "give them as earlier=..."
-            )
-        again, before = self._old.gather(method, *given), self._previous.samples
-        if self._old.total != before:
-            raise DataError(
-                f"the earlier batches hold {self._old.total} samples, but {before} were learned "
-                "from before; give the same ones"
-            )
-        return {name: again[name] for name in names}
+    cascade = previous.cascade
+    samples = Streamed(cascade, batches, progress)
+    if set(samples.targeted) != set(previous.sets):
+        raise DataError(
+            f"the new samples have targets for {', '.join(samples.targeted)}, those that were "
+            f"learned from for {', '.join(previous.sets)}; all need the same"
+        )
+    stages = CascadeStages(cascade, samples.targeted)
+    first, *later = stages
+    if later:
+        name = stages.stage(later[0], None).names[0]
+        raise DataError(
+            f"the counts of {name!r} rest on sets whose parameters change with the new samples, so "
+            "they cannot be added; learn again from all samples"
+        )
+    new = samples.passes(stages.stage(first, None)).count_pass()
+    results = {
+        name: set_estimate(name, known.counts.merge(new[name]), previous.smoothing, known.fixed)
+        for name, known in previous.sets.items()
+    }
+    for name, result in results.items():
+        stages.set_parameters(name, result.s, result.r)
+    n = max((result.counts.samples for result in results.values()), default=0)
+    return ParameterEstimate(stages.cascade(), results, n, {}, "counts", previous.smoothing)

@@ -19,7 +19,7 @@ from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.batches import learn_parts, merged
+from pinesy.learning.batches import learn_parts
 from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
@@ -30,10 +30,13 @@ from pinesy.learning.learning_arguments import (
     check_targeted,
     with_initial,
 )
+from pinesy.learning.learning_result import SampleSummary
+from pinesy.learning.parameter_estimates import RuleCounts
 from pinesy.learning.reliability_audit import Audit
-from pinesy.learning.sample_systems import Measured, Stage
+from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
+from pinesy.learning.sample_systems import SetFronts, SetTolerances
 from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
-from pinesy.learning.stages import CascadeStages, Samples
+from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.targets import Target
 
@@ -78,7 +81,7 @@ class PlacedBatch(NamedTuple):
     n: int
 
 
-class OnCluster(Samples):
+class OnCluster(Samples, Passes):
     """Batches on the workers; every pass is a task for each, and a tree of merges.
 
     Parameters
@@ -126,14 +129,25 @@ class OnCluster(Samples):
         """The number of samples."""
         return self.spans[-1].stop
 
-    def begin(self, stage: Stage) -> "OnCluster":
+    def passes(self, stage: Stage) -> "OnCluster":
         """Make the program of a stage known to the workers."""
         self._stage = self.tasks.share(stage)
         return self
 
-    def gather(self, method: Callable[..., dict[str, T]], *given: Any) -> dict[str, T]:
-        """Merge what a method of `Measured` gives at the workers."""
-        futures = self.each(_measured, self._stage, method, self.tasks.share(given))
+    def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
+        """Merge what the first passes keep at the workers."""
+        return self._merged(_first_pass, tolerances)
+
+    def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
+        """Take the largest distances of the workers' samples."""
+        return self._merged(_second_pass, tolerances, fronts)
+
+    def count_pass(self) -> dict[str, RuleCounts]:
+        """Add the counts of the workers' samples."""
+        return self._merged(_count_pass)
+
+    def _merged(self, do_pass: Callable[..., dict[str, T]], *arguments: Any) -> dict[str, T]:
+        futures = self.each(do_pass, self._stage, *map(self.tasks.share, arguments))
         return cast(dict[str, T], self.tasks.merged(futures, merged))
 
     def each(self, function: Callable[..., Any], *given: Any, of_samples: Any = None) -> list[Any]:
@@ -182,10 +196,20 @@ def _on_part(where: str, function: Callable[..., T], *arguments: Any) -> T:
         return function(*arguments)
 
 
-def _measured(
-    batch: TrainingBatch, stage: Stage, method: Callable[..., T], given: tuple[Any, ...]
-) -> T:
-    return method(Measured(stage, batch), *given)
+def _first_pass(
+    batch: TrainingBatch, stage: Stage, tolerances: SetTolerances
+) -> dict[str, SampleSummary]:
+    return Measured(stage, batch).first_pass(tolerances)
+
+
+def _second_pass(
+    batch: TrainingBatch, stage: Stage, tolerances: SetTolerances, fronts: SetFronts
+) -> dict[str, float]:
+    return Measured(stage, batch).second_pass(tolerances, fronts)
+
+
+def _count_pass(batch: TrainingBatch, stage: Stage) -> dict[str, RuleCounts]:
+    return Measured(stage, batch).count_pass()
 
 
 def infer_distributed(

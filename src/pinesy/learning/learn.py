@@ -1,38 +1,41 @@
-"""`learn`: rule parameters from training samples in memory, by one of three methods."""
+"""`learn`: rule parameters from training samples, by one of three methods.
 
-from collections.abc import Mapping
+`learn_exact` is the paper's method [meth:learningincascade], a stage at a time: premise degrees, a
+first pass over the samples (distances, reliable samples, repair, fronts), a second pass (the
+distance of the stacked system), its lowest solution. Passes are the same for samples in memory, in
+batches and on a cluster. ``tests/oracles.py`` has the whole method in fractions, in seventy lines.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Literal, overload
 
-from pinesy._common.validation import is_word
-from pinesy.engine.code import Code
+from pinesy._common.validation import FloatArray, is_word
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError, DegreeError
+from pinesy.exceptions import DataError, DegreeError, LearningError
 from pinesy.learning.learning_arguments import (
     Rules,
     SetParameters,
     Tolerance,
-    TrainingBatch,
     batch_of,
     fixed_parameters,
     resolve,
     with_fixed,
     with_initial,
 )
-from pinesy.learning.learning_result import LearningResult
-from pinesy.learning.parameter_estimates import ParameterEstimate, SetEstimate
+from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.learning.refinement import LogLoss, refine
-from pinesy.learning.sample_systems import Measured, Stage
-from pinesy.learning.stages import Passes, Samples, by_stages, learn_from, timed
+from pinesy.learning.sample_passes import InMemory, Measured, Samples
+from pinesy.learning.sample_systems import SetTolerances
+from pinesy.learning.stages import NO_PARAMETERS, CascadeStages
 from pinesy.rulebase.cascade import Cascade
 
 Method = Literal["exact", "counts", "gradient"]
 #: The weight of the smoothing of counts: half a sample for, half a sample against.
 SMOOTHING = 1.0
-#: The programs of the stages so far: the last one, and the path before it.
-Path = tuple[Code, "Path"] | None
-#: For each stage the programs up to it, and what was measured then.
-Past = dict[int, tuple[Path, Measured]]
 
 
 @overload
@@ -147,46 +150,64 @@ def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> N
         )
 
 
-class InMemory(Samples):
-    """Samples in memory: premise degrees and distances stay from pass to pass.
-
-    Parameters
-    ----------
-    batch : the samples
-    past : where to store what was measured, by the number of the stage, for when it is learned
-        again: a stage that comes after the same programs as the last time is not measured again
-    """
-
-    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
-        self.targeted = list(batch.targets)
-        self.have: Mapping[str, Any] = {}
-        self._batch = batch
-        self._past = past
-        self._path: Path = None
-        self._number = 0
-
-    def begin(self, stage: Stage) -> Measured:
-        """Compute the premise degrees of a stage."""
-        past = {} if self._past is None else self._past
-        path, measured = past.get(self._number, (None, None))
-        # The programs contain all parameters learned so far; paths are compared as they are stored.
-        if not measured or not path or path[0] is not stage.code or path[1] is not self._path:
-            path = (stage.code, self._path)
-            measured = Measured(stage, self._batch.extended(self.have))
-            past[self._number] = path, measured
-        self._path, self.have = path, measured.inferred
-        self._number += 1
-        return measured
-
-
 def learn_by(
     method: Method, cascade: Cascade, samples: Samples, tolerance: Any, fixed: Any, smoothing: float
 ) -> LearningResult | ParameterEstimate:
-    """Learn by a method that was checked, from samples that are in memory or not."""
+    """Learn by a method that was checked, from samples in memory, in batches or on a cluster."""
     constants = fixed_parameters(fixed, cascade, samples.targeted)
     if method == "exact":
-        return learn_from(cascade, samples, resolve(tolerance, samples.targeted), constants)
+        return learn_exact(cascade, samples, resolve(tolerance, samples.targeted), constants)
     return estimate(cascade, samples, method, smoothing, constants)
+
+
+def learn_exact(
+    cascade: Cascade,
+    samples: Samples,
+    tolerances: SetTolerances,
+    fixed: SetParameters = NO_PARAMETERS,
+) -> LearningResult:
+    """Learn the lowest approximate solution of each set's stacked system [eq:stackedES].
+
+    The stacked systems are never built: fronts and rows are enough, see
+    docs/decisions/0003-learning.md.
+    """
+    timings: dict[str, float] = {}
+    results: dict[str, SetResult] = {}
+    stages = CascadeStages(cascade, samples.targeted, fixed)
+    for number in stages:
+        with timed(timings, "premises"):
+            passes = samples.passes(stages.stage(number, samples.stored))
+        with timed(timings, "fronts"):
+            summaries = passes.first_pass(tolerances)
+        check_reliable(summaries, tolerances)
+        # Where all fronts are empty the repaired targets are min_j g: the system is consistent.
+        fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
+        with timed(timings, "stacked"):
+            distances = passes.second_pass(tolerances, fronts) if fronts else {}
+        for name, summary in summaries.items():
+            distance, constants = distances.get(name, 0.0), fixed.get(name)
+            x = with_fixed(summary.fronts.solution(distance), constants)  # [eq:lowestapproxsol]
+            stages.set_parameters(name, x[0::2], x[1::2])
+            results[name] = SetResult(
+                *(name, x[0::2], x[1::2], tolerances[name], summary, distance, constants),
+                *passes.of_samples(name),
+            )
+    n = max((result.summary.samples for result in results.values()), default=0)
+    return LearningResult(stages.cascade(), stages.in_order(results), n, timings)
+
+
+def check_reliable(summaries: Mapping[str, SampleSummary], tolerances: SetTolerances) -> None:
+    """Raise `LearningError` for the first set that has no reliable sample [def:reliabletau]."""
+    for name, summary in summaries.items():
+        if summary.reliable == 0:
+            raise LearningError(
+                f"rule set {name!r}: none of the {summary.samples} samples is reliable for the "
+                f"tolerance {tolerances[name]:g}; the smallest distance of a sample is "
+                f"{summary.smallest:.12g}, so a tolerance above that would keep some (above 1, "
+                "all)",
+                name,
+                summary.smallest,
+            )
 
 
 def estimate(
@@ -200,27 +221,45 @@ def estimate(
     if isinstance(smoothing, bool | str) or not 0.0 <= smoothing < float("inf"):
         raise DegreeError(f"the smoothing is {smoothing!r:.60}; it must be a number >= 0")
     timings: dict[str, float] = {}
-
-    def solve(passes: Passes) -> dict[str, SetEstimate]:
+    results: dict[str, SetEstimate] = {}
+    stages = CascadeStages(cascade, samples.targeted, fixed)
+    for number in stages:
+        with timed(timings, "premises"):
+            passes = samples.passes(stages.stage(number, samples.stored))
         with timed(timings, "counts"):
-            counts = passes.gather(Measured.counts)
-        counted = {}
-        for name, one in counts.items():
-            x = with_fixed(one.parameters(smoothing), fixed.get(name))
-            counted[name] = SetEstimate(name, x[0::2], x[1::2], one, fixed.get(name))
-        if method == "counts":
-            return counted
-        assert isinstance(passes, Measured)  # gradients need the samples in memory
-        with timed(timings, "gradient"):
-            return {name: _refined(one, passes) for name, one in counted.items()}
+            counts = passes.count_pass()
+        for name, rule_counts in counts.items():
+            result = set_estimate(name, rule_counts, smoothing, fixed.get(name))
+            if method == "gradient":
+                assert isinstance(passes, Measured)  # gradients need the samples in memory
+                with timed(timings, "gradient"):
+                    result = _refined(result, passes)
+            stages.set_parameters(name, result.s, result.r)
+            results[name] = result
+    n = max((result.counts.samples for result in results.values()), default=0)
+    return ParameterEstimate(
+        stages.cascade(), stages.in_order(results), n, timings, method, smoothing
+    )
 
-    learned, results = by_stages(cascade, samples, solve, timings, fixed)
-    n = max((one.counts.samples for one in results.values()), default=0)
-    return ParameterEstimate(learned, results, n, timings, method, smoothing)
+
+def set_estimate(
+    name: str, counts: RuleCounts, smoothing: float, fixed: FloatArray | None
+) -> SetEstimate:
+    """Return the parameters of a set by its counts."""
+    x = with_fixed(counts.parameters(smoothing), fixed)
+    return SetEstimate(name, x[0::2], x[1::2], counts, fixed)
 
 
-def _refined(one: SetEstimate, measured: Measured) -> SetEstimate:
+def _refined(counted: SetEstimate, measured: Measured) -> SetEstimate:
     """Return the parameters of a set after gradient steps."""
-    loss = LogLoss.of(*measured.samples(one.name))
-    x, losses = refine(loss, one.parameters, one.fixed)
-    return replace(one, s=x[0::2], r=x[1::2], losses=losses)
+    loss = LogLoss.of(*measured.samples(counted.name))
+    x, losses = refine(loss, counted.parameters, counted.fixed)
+    return replace(counted, s=x[0::2], r=x[1::2], losses=losses)
+
+
+@contextmanager
+def timed(timings: dict[str, float], work: str) -> Iterator[None]:
+    """Add the seconds of a block to those of the same kind of work."""
+    start = perf_counter()
+    yield
+    timings[work] = timings.get(work, 0.0) + perf_counter() - start

@@ -20,6 +20,8 @@ from pinesy.rulebase.rule_set import RuleSet
 
 #: What is known of one learned rule set.
 OfSet = TypeVar("OfSet")
+#: The fronts of no parameters.
+NO_FRONTS = Fronts(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
 #: Rule sets that the printed table shows.
 SHOWN = 20
 
@@ -36,13 +38,13 @@ class SampleSummary:
     samples, reliable : how many there are, and how many of them have ``nabla < tau``
     smallest : the smallest ``nabla``
     fronts : for each of ``s_1, r_1, s_2, ...`` the Pareto front of the pairs ``(e_i, w_i)`` of
-        the reliable samples, after repair
+        the reliable samples, after repair; none in a summary from a model file
     """
 
     samples: int
     reliable: int
     smallest: float
-    fronts: Fronts
+    fronts: Fronts = NO_FRONTS
 
     def merge(self, *others: "SampleSummary") -> "SampleSummary":
         """Return the summary of the samples of all."""

@@ -4,13 +4,11 @@ A model file is a file of rules in JSON with one more key::
 
     "learning": {"version": 1, "samples": 25000, "provenance": {...},
                  "sets": {"c_1": {"tolerance": 0.05, "samples": 25000, "reliable": 24871,
-                                  "smallest": 0.0, "distance": 0.0,
-                                  "e": [...], "w": [...], "starts": [...]}, ...}}
+                                  "smallest": 0.0, "distance": 0.0}, ...}}
 
-``e``, ``w`` and ``starts`` are the Pareto fronts, all that learning needs of the samples: with them
-more samples can be added later (`learn_more`). A tolerance of null keeps every sample. ``fixed``
-has the parameters that were, null for the others. Where the method is not the exact one, it is
-named (``"method": "counts", "smoothing": 1.0``), and a set has counts in the place of fronts::
+A tolerance of null keeps every sample. ``fixed`` has the parameters that were, null for the others.
+Where the method is not the exact one, it is named (``"method": "counts", "smoothing": 1.0``), and a
+set has its counts, to which those of more samples can be added (`learn_more`)::
 
     {"samples": 300, "counts": [[...], ...], "losses": []}
 """
@@ -23,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_degree
 from pinesy._version import __version__
 from pinesy.exceptions import DataError
-from pinesy.learning.learning_arguments import resolve, with_fixed
+from pinesy.learning.learning_arguments import resolve
 from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
-from pinesy.minmax import Fronts
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -106,16 +103,12 @@ def _content(result: LearningResult | ParameterEstimate) -> dict[str, Any]:
 
 
 def _set_content(one: SetResult) -> dict[str, Any]:
-    fronts = one.summary.fronts
     return {
         "tolerance": None if isinf(one.tolerance) else one.tolerance,
         "samples": one.summary.samples,
         "reliable": one.summary.reliable,
         "smallest": one.summary.smallest,
         "distance": one.distance,
-        "e": fronts.e.tolist(),
-        "w": fronts.w.tolist(),
-        "starts": fronts.starts.tolist(),
         **_fixed_content(one),
     }
 
@@ -161,20 +154,10 @@ def _count(number: Any, most: float = inf) -> int:
 
 def _set_result(cascade: Cascade, name: str, content: Mapping[str, Any]) -> SetResult:
     rule_set = cascade[name]
-    e, w = (np.array(content[key], dtype=np.float64) for key in ("e", "w"))
-    fronts = Fronts.pack(Fronts(e, w, np.array(content["starts"], dtype=np.int64)))  # each is one
-    if len(fronts) != 2 * len(rule_set):
-        raise DataError(
-            f"{name!r} has {len(rule_set)} rules but {len(fronts)} fronts, not two each"
-        )
     samples = _count(content["samples"])
-    reliable, smallest = _count(content["reliable"], samples), float(content["smallest"])
-    summary = SampleSummary(samples, reliable, smallest, fronts)
+    reliable = _count(content["reliable"], samples)
+    smallest = check_degree(content["smallest"], f"the smallest distance of {name!r}")
+    summary = SampleSummary(samples, reliable, smallest)
     tolerance = resolve(content["tolerance"], [name])[name]
-    distance, fixed = float(content["distance"]), _fixed(content)
-    result = SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, fixed)
-    if not np.array_equal(with_fixed(fronts.solution(distance), fixed), result.lowest):
-        raise DataError(
-            f"the parameters of {name!r} are not those that its fronts give; the file was changed"
-        )
-    return result
+    distance = check_degree(content["distance"], f"the distance of {name!r}")
+    return SetResult(name, rule_set.s, rule_set.r, tolerance, summary, distance, _fixed(content))

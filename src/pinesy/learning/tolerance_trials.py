@@ -15,7 +15,7 @@ from pinesy._common.pages import axes_for, plot_text
 from pinesy._common.validation import FloatArray, check_integer, check_number
 from pinesy.exceptions import DataError, LearningError, placed
 from pinesy.learning.comparison import accuracy, answers
-from pinesy.learning.learn import InMemory, Past
+from pinesy.learning.learn import learn_exact
 from pinesy.learning.learning_arguments import (
     SetGroup,
     SetParameters,
@@ -26,7 +26,7 @@ from pinesy.learning.learning_arguments import (
     show_tolerances,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.stages import learn_from
+from pinesy.learning.sample_passes import InMemory, Past
 from pinesy.rulebase.cascade import Cascade
 
 #: A function of a cascade, evidence and targets; the larger its value the better.
@@ -45,8 +45,6 @@ class Evaluation:
     reliable : how many samples each rule set was learned from; if learning is impossible, only
         the set that has none
     seconds : how long it took, since the trial before it
-    points : of the grid of an exhaustive search, how many points have this outcome; `tolerances`
-        is then the lowest of them
     """
 
     tolerances: Tolerances
@@ -54,7 +52,6 @@ class Evaluation:
     reason: str
     reliable: Mapping[str, int]
     seconds: float
-    points: int = 1
 
     def __repr__(self) -> str:
         outcome = self.reason if self.metric is None else f"{self.metric:.6g}"
@@ -67,7 +64,6 @@ class Evaluation:
             **{f"tau {show_group(g)}": t for g, t in self.tolerances.items()},
             "metric": self.metric,
             "reliable": min(self.reliable.values()),
-            "points": self.points,
             "seconds": self.seconds,
             "reason": self.reason,
         }
@@ -79,31 +75,22 @@ class ToleranceSearch:
 
     Attributes
     ----------
-    method : ``"paper"`` or ``"exhaustive"``
     tolerances : for each group; `learn` takes it as `tolerance`
     metric : the value that they reach on the validation data
     result : what is learned with them
-    evaluations : for ``"paper"`` every trial, in their order; for ``"exhaustive"`` one for each
-        model that differs, and one for each way in which learning is impossible, from the lowest
-        tolerances on
-    n_grid, n_distinct : of an exhaustive search, the number of combinations of candidates and of
-        models that differ; else None
+    evaluations : every trial, in order
     """
 
-    method: str
     tolerances: Tolerances
     metric: float
     result: LearningResult
     evaluations: tuple[Evaluation, ...] = field(default=())
-    n_grid: int | None = None
-    n_distinct: int | None = None
 
     def to_frame(self) -> Any:
         """Return the evaluations as a pandas DataFrame, a row for each.
 
         Its columns are the tolerance ``tau <group>`` of each group, ``metric``, ``reliable`` (the
-        smallest number of samples that a rule set was learned from), ``points``, ``seconds`` and
-        ``reason``.
+        smallest number of samples that a rule set was learned from), ``seconds`` and ``reason``.
         """
         return data_frame([one.row for one in self.evaluations])
 
@@ -117,9 +104,7 @@ class ToleranceSearch:
         """Return a table, a line for each evaluation (the first ones, if they are very many)."""
         text = text_table([self._head, *map(self._line, self.evaluations[:SHOWN])])
         more = len(self.evaluations) - SHOWN
-        grid = f"\n{self.n_grid} combinations of candidates, {self.n_distinct} different models"
-        start = f"{self!r}{grid * (self.n_grid is not None)}\n{text}"
-        return start + f"\n... and {more} more" * (more > 0)
+        return f"{self!r}\n{text}" + f"\n... and {more} more" * (more > 0)
 
     def _repr_html_(self) -> str:
         lines = map(self._line, self.evaluations)
@@ -175,11 +160,6 @@ class SearchProblem:
     _past: Past = field(default_factory=dict)
     _last: float = field(default_factory=perf_counter)
 
-    @property
-    def n_grid(self) -> int:
-        """The number of all combinations of candidates."""
-        return int(len(self.candidates) ** len(self.groups))
-
     def tolerances(self, steps: Sequence[int]) -> dict[SetGroup, float]:
         """Return the tolerance of each group, given its position among the candidates."""
         chosen = (float(self.candidates[step]) for step in steps)
@@ -188,21 +168,19 @@ class SearchProblem:
     def learn(self, tolerances: Tolerances) -> LearningResult:
         """Learn with given tolerances."""
         each = resolve(tolerances, list(self.batch.targets))
-        return learn_from(self.cascade, InMemory(self.batch, self._past), each, self.fixed)
+        return learn_exact(self.cascade, InMemory(self.batch, self._past), each, self.fixed)
 
     def judged(
-        self, cascade: Cascade, tolerances: Tolerances, reliable: Mapping[str, int], points: int = 1
+        self, cascade: Cascade, tolerances: Tolerances, reliable: Mapping[str, int]
     ) -> Evaluation:
         """Judge what was learned with some tolerances, from so many samples; return the record."""
         metric = self.evaluate(cascade, tolerances)
-        return Evaluation(tolerances, metric, "", reliable, self._lap(), points)
+        return Evaluation(tolerances, metric, "", reliable, self._lap())
 
-    def impossible(
-        self, tolerances: Tolerances, name: str, smallest: float, points: int = 1
-    ) -> Evaluation:
+    def impossible(self, tolerances: Tolerances, name: str, smallest: float) -> Evaluation:
         """Return the record of tolerances for which a set has no reliable sample."""
         reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
-        return Evaluation(tolerances, None, reason, {name: 0}, self._lap(), points)
+        return Evaluation(tolerances, None, reason, {name: 0}, self._lap())
 
     def _lap(self) -> float:
         """Return the seconds since the trial before."""

@@ -22,7 +22,7 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import transform_name
+from pinesy.transforms import as_transform
 
 #: Before the parameters of the perception among those of the model, as scikit-learn names them.
 NESTED = "perception__"
@@ -94,7 +94,7 @@ class NeuroSymbolic(PerceivedRules):
 
     def __repr__(self) -> str:
         kinds = ", ".join(type(view.perception).__name__ for view in self._views[:3])
-        of, transform = names(self._ordered), transform_name(self.transform)
+        of, transform = names(self._ordered), as_transform(self.transform).name
         return f"NeuroSymbolic({kinds} of {of}; {transform}; {self._rules!r})"
 
     # --- parameters, as scikit-learn reads and sets them ----------------------------------------

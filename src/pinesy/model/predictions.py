@@ -20,7 +20,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.transforms import TRANSFORMS, transform_name
+from pinesy.transforms import as_transform
 
 #: Attributes that rules conclude on, or their names; None for those that no premise uses.
 Outputs = Iterable[str | Attribute] | None
@@ -66,7 +66,7 @@ class PerceivedRules:
 
     @property
     def _transform(self) -> Transform:
-        return TRANSFORMS[transform_name(self.transform)]
+        return as_transform(self.transform)
 
     @property
     def _ordered(self) -> tuple[Attribute, ...]:

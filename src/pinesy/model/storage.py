@@ -38,7 +38,7 @@ from pinesy.rulebase.rules_json import (
     to_content,
     write_rules,
 )
-from pinesy.transforms import transform_name
+from pinesy.transforms import as_transform
 
 #: The perception that can be made from its file alone.
 NETWORK = "pinesy.nets.network_perception.NetworkPerception"
@@ -150,7 +150,7 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
         thing = as_cascade(model.rules) if result is None else LearnedRules(result, {})
         write_json(thing, place / RULES, getattr(model, "calibration_", None))
-        content["transform"] = transform_name(model.transform)
+        content["transform"] = as_transform(model.transform).name
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
         content["single"] = not isinstance(model.perception, Mapping)

@@ -5,15 +5,12 @@ float64 the degrees are the same to the last bit, because sums are taken in the 
 """
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from pinesy._common.transform_loops import UNROLLED, summation
 from pinesy.exceptions import DegreeError, PinesyError
 from pinesy.transforms import SUM_TOLERANCE
 
@@ -63,26 +60,8 @@ def minimum_specificity(probability: Tensor) -> Tensor:
 
 
 def _totals(rows: Tensor) -> Tensor:
-    """Return the sums (..., 1), added up in the order of `pinesy.transforms`."""
-    sums: list[Tensor] = []
-    for begin, end, joined in summation(rows.shape[-1]):
-        sums.append(_leaf_total(rows[..., begin:end]))
-        for _ in range(joined):
-            last = sums.pop()
-            sums[-1] = sums[-1] + last
-    return sums[0].unsqueeze(-1)
-
-
-def _leaf_total(rows: Tensor) -> Tensor:
-    """Return the sums (...): eight of them side by side, then these, then what is left."""
-    whole = rows.shape[-1] // UNROLLED * UNROLLED
-    left = list(rows[..., whole:].unbind(-1))
-    if whole:
-        parts = reduce(add, torch.split(rows[..., :whole], UNROLLED, dim=-1))
-        while parts.shape[-1] > 1:
-            parts = parts[..., 0::2] + parts[..., 1::2]
-        left.insert(0, parts[..., 0])
-    return reduce(add, left)
+    """Return the sums (..., 1), added one after the other, as `pinesy.transforms` does."""
+    return rows.cumsum(-1)[..., -1:]
 
 
 def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:

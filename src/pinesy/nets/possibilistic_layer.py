@@ -12,9 +12,7 @@ from torch import Tensor, nn
 from pinesy._common.validation import FloatArray, check_known
 from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError
 from pinesy.nets.differentiable_transforms import (
-    antipignistic,
     checked_probabilities,
-    minimum_specificity,
     same_sizes,
     with_value,
 )
@@ -23,12 +21,7 @@ from pinesy.nets.rule_set_groups import GroupLayer, groups_of, shape_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.transforms import transform_name
-
-TRANSFORMS: dict[str, Callable[[Tensor], Tensor]] = {
-    "antipignistic": antipignistic,
-    "minimum_specificity": minimum_specificity,
-}
+from pinesy.transforms import as_transform
 
 
 class PossibilisticLayer(nn.Module):
@@ -80,7 +73,10 @@ class PossibilisticLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.rules = cascade = as_cascade(rules)
-        self.transform = None if transform is None else transform_name(transform)
+        self.transform: str | None = None
+        if transform is not None:
+            transformation = as_transform(transform)
+            self.transform, self._transform = transformation.name, transformation.part("torch")
         unknown = _unknowns(cascade) if trainable else {}
         program = (cascade.with_parameters(unknown) if trainable else cascade).compile(outputs)
         self.inputs, self.outputs = program.inputs, program.outputs
@@ -143,7 +139,7 @@ class PossibilisticLayer(nn.Module):
         for names in same_sizes(values):
             rows = torch.stack([values[name] for name in names], dim=1)
             rows = checked_probabilities(rows, names) if check else rows
-            possible = TRANSFORMS[str(self.transform)](rows)
+            possible = self._transform(rows)
             degrees.update(zip(names, possible.unbind(dim=1), strict=True))
         return degrees
 

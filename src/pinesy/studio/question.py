@@ -22,7 +22,7 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.studio.session import Asked, Session, Work
-from pinesy.transforms import TRANSFORMS, transform_name
+from pinesy.transforms import as_transform
 
 Image = npt.NDArray[np.uint8]
 #: Pixels of an image along a side, at most.
@@ -108,7 +108,7 @@ def perceived(
         raise DataError("these rules have no network that reads images")
     chosen = tuple(a for a in inputs.values() if a.name in images)
     samples = RawSamples.of({n: image[None] for n, image in images.items()}, chosen)
-    transform = TRANSFORMS[transform_name(model.transform)]
+    transform = as_transform(model.transform)
     degrees: dict[str, FloatArray] = {}
     for view in views_of(model.perception, tuple(inputs.values())):
         own = tuple(a for a in view.attributes if a.name in images)

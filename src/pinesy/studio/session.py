@@ -23,7 +23,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, read_samples
 from pinesy.studio.background_jobs import Jobs
 from pinesy.studio.row_table import LabelEdits, RowTable
-from pinesy.transforms import antipignistic_inverse, transform_name
+from pinesy.transforms import antipignistic_inverse, as_transform
 
 T = TypeVar("T")
 #: What the page asks an endpoint: a JSON object.
@@ -301,10 +301,10 @@ def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, An
     model = work.model
     if model is None or not isinstance(work.calibrated, CalibratedInputs):
         return dict(evidence)
-    if transform_name(model.transform) != "antipignistic":
+    if as_transform(model.transform).name != "antipignistic":
         raise DataError(
             "levels need the probabilities of the network, which cannot be told from degrees of "
-            f"the transformation {transform_name(model.transform)}"
+            f"the transformation {as_transform(model.transform).name}"
         )
     inputs = {a.name: a for a in work.rules.inputs}
     return {name: _probabilities(inputs[name], content) for name, content in evidence.items()}

@@ -17,6 +17,7 @@ from named_columns import Table
 from pinesy import (
     Attribute,
     DegreeError,
+    DomainError,
     If,
     RuleSet,
     antipignistic,
@@ -128,7 +129,7 @@ def test_inverse_by_name() -> None:
     assert inverse(antipignistic) is antipignistic_inverse
     with pytest.raises(DegreeError, match=r"minimum_specificity has no inverse .* antipignistic"):
         inverse(minimum_specificity)
-    with pytest.raises(DegreeError, match="not a transformation of pinesy"):
+    with pytest.raises(DomainError, match="unknown transformation"):
         inverse(sorted)
 
 

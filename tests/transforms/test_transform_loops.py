@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy import DegreeError, antipignistic, antipignistic_inverse, minimum_specificity
-from pinesy._common import transform_loops
 from pinesy._common.caching import load_kernels
-from pinesy.transforms import KERNELS, RowTransform
+from pinesy.transforms import transform_loops
+from pinesy.transforms.transformation import KERNELS, RowTransform, Transformation
 
 FloatArray = npt.NDArray[np.float64]
 Sweep = Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray]
@@ -20,7 +20,7 @@ Sweep = Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray]
 
 def in_numpy(sweep: Sweep, rows: FloatArray, divide: bool = True) -> FloatArray:
     """Apply `sweep` to rows in decreasing order, ties in domain order."""
-    rows = rows / rows.sum(axis=1, keepdims=True) if divide else rows
+    rows = rows / np.cumsum(rows, axis=1)[:, -1:] if divide else rows
     order = np.argsort(-rows, axis=1, kind="stable")
     result = np.empty_like(rows)
     rank = np.arange(1, rows.shape[1] + 1)
@@ -109,7 +109,7 @@ def test_every_bit_of_wide_distributions(kind: int, m: int) -> None:
 @given(m=st.integers(1, 20), seed=st.integers(0, 10**6))
 def test_python_and_numba_run_the_same(kind: int, m: int, seed: int) -> None:
     rows, found = drawn(kind, 3, m, seed), np.empty((2, 3, m))
-    how = RowTransform(kind, [m])
+    how = RowTransform(Transformation("loop", loop=kind), [m])
     for out, loops in zip(found, (transform_loops, load_kernels(KERNELS)), strict=True):
         assert loops.transform_rows(rows, out, *how._groups[0], kind, 1e-4) == -1
     assert np.array_equal(bits(found[0]), bits(found[1]))

@@ -1,0 +1,75 @@
+"""The probability-possibility transformations as nodes of ONNX: the bits of `pinesy.transforms`."""
+
+import numpy as np
+
+from pinesy.exchange.onnx_graph import OnnxGraph
+from pinesy.transforms import SUM_TOLERANCE, Transformation
+
+
+def add_transform(graph: OnnxGraph, rows: str, size: int, transform: Transformation) -> str:
+    """Append a transformation of rows (n, size); rows that are no distributions become NaN.
+
+    Raises
+    ------
+    DomainError : if the transformation has no function that appends it
+    """
+    append = transform.part("onnx")
+    total = _row_sums(graph, rows)
+    degrees = append(graph, graph.node("Div", rows, total), size)
+    good = _are_distributions(graph, rows, total)
+    return graph.node("Where", good, degrees, graph.constant(np.nan))
+
+
+def antipignistic(graph: OnnxGraph, rows: str, size: int) -> str:
+    """Append ``pi_k = pi_{k+1} + k (p_k - p_{k+1})``, and 1 for all that is tied for the first."""
+    ordered, order = _sorted(graph, rows, size)
+    sums = _from_below(graph, _steps(graph, ordered, size))
+    is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
+    return _unsorted(graph, rows, order, is_top, sums)
+
+
+def minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
+    """Append ``pi_k = pi_{k+1} + p_k``, and 1 for the first."""
+    ordered, order = _sorted(graph, rows, size)
+    is_top = graph.constant(np.arange(size) == 0, np.bool_)
+    return _unsorted(graph, rows, order, is_top, _from_below(graph, ordered))
+
+
+def _sorted(graph: OnnxGraph, rows: str, size: int) -> list[str]:
+    """Return rows in decreasing order, ties in domain order, and the indices of their values."""
+    names = [graph.fresh(), graph.fresh()]
+    return graph.node_outputs("TopK", [rows, graph.shape(size)], names, axis=1)
+
+
+def _unsorted(graph: OnnxGraph, rows: str, order: str, is_top: str, sums: str) -> str:
+    """Return degrees at the indices of their values: 1 at the top, and nothing above it."""
+    one = graph.constant(1.0)
+    degrees = graph.node("Where", is_top, one, graph.node("Min", sums, one))
+    return graph.node("ScatterElements", rows, order, degrees, axis=1)
+
+
+def _from_below(graph: OnnxGraph, rows: str) -> str:
+    """Return the sums of each number and those after it, added from the last one on."""
+    return graph.node("CumSum", rows, graph.constant(1, np.int64), reverse=1)
+
+
+def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
+    """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
+    zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
+    below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
+    ranks = graph.constant(np.arange(1.0, size + 1))
+    return graph.node("Mul", ranks, graph.node("Sub", ordered, below))
+
+
+def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
+    """Return (n, 1) whether a row sums up to about 1 and has nothing below 0."""
+    gap = graph.node("Abs", graph.node("Sub", total, graph.constant(1.0)))
+    near = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
+    least = graph.node("ReduceMin", rows, graph.shape(1), keepdims=1)
+    return graph.node("And", near, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
+
+
+def _row_sums(graph: OnnxGraph, rows: str) -> str:
+    """Return the sum (n, 1) of each row, added one after the other, as `pinesy.transforms` does."""
+    sums = graph.node("CumSum", rows, graph.constant(1, np.int64))
+    return graph.columns(sums, -1, np.iinfo(np.int64).max)

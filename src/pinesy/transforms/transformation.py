@@ -1,0 +1,311 @@
+"""A probability-possibility transformation as one object: registered, and applied to any form."""
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.caching import load_kernels
+from pinesy._common.threads import n_threads, share
+from pinesy._common.validation import FloatArray, check_distribution, check_unmasked, suggestion
+from pinesy.exceptions import DegreeError, DomainError, placed
+from pinesy.transforms import transform_loops
+
+#: How far a probability distribution may sum from 1 and still be one: float32 softmax outputs
+#: stray by some 1e-7 times the number of classes. They are divided by their sum.
+SUM_TOLERANCE = 1e-4
+
+KERNELS = "pinesy.transforms.transform_kernels"
+#: Numbers up to which Python runs the loops, if they are not compiled yet: that takes 5 ms, loading
+#: Numba a hundred times as long.
+FEW = 500
+#: Numbers a task of a thread, and numbers from which a second thread pays.
+CHUNK, THREAD_CELLS = 100_000, 40_000
+#: Packages that bring transformations name them under this group of entry points.
+ENTRY_POINTS = "pinesy.transforms"
+
+
+@dataclass(frozen=True, eq=False)
+class Transformation:
+    """A transformation of probabilities into possibilities, with all that the library needs of it.
+
+    Register it (`register_transform`), and `infer`, layers, ONNX, the command line and the studio
+    take it by its name. Where a part is missing they refuse it, and name the part.
+
+    Attributes
+    ----------
+    name : such as ``"minimum_specificity"``; ``-`` may be written in the place of ``_``
+    rows : a function of an array ``(n, m)`` of probabilities whose rows sum to 1 that returns the
+        possibilities, of the same shape; the largest of a row is 1
+    loop : in the place of `rows`, the number of a compiled loop of `transform_loops`
+    torch : a function of a tensor ``(..., m)``, or ``"module:name"`` of one
+    onnx : a function of a graph, the name of rows ``(n, m)`` in it and ``m`` that appends nodes and
+        returns the name of their result, or ``"module:name"`` of one
+    inverse : a function of possibilities ``(n, m)``, each row with a 1, that returns the
+        probabilities; None if there is none
+    function : the public function of it, which is taken for its name
+
+    Examples
+    --------
+    >>> ratio = Transformation("ratio", rows=lambda p: p / p.max(axis=1, keepdims=True))
+    >>> ratio({"a": 0.8, "b": 0.2})
+    {'a': 1.0, 'b': 0.25}
+    """
+
+    name: str
+    rows: Callable[[FloatArray], Any] | None = None
+    loop: int | None = None
+    torch: Callable[..., Any] | str | None = None
+    onnx: Callable[..., Any] | str | None = None
+    inverse: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.isidentifier()):
+            raise DomainError(
+                f"the name of a transformation is {self.name!r:.60}; give letters, digits and _"
+            )
+        if (self.rows is None) == (self.loop is None):
+            raise DomainError(
+                f"transformation {self.name!r}: give rows, a function of an array (n, m)"
+            )
+
+    def __call__(self, distribution: Any) -> Any:
+        """Transform a dict, an array ``(..., m)`` or a table; see `pinesy.transforms`."""
+        return transformed(self, distribution)
+
+    def part(self, name: str) -> Callable[..., Any]:
+        """Return the part ``"torch"`` or ``"onnx"``, or raise `DomainError` that it has none."""
+        part = getattr(self, name)
+        if part is None:
+            raise DomainError(
+                f"the transformation {self.name!r} has no {name} function: register it with "
+                f"{name}=..., or transform the probabilities first and give possibilities"
+            )
+        if not isinstance(part, str):
+            return part  # type: ignore[no-any-return]
+        module, _, function = part.partition(":")
+        return getattr(import_module(module), function)  # type: ignore[no-any-return]
+
+
+#: By name; `pinesy.transforms` registers those of the paper.
+TRANSFORMS: dict[str, Transformation] = {}
+
+
+def register_transform(transformation: Transformation) -> Transformation:
+    """Make a transformation known by its name everywhere; return it.
+
+    Raises
+    ------
+    DomainError : if another transformation has the name
+    """
+    if TRANSFORMS.setdefault(transformation.name, transformation) is not transformation:
+        raise DomainError(f"there is a transformation {transformation.name!r} already")
+    return transformation
+
+
+def as_transform(transform: object) -> Transformation:
+    """Return a transformation, given as such, by its name or by its function.
+
+    Names that are not registered are looked for among the entry points of installed packages.
+
+    Examples
+    --------
+    >>> from pinesy import antipignistic
+    >>> as_transform("minimum-specificity").name, as_transform(antipignistic).name
+    ('minimum_specificity', 'antipignistic')
+    """
+    found = _known(transform)
+    if found is None and isinstance(transform, str):
+        for entry in entry_points(group=ENTRY_POINTS):
+            if entry.name not in TRANSFORMS:
+                register_transform(entry.load())
+        found = _known(transform)
+    if found is None:
+        raise DomainError(
+            f"unknown transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
+        )
+    return found
+
+
+def _known(transform: object) -> Transformation | None:
+    if isinstance(transform, Transformation):
+        return transform
+    if isinstance(transform, str):
+        return TRANSFORMS.get(transform.replace("-", "_"))
+    known = TRANSFORMS.values()
+    return next((t for t in known if transform is t.function and t.function is not None), None)
+
+
+# --- distributions in any form ------------------------------------------------------------------
+
+
+def transformed(transform: Transformation, distribution: Any) -> Any:
+    """Transform distributions, giving back the form that came in."""
+    if isinstance(distribution, Mapping):
+        rows = _as_rows(list(distribution.values()))
+        result = _transformed(transform, rows, tuple(distribution))
+        return dict(zip(distribution, result.tolist(), strict=True))
+    columns = getattr(distribution, "columns", None)
+    rows = _as_rows(distribution)
+    values = range(rows.shape[-1]) if columns is None else tuple(columns)
+    result = _transformed(transform, rows, values)
+    return result if columns is None else _as_table(result, distribution)
+
+
+def _transformed(
+    transform: Transformation, rows: npt.NDArray[Any], values: Sequence[object]
+) -> FloatArray:
+    """Return the transformed rows (..., m), or raise the error of the first that cannot be."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    result = np.empty(flat.shape)
+    bad = RowTransform(transform, rows.shape[-1:]).fill(flat, result)
+    if bad >= 0:
+        index = tuple(map(int, np.unravel_index(bad, rows.shape[:-1] or (1,))))
+        row = f"row {bad}" if rows.ndim < 3 else f"index {index}"
+        _refuse(transform, flat[bad].astype(np.float64), values, row, alone=len(flat) == 1)
+    return result.reshape(rows.shape)
+
+
+def _refuse(
+    transform: Transformation,
+    degrees: FloatArray,
+    values: Sequence[object],
+    where: str,
+    alone: bool,
+) -> None:
+    """Raise the error of a row that is no distribution."""
+    if transform.loop == transform_loops.INVERSE:
+        check_distribution(degrees, tuple(values), f"possibilities, {where}")
+    with nullcontext() if alone else placed(where):
+        check_probabilities(degrees, values)
+
+
+def check_probabilities(row: FloatArray, values: Iterable[object]) -> None:
+    """Raise `DegreeError` unless a row is a probability distribution on `values`."""
+    for value, p in zip(values, row.tolist(), strict=True):
+        if not p >= 0.0:
+            raise DegreeError(f"the probability of {value!r} is {p!r}; must be >= 0")
+    total = float(np.cumsum(row)[-1])  # added one after the other, as the loops do
+    if not abs(total - 1.0) <= SUM_TOLERANCE:
+        raise DegreeError(
+            f"the probabilities sum to {total!r}; they must sum to 1 (within {SUM_TOLERANCE}): "
+            "apply a softmax to raw scores first"
+        )
+
+
+class RowTransform:
+    """A transformation of rows that hold distributions side by side.
+
+    Parameters
+    ----------
+    transform : the transformation
+    sizes : of the distributions of a row, in their order
+    left_out : the indices of those that stay as they are
+    """
+
+    def __init__(
+        self, transform: Transformation, sizes: Sequence[int], left_out: Collection[int] = ()
+    ) -> None:
+        self.transform, self.left_out = transform, left_out
+        starts: dict[int, list[int]] = {}
+        begin = 0
+        for index, size in enumerate(sizes):
+            if index not in left_out:
+                starts.setdefault(size, []).append(begin)
+            begin += size
+        self._groups = [(np.array(s, np.uint32), m) for m, s in starts.items()]
+
+    def fill(self, x: npt.NDArray[Any], out: FloatArray) -> int:
+        """Fill `out` (n, columns) from `x` on all cores; return the first bad row, or -1.
+
+        A bad row holds something that is no distribution. Memory: for numbers other than float64,
+        a chunk of rows a thread.
+        """
+        step = max(1, CHUNK // x.shape[1])
+        chunks = range(0, len(x), step)
+
+        def work(queue: Iterator[int]) -> int:
+            for start in queue:
+                rows = slice(start, start + step)
+                if (bad := self.fill_block(x[rows], out[rows])) >= 0:
+                    return start + bad
+            return -1
+
+        threads = min(n_threads(), len(chunks)) if x.size > THREAD_CELLS else 1
+        return min((row for row in share(work, chunks, threads) if row >= 0), default=-1)
+
+    def fill_block(self, x: npt.NDArray[Any], out: FloatArray) -> int:
+        """Fill `out` in this thread; see `fill`."""
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        if self.left_out:
+            out[...] = x
+        if self.transform.rows is not None:
+            return self._by_array_function(self.transform.rows, x, out)
+        if x.size > FEW or KERNELS in sys.modules:
+            return self._run(load_kernels(KERNELS), x, out)
+        with np.errstate(all="ignore"):  # what comes of infinities is refused
+            return self._run(transform_loops, x, out)
+
+    def _run(self, loops: Any, x: FloatArray, out: FloatArray) -> int:
+        loop = self.transform.loop
+        bad = [loops.transform_rows(x, out, *g, loop, SUM_TOLERANCE) for g in self._groups]
+        return min((row for row in bad if row >= 0), default=-1)
+
+    def _by_array_function(self, rows: Any, x: FloatArray, out: FloatArray) -> int:
+        """Fill `out` by the function of a transformation that has no compiled loop."""
+        for starts, size in self._groups:
+            columns = starts[:, None].astype(np.intp) + np.arange(size)
+            given = x[:, columns].reshape(-1, size)
+            totals = np.cumsum(given, axis=1)[:, -1:]
+            good = (given >= 0.0).all(axis=1) & (np.abs(totals[:, 0] - 1.0) <= SUM_TOLERANCE)
+            if not good.all():
+                return int(np.argmin(good)) // len(starts)
+            degrees = np.asarray(rows(given / totals), dtype=np.float64)
+            self._check_degrees(degrees, given.shape)
+            out[:, columns] = degrees.reshape(len(x), len(starts), size)
+        return -1
+
+    def _check_degrees(self, degrees: FloatArray, shape: tuple[int, ...]) -> None:
+        """Raise `DegreeError` unless an array function returned possibilities."""
+        name = self.transform.name
+        if degrees.shape != shape:
+            raise DegreeError(
+                f"the transformation {name!r} returned shape {degrees.shape} for {shape}"
+            )
+        is_degree = (degrees >= 0.0) & (degrees <= 1.0)
+        if degrees.size and not (is_degree.all() and (degrees.max(axis=1) == 1.0).all()):
+            raise DegreeError(
+                f"the transformation {name!r} returned rows that are no possibilities: all must be "
+                "in [0, 1], and the largest exactly 1"
+            )
+
+
+def _as_table(rows: FloatArray, like: Any) -> Any:
+    """Return rows as a table with the columns (and the index, if it has one) of another."""
+    if hasattr(like, "index"):  # pandas
+        return type(like)(rows, index=like.index, columns=like.columns)
+    return type(like)(rows, schema=list(like.columns))
+
+
+def _as_rows(distribution: Any) -> npt.NDArray[Any]:
+    """Return numbers (..., m), of the type they have."""
+    check_unmasked(distribution, "a distribution")
+    try:
+        rows = np.asarray(distribution)
+        rows = rows if rows.dtype.kind in "fiub" else np.asarray(distribution, dtype=np.float64)
+    except (TypeError, ValueError):
+        cure = "; take the columns of the distribution alone" * hasattr(distribution, "columns")
+        shown = repr(distribution).replace("\n", " ")
+        raise DegreeError(f"a distribution must hold numbers{cure}; got {shown:.80}") from None
+    if not rows.ndim or rows.shape[-1] == 0:
+        raise DegreeError(
+            f"a distribution has shape (m,), several (..., m), m >= 1; got shape {rows.shape}"
+        )
+    return rows
