@@ -46,11 +46,11 @@ def form(session: Session, _asked: Asked) -> dict[str, Any]:
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
         for a in every
     ]
-    pictured = _pictured(session.work.model, rules)
-    return {"attributes": attributes, "domains": list(domains), "pictured": pictured}
+    names = pictured(session.work.model, rules)
+    return {"attributes": attributes, "domains": list(domains), "pictured": names}
 
 
-def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
+def pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
     """Return the inputs whose perceptions take images of a digit's size."""
     if model is None:
         return []

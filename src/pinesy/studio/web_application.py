@@ -62,6 +62,13 @@ ROOMS = {
 # --- what the page around the rooms asks for: the state of the work, its files, undo -------------
 
 
+def rooms(session: Session, _asked: Asked) -> dict[str, Any]:
+    """Return the tabs, and the first one to open: where one draws, if a network reads drawings."""
+    tabs = [{"name": name, "title": title} for name, (title, _) in ROOMS.items()]
+    drawn = sample_room.pictured(session.work.model, session.work.rules)
+    return {"rooms": tabs, "first": "sample" if drawn else "rules"}
+
+
 def state(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return what the header shows, and what tells rooms to look again.
 
@@ -137,7 +144,7 @@ def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
 
 #: What may be asked, by room and name.
 ENDPOINTS = {
-    "shell": endpoints(job, keep, page, reload, state, stop, undo),
+    "shell": endpoints(job, keep, page, reload, rooms, state, stop, undo),
     **{name: own for name, (_, own) in ROOMS.items()},
 }
 
@@ -153,7 +160,6 @@ def application(session: Session, token: str) -> Starlette:
     """Return the application; every request needs the token (see `pinesy.studio.guard`)."""
     routes: list[Route | Mount] = [
         Route("/", _page),
-        Route("/api/rooms", _rooms),
         Route("/api/{room}/{name}", _answer, methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -166,10 +172,6 @@ def application(session: Session, token: str) -> Starlette:
 
 async def _page(_request: Request) -> Response:
     return FileResponse(STATIC / "index.html")
-
-
-async def _rooms(_request: Request) -> Response:
-    return as_json([{"name": name, "title": title} for name, (title, _) in ROOMS.items()])
 
 
 async def _answer(request: Request) -> Response:

@@ -101,11 +101,8 @@ undo.addEventListener("click", () => act("undo"));
 document.getElementById("send").addEventListener("click", () => studio.attempt(send));
 window.addEventListener("focus", () => studio.refresh().catch(() => {}));
 
-const [rooms] = await Promise.all([
-  fetch("/api/rooms").then((response) => response.json()),
-  studio.refresh(),
-]);
+const [{ rooms, first }] = await Promise.all([studio.ask("shell/rooms"), studio.refresh()]);
 fill(tabs, ...rooms.map(tab));
 const wanted = location.hash.slice(1);
-await choose(rooms.some((room) => room.name === wanted) ? wanted : rooms[0].name);
+await choose(rooms.some((room) => room.name === wanted) ? wanted : first);
 setTimeout(pulse, PULSE);
