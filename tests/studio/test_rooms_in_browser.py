@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
@@ -17,7 +17,7 @@ from pinesy.cli.studio_command import demo_session
 from pinesy.problems import addition, digits
 from pinesy.studio import Session
 from pinesy.studio.session import Work
-from pinesy.studio.web_application import ROOMS
+from pinesy.studio.web_application import ROOMS, redirect_file
 from studio.test_sample_room import by_columns
 from studio.test_session import touch
 
@@ -249,13 +249,43 @@ def test_a_phone_has_room_for_it(tab: Page, serving: Serving, session: Session) 
     picture(tab, "studio-phone")
 
 
-def test_tabs_work_by_keyboard_and_the_token_leaves_the_address(
+def test_a_browser_keeps_its_access_and_another_gets_none(
+    chromium: Browser, tab: Page, serving: Serving, session: Session, rules: Path
+) -> None:
+    address = serving(session)
+    with redirect_file(address) as path:  # as a browser is started
+        tab.goto(path.as_uri())
+        expect(tab.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    assert "code" not in tab.url
+    assert tab.context.cookies() == []
+    tab.reload()
+    expect(tab.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    second = tab.context.new_page()
+    for again in (address, address.partition("?")[0]):  # the code is spent, and needed no more
+        second.goto(again)
+        expect(second.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    # Another browser, or what another port of the machine serves, has nothing to show.
+    stranger = chromium.new_context().new_page()
+    stranger.goto(address)
+    expect(stranger.locator("#notices")).to_contain_text("has no access to the studio")
+    expect(stranger.get_by_role("tab")).to_have_count(0)
+    stranger.context.close()
+    other = serving(Session.open(rules))
+    neighbour = tab.context.new_page()
+    neighbour.goto(other.partition("?")[0])
+    expect(neighbour.locator("#notices")).to_contain_text("has no access to the studio")
+    assert neighbour.evaluate("localStorage.length") == 0
+    neighbour.goto(other)
+    expect(neighbour.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+
+
+def test_tabs_work_by_keyboard_and_the_code_leaves_the_address(
     tab: Page, serving: Serving, session: Session
 ) -> None:
     tab.goto(serving(session))
     first = tab.get_by_role("tab", name="Rules")
     expect(first).to_have_attribute("aria-selected", "true")
-    assert "token" not in tab.url
+    assert "code" not in tab.url
     first.focus()
     tab.keyboard.press("ArrowRight")
     second = tab.get_by_role("tab", name="Sample")
