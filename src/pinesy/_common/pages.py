@@ -30,7 +30,7 @@ svg { max-width: 100%; height: auto; }
 #: What stands for the colour of text while a plot is drawn; a page then puts its own.
 INK = "#010203"
 #: A plot without a ground of its own, its text and axes in `INK`.
-PLOT_STYLE: dict[str, Any] = {
+PLOT_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "pinesy",
     "svg.fonttype": "none",
     "savefig.transparent": True,

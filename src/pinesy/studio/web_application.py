@@ -14,7 +14,6 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import uvicorn
@@ -26,6 +25,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pinesy._common.files import scratch_directory, writing
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
@@ -304,15 +304,15 @@ def redirect_file(address: str) -> Iterator[Path]:
     Only this user can read it. A browser is started with the path of the file, because every user
     of the machine can read the command line of a program.
     """
-    with TemporaryDirectory(prefix="pinesy-") as directory:
-        path = Path(directory) / "studio.html"
-        path.touch(0o600)
-        path.write_text(
-            "<!doctype html><meta charset='utf-8'><title>pinesy studio</title>"
-            f"<meta http-equiv='refresh' content='0; url={address}'>"
-            f"<p><a href='{address}'>To the studio</a></p>\n",
-            encoding="utf-8",
-        )
+    with scratch_directory() as directory:  # of this user alone
+        path = directory / "studio.html"
+        with writing(path) as stream:
+            stream.write(
+                "<!doctype html><meta charset='utf-8'><title>pinesy studio</title>"
+                f"<meta http-equiv='refresh' content='0; url={address}'>"
+                f"<p><a href='{address}'>To the studio</a></p>\n"
+            )
+        path.chmod(0o600)
         yield path
 
 
