@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from browser import SAILING
 from pinesy.studio import Session
-from pinesy.studio.guard import TOKEN_HEADER
+from pinesy.studio.guard import TOKEN_HEADER, Access
 from pinesy.studio.web_application import HOST, application, listening
 
 DATA = """\
@@ -25,7 +25,6 @@ DATA = """\
 {"sky": {"clear": 1, "cloudy": 0.5}, "wind": 31.5, "street": "dry"}
 {"sky": "clear", "wind": null, "street": "dry"}
 """
-TOKEN = "the-token-of-the-tests"
 
 
 @pytest.fixture
@@ -60,19 +59,20 @@ def client(session: Session) -> TestClient:
 
 def client_of(session: Session) -> TestClient:
     """Return a client of a session's application."""
-    app = application(session, TOKEN)
-    return TestClient(app, base_url=f"http://{HOST}:8765", headers={TOKEN_HEADER: TOKEN})
+    access = Access()
+    app, headers = application(session, access), {TOKEN_HEADER: access.token}
+    return TestClient(app, base_url=f"http://{HOST}:8765", headers=headers)
 
 
 @pytest.fixture
 def serving(request: pytest.FixtureRequest) -> Iterator[Callable[[Session], str]]:
-    """Return a function that serves a session and gives its address."""
+    """Return a function that serves a session and gives its address, which works once."""
     servers: list[tuple[uvicorn.Server, threading.Thread]] = []
 
     def start(session: Session) -> str:
-        bound = listening(0)
+        bound, access = listening(0), Access()
         config = uvicorn.Config(
-            application(session, TOKEN), log_level="warning", lifespan="off", ws="none",
+            application(session, access), log_level="warning", lifespan="off", ws="none",
             timeout_graceful_shutdown=1,
         )  # fmt: skip
         server = uvicorn.Server(config)
@@ -81,7 +81,7 @@ def serving(request: pytest.FixtureRequest) -> Iterator[Callable[[Session], str]
         servers.append((server, thread))
         while not server.started and thread.is_alive():
             time.sleep(0.01)
-        return f"http://{HOST}:{bound.getsockname()[1]}/?token={TOKEN}"
+        return f"http://{HOST}:{bound.getsockname()[1]}/?code={access.new_code()}"
 
     yield start
     if "tab" in request.fixturenames:  # a page whose server is gone would log errors

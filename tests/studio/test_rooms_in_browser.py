@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, expect
 
 from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
 from pinesy._common.pages import png
 from pinesy.cli.studio_command import demo_session
-from pinesy.problems import addition
+from pinesy.problems import addition, digits
 from pinesy.studio import Session
 from pinesy.studio.session import Work
-from pinesy.studio.web_application import ROOMS
+from pinesy.studio.web_application import ROOMS, redirect_file
 from studio.test_sample_room import by_columns
 from studio.test_session import touch
 
@@ -157,6 +158,63 @@ def test_a_digit_is_drawn_and_the_sum_is_seen(tab: Page, serving: Serving) -> No
     expect(tab.locator("#notices")).to_contain_text("x.png is no picture")
 
 
+def trained_session() -> Session:
+    """Return a model whose reader knows real digits: it asks the nearest ones for their votes."""
+    images, labels = digits()
+    known = images.reshape(len(images), -1).astype(np.float64)
+
+    def nearest(new: Any) -> Any:
+        rows = new.reshape(len(new), -1).astype(np.float64)
+        distances = (known**2).sum(axis=1) - 2 * rows @ known.T
+        votes = labels[np.argsort(distances, axis=1)[:, :9]]
+        shares = (votes[..., None] == np.arange(10)).sum(axis=1) + 0.1
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    rules = addition(1)
+    return Session(Work(rules, str(rules), NeuroSymbolic(nearest, rules)))
+
+
+@pytest.mark.parametrize("notice", [False, True])
+def test_a_seven_that_a_person_draws_is_read_as_a_seven(
+    tab: Page, serving: Serving, notice: bool
+) -> None:
+    tab.set_viewport_size({"width": 1200, "height": 800})
+    answers: list[int] = []
+    tab.on("response", lambda response: answers.append(response.status))
+    go(tab, serving(trained_session()), "sample")
+    pad = tab.get_by_label("draw a_1 here")
+    box = pad.bounding_box()
+    assert box is not None
+    stroke = [(0.25 + 0.05 * i, 0.2) for i in range(11)]
+    stroke += [(0.75 - 0.03 * i, 0.2 + 0.065 * i) for i in range(1, 11)]
+    points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
+    tab.mouse.move(*points[0])
+    tab.mouse.down()
+    tab.wait_for_timeout(200)  # a pen rests at the start of a stroke: answers come meanwhile
+    for x, y in points[1:]:
+        tab.mouse.move(x, y)
+        tab.wait_for_timeout(20)
+        if notice and (x, y) == points[10]:  # something else is told just then: the page moves
+            tab.evaluate("document.querySelector('#notices').style.height = '60px'")
+    tab.mouse.up()
+    expect(tab.get_by_role("group", name="a_1").locator("summary")).to_have_text(
+        re.compile("^degrees 7: 1[, ]")
+    )
+    assert pad.bounding_box() == box | {"y": box["y"] + 60 * notice}
+    expect(tab.locator("#notices")).to_be_empty()
+    assert set(answers) <= {200, 304}
+
+
+def test_a_model_that_reads_drawings_opens_on_the_pad(
+    tab: Page, serving: Serving, session: Session
+) -> None:
+    tab.goto(serving(digits_session()))
+    expect(tab.get_by_role("tab", name="Sample")).to_have_attribute("aria-selected", "true")
+    expect(tab.get_by_label("draw a_1 here")).to_be_in_viewport()
+    tab.goto(serving(session))
+    expect(tab.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
+
+
 def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None:
     evil = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
     quoted = evil.replace('"', '\\"')
@@ -191,13 +249,43 @@ def test_a_phone_has_room_for_it(tab: Page, serving: Serving, session: Session) 
     picture(tab, "studio-phone")
 
 
-def test_tabs_work_by_keyboard_and_the_token_leaves_the_address(
+def test_a_browser_keeps_its_access_and_another_gets_none(
+    chromium: Browser, tab: Page, serving: Serving, session: Session, rules: Path
+) -> None:
+    address = serving(session)
+    with redirect_file(address) as path:  # as a browser is started
+        tab.goto(path.as_uri())
+        expect(tab.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    assert "code" not in tab.url
+    assert tab.context.cookies() == []
+    tab.reload()
+    expect(tab.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    second = tab.context.new_page()
+    for again in (address, address.partition("?")[0]):  # the code is spent, and needed no more
+        second.goto(again)
+        expect(second.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+    # Another browser, or what another port of the machine serves, has nothing to show.
+    stranger = chromium.new_context().new_page()
+    stranger.goto(address)
+    expect(stranger.locator("#notices")).to_contain_text("has no access to the studio")
+    expect(stranger.get_by_role("tab")).to_have_count(0)
+    stranger.context.close()
+    other = serving(Session.open(rules))
+    neighbour = tab.context.new_page()
+    neighbour.goto(other.partition("?")[0])
+    expect(neighbour.locator("#notices")).to_contain_text("has no access to the studio")
+    assert neighbour.evaluate("localStorage.length") == 0
+    neighbour.goto(other)
+    expect(neighbour.locator("#panel-rules")).to_have_attribute("data-ready", "true")
+
+
+def test_tabs_work_by_keyboard_and_the_code_leaves_the_address(
     tab: Page, serving: Serving, session: Session
 ) -> None:
     tab.goto(serving(session))
     first = tab.get_by_role("tab", name="Rules")
     expect(first).to_have_attribute("aria-selected", "true")
-    assert "token" not in tab.url
+    assert "code" not in tab.url
     first.focus()
     tab.keyboard.press("ArrowRight")
     second = tab.get_by_role("tab", name="Sample")

@@ -1,14 +1,19 @@
 """Ports, two studios at once, and the command."""
 
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -43,26 +48,70 @@ def test_only_this_machine_is_listened_to() -> None:
         assert bound.getsockname()[0] == "127.0.0.1"
 
 
-def test_the_command_serves_until_it_is_interrupted(rules: Path, data: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "pinesy",
-        "studio",
-        str(rules),
-        str(data),
-        "--port",
-        "0",
-        "--no-open",
-    ]
-    environment = os.environ | {"PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as run:
+ADDRESS = re.compile(r"The studio is at (http://127\.0\.0\.1:\d+)/\?code=([\w-]{32})$")
+
+
+@contextmanager
+def running(*arguments: str, **environment: str) -> Iterator[IO[str]]:
+    """Run the command until it is interrupted; yield what it prints."""
+    command = [sys.executable, "-m", "pinesy", "studio", *arguments, "--port", "0"]
+    variables = os.environ | {"PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1"} | environment
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
-        address = run.stdout.readline()
-        assert re.search(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}$", address)
-        assert "Ctrl-C ends the studio" in run.stdout.readline()
+        yield run.stdout
         run.send_signal(signal.SIGINT)
         assert run.wait(30) == 0
+
+
+def enter(address: str, code: str) -> int:
+    """Return how a studio answers a code."""
+    content = json.dumps({"code": code}).encode()
+    try:
+        with urllib.request.urlopen(f"{address}/api/enter", content, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_the_command_serves_until_it_is_interrupted(rules: Path, data: Path) -> None:
+    with running(str(rules), str(data), "--no-open") as printed:
+        found = ADDRESS.search(printed.readline())
+        assert found
+        address, code = found.groups()
+        assert "Ctrl-C ends the studio" in printed.readline()
+        assert [enter(address, code) for _ in range(2)] == [200, 403]
+        new = ADDRESS.search(printed.readline())
+        assert new
+        assert new[1] == address
+        assert enter(address, new[2]) == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a browser is a shell script here, modes are POSIX")
+def test_the_command_line_of_the_browser_holds_no_code(rules: Path, tmp_path: Path) -> None:
+    browser, seen, copy = (tmp_path / name for name in ("browser", "seen", "copy.html"))
+    browser.write_text(
+        '#!/bin/sh\npath="${1#file://}"\ncp -p "$path" ' + f"'{copy}'\n"
+        'ls -ld "$(dirname "$path")" "$path" ' + f"> '{seen}.new' && mv '{seen}.new' '{seen}'\n"
+    )
+    browser.chmod(0o700)
+    with running(str(rules), BROWSER=f"{browser} %s", TMPDIR=str(tmp_path)) as printed:
+        found = ADDRESS.search(printed.readline())
+        assert found
+        while not seen.exists():
+            time.sleep(0.05)
+        directory, file = seen.read_text().splitlines()
+        assert directory.startswith("drwx------")
+        assert file.startswith("-rw-------")
+        path = Path(file.split()[-1])
+        assert path.exists()
+        leading = re.search(r"url=(\S+)/\?code=([\w-]{32})'", copy.read_text())
+        assert leading
+        assert leading[1] == found[1]
+        assert leading[2] not in file
+        assert enter(leading[1], leading[2]) == 200
+        assert enter(found[1], found[2]) == 200  # the printed one is another
+    assert not path.parent.exists()
 
 
 def test_what_is_missing_is_said(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:

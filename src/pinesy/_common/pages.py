@@ -1,6 +1,7 @@
 """Pages of HTML that stand alone, and plots in them where Matplotlib is installed."""
 
 import io
+import re
 import struct
 import sys
 import zlib
@@ -19,11 +20,25 @@ from pinesy.exceptions import DataError, needing
 
 STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  overflow-wrap: break-word; }
 table { border-collapse: collapse; margin: 0 0 1.5rem; }
-th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #ddd; }
+th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #8886; }
 svg { max-width: 100%; height: auto; }
+.scroll { overflow-x: auto; }
 """
+#: What stands for the colour of text while a plot is drawn; a page then puts its own.
+INK = "#010203"
+#: A plot without a ground of its own, its text and axes in `INK`.
+PLOT_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "pinesy",
+    "svg.fonttype": "none",
+    "savefig.transparent": True,
+    "legend.frameon": False,
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+    ),
+}
 #: How large a plot is.
 SIZE: dict[str, Any] = {"figsize": (6.4, 4.2), "layout": "constrained"}
 #: Draws on the axes of Matplotlib that it is given.
@@ -43,7 +58,10 @@ def page(title: str, body: str, style: str = "") -> str:
 
 def html_tables(tables: dict[str, list[list[str]]]) -> Markup:
     """Return tables by their titles, each with its head."""
-    return joined(tag("h2", title) + table(head, lines) for title, (head, *lines) in tables.items())
+    return joined(
+        tag("h2", title) + tag("div", table(head, lines), class_="scroll", tabindex=0)
+        for title, (head, *lines) in tables.items()
+    )
 
 
 def short_tables(tables: dict[str, list[list[str]]]) -> Markup:
@@ -65,18 +83,18 @@ def html_plots(drawings: Iterable[Drawing]) -> str:
 
 
 def _svg(draw: Drawing) -> str:
-    """Draw; return the SVG element, the same bytes every time."""
+    """Draw; return the SVG element, the same bytes every time, in the colours of its page."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.hashsalt": "pinesy", "svg.fonttype": "none"}):
+    with matplotlib.rc_context(PLOT_STYLE):
         figure = Figure(**SIZE)
         draw(figure.subplots())
         stream = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(stream, format="svg", metadata=nothing)
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    return re.sub(f"(fill|stroke): {INK}", r"\1: currentColor", text[text.index("<svg") :])
 
 
 def axes_for(axes: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.box_pictures import GREY
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, ORANGE, tag
 from pinesy._common.pages import axes_for, html_plots, html_tables, short_tables
@@ -153,7 +154,7 @@ class CoverageReport:
         observed = np.array([row.observed for row in rows])
         band = np.abs(np.array([[row.low for row in rows], [row.high for row in rows]]) - observed)
         axes.errorbar(places, observed, yerr=band, fmt="o", color=BLUE, capsize=4, label="observed")
-        axes.hlines(levels, places - 0.3, places + 0.3, color="#222", label="nominal")
+        axes.hlines(levels, places - 0.3, places + 0.3, color=GREY, label="nominal")
         single = [row.single for row in rows]
         axes.plot(places, single, ".--", color=ORANGE, linewidth=1, label="single answers")
         axes.set_xticks(places, [f"{level:.4g}" for level in levels])

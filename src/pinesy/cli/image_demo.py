@@ -33,8 +33,7 @@ INK = " .:-=+*#%@"
 COLUMNS = ("problem", "samples", "right", "if all digits must be right")
 TITLE = "pinesy: a network reads digits, rules reason about them"
 STYLE = """
-.scroll { overflow-x: auto; }
-.scroll img { width: 100%; background: #fff; }
+.scroll img { width: 100%; min-width: 48rem; }
 .digits img { width: 4.5rem; height: 4.5rem; image-rendering: pixelated; margin-right: .4rem; }
 pre { white-space: pre-wrap; }
 """

@@ -64,9 +64,10 @@ def studio(
     Without a file it opens on a network that reads digits and rules that add
     them: draw two digits and see their sum.
 
-    The studio runs on this machine alone: it listens on 127.0.0.1, the address
-    that it prints holds a token without which it answers nobody, and nothing is
-    fetched from or sent to anywhere else. It needs pip install 'pinesy\[studio]'.
+    The studio runs on this machine alone: it listens on 127.0.0.1, and nothing is
+    fetched from or sent to anywhere else. The address that it prints works once
+    and gives its browser access; for another browser the studio prints a new one
+    when that one asks. It needs pip install 'pinesy\[studio]'.
 
     [bold]Examples[/bold]
       pinesy studio

@@ -167,8 +167,15 @@ class DecisionReport:
 
     def _draw_confusion(self, axes: Any) -> None:
         """Draw true values by predicted ones, as shares of each true value."""
+        from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
         counts = self.confusion
-        axes.imshow(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), cmap="Blues", vmin=0)
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        # Clear to nearly opaque: text of any page, black or white, has a contrast of 5 on each.
+        shades = LinearSegmentedColormap.from_list(
+            "shares", [to_rgba(BLUE, 0.0), to_rgba(BLUE, 0.85)]
+        )
+        axes.imshow(shares, cmap=shades, vmin=0, vmax=1)
         names = [*map(plot_text, self.values), "undecided"]
         axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
         axes.set_yticks(range(len(self.values)), names[:-1])

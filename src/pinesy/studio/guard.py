@@ -1,22 +1,31 @@
-"""Who may talk to a studio: the one who has its token, from its own page, on this machine.
+"""Who may talk to a studio: a browser that had a code of it, from its own page, on this machine.
 
 A studio listens on loopback, where every program and every web page of this machine's browser can
 reach it. So each request must name this machine (``Host``; else a foreign name that points here
-would do), come from the studio's own page (``Origin``, ``Sec-Fetch-Site``) and bring the token: in
-the address that the browser is started with, then in a cookie; programs send it as a header.
+would do) and come from the studio's own page (``Origin``, ``Sec-Fetch-Site``). All that tells or
+changes something needs the token of this run, in a header.
+
+The token is in no address: addresses stand in command lines, which every user of the machine can
+read, and in histories. Nor is it in a cookie, which browsers send to every port of the machine. An
+address holds a code, and the page exchanges it for the token (``/api/enter``), once: then the code
+is worth nothing. The page keeps the token in its ``localStorage``, which is of this port alone.
 """
 
+import re
+from collections.abc import Callable
 from secrets import compare_digest, token_urlsafe
-from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: The names of this machine that a browser may have been sent to.
-HOSTS = frozenset(["127.0.0.1", "localhost", "::1"])
+#: This machine, by the names that a browser may have been sent to, at any port.
+HOST_HEADER = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 TOKEN_HEADER = "x-pinesy-token"
+#: Where a code is exchanged for the token.
+ENTRANCE = "/api/enter"
+#: What is in the package is no secret, and a browser asks for files without headers of ours.
+OPEN_PATHS, OPEN_DIRECTORIES = ("/", ENTRANCE), ("/static/", "/shared/")
 #: Nothing but the studio's own files, no script or style within a page, no page around it; and
 #: the browser itself refuses to make markup of texts.
 POLICY = (
@@ -34,16 +43,52 @@ HEADERS = {
 }
 
 
-def new_token() -> str:
-    """Return a token that nobody guesses."""
-    return token_urlsafe(24)
+class Access:
+    """The token of one run of a studio, and the codes that are exchanged for it.
+
+    Parameters
+    ----------
+    offer : prints a code where only the user reads it, in the terminal
+    """
+
+    def __init__(self, offer: Callable[[str], None] = lambda _code: None) -> None:
+        self.token = token_urlsafe(24)
+        self._offer = offer
+        self._codes: set[str] = set()
+        self._offered = ""
+
+    def new_code(self) -> str:
+        """Return a code that is exchanged once."""
+        code = token_urlsafe(24)
+        self._codes.add(code)
+        return code
+
+    def offer_code(self) -> None:
+        """Print a new code, unless the last one that was printed is still valid."""
+        if self._offered not in self._codes:
+            self._offered = self.new_code()
+            self._offer(self._offered)
+
+    def has_token(self, headers: Headers) -> bool:
+        """Return whether a request brings the token."""
+        return _equal(headers.get(TOKEN_HEADER, ""), self.token)
+
+    def spend(self, code: object) -> bool:
+        """Return whether a code is valid; it is not from now on."""
+        matching = {c for c in self._codes if isinstance(code, str) and _equal(code, c)}
+        self._codes -= matching
+        return bool(matching)
+
+
+def _equal(text: str, secret: str) -> bool:
+    return compare_digest(text.encode(errors="replace"), secret.encode())
 
 
 class Guard:
     """Stands before an application: refuses what `refusal` says, and adds `HEADERS` to answers."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app, self.token = app, token
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self.app, self.access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -52,58 +97,33 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        headers = Headers(scope=scope)
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        in_address = scope["path"] == "/" and self._fits(query.get("token", [""])[0])
-        problem = self.refusal(headers, in_address)
+        problem = self.refusal(Headers(scope=scope), scope["path"])
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
+                headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    given[name] = value
-                if in_address and not problem:
-                    given.append("set-cookie", self._cookie(headers))
+                    headers[name] = value
             await send(message)
 
         answer = JSONResponse({"error": problem}, 403) if problem else self.app
         await answer(scope, receive, sending)
 
-    def refusal(self, headers: Headers, known: bool) -> str:
-        """Return why a request is refused; nothing if it is not.
-
-        `known` says that the token was in the address.
-        """
+    def refusal(self, headers: Headers, path: str) -> str:
+        """Return why a request is refused; nothing if it is not."""
         host = headers.get("host", "")
-        origin = headers.get("origin", f"http://{host}")
-        if urlsplit(f"//{host}").hostname not in HOSTS:
+        if not HOST_HEADER.fullmatch(host):
             return "this studio is for this machine alone: its address is 127.0.0.1 or localhost"
-        if origin != f"http://{host}" or (
-            not known and headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
+        # The page itself may be opened from anywhere, as by a click on its address.
+        is_foreign = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
+        if headers.get("origin", f"http://{host}") != f"http://{host}" or (
+            is_foreign and path != "/"
         ):
             return "requests from other pages are refused"
-        cookie = cookie_parser(headers.get("cookie", "")).get(cookie_name(host), "")
-        if known or self._fits(headers.get(TOKEN_HEADER, "")) or self._fits(cookie):
+        is_open = path in OPEN_PATHS or path.startswith(OPEN_DIRECTORIES)
+        if is_open or self.access.has_token(headers):
             return ""
         return (
-            "the token is missing or is that of another studio; open the address that "
-            "pinesy studio printed"
+            "the token is missing or is that of another studio; open the last address that "
+            "pinesy studio shows in its terminal"
         )
-
-    def _fits(self, given: str) -> bool:
-        return compare_digest(given.encode(), self.token.encode())
-
-    def _cookie(self, headers: Headers) -> str:
-        name = cookie_name(headers.get("host", ""))
-        return f"{name}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-
-
-def cookie_name(host: str) -> str:
-    """Return the name of a studio's cookie: browsers share cookies among the ports of a machine.
-
-    Examples
-    --------
-    >>> cookie_name("127.0.0.1:8765")
-    'pinesy-8765'
-    """
-    return f"pinesy-{urlsplit(f'//{host}').port or 80}"

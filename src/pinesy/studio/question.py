@@ -89,7 +89,7 @@ def image_of(content: object) -> Image:
     """Return the image that the page sends, checked."""
     try:
         image = np.asarray(content, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise DataError("an image is a list of rows of grey levels") from None
     if image.ndim != 2 or not image.size or max(image.shape) > MOST_PIXELS:
         raise DataError(f"an image has rows of grey levels; got shape {image.shape}")

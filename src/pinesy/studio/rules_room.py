@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy._common.files import writing
+from pinesy._common.validation import as_list
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import GraphNode, graph_of, roles_of
@@ -71,7 +72,7 @@ def save(session: Session, asked: Asked) -> dict[str, Any]:
 
 def graph(session: Session, asked: Asked) -> dict[str, Any]:
     """Return the cascade as a picture; `unfolded` names folded boxes to be opened."""
-    unfolded = {str(key) for key in asked.get("unfolded", ())}
+    unfolded = {str(key) for key in as_list(asked.get("unfolded", []), "unfolded")}
     return {"version": session.version, **rule_graph(session.work.rules, unfolded)}
 
 

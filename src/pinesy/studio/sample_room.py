@@ -7,7 +7,7 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import FloatArray, check_integer
+from pinesy._common.validation import FloatArray, as_list, check_integer
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, content_of
@@ -46,11 +46,11 @@ def form(session: Session, _asked: Asked) -> dict[str, Any]:
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
         for a in every
     ]
-    pictured = _pictured(session.work.model, rules)
-    return {"attributes": attributes, "domains": list(domains), "pictured": pictured}
+    names = pictured(session.work.model, rules)
+    return {"attributes": attributes, "domains": list(domains), "pictured": names}
 
 
-def _pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
+def pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
     """Return the inputs whose perceptions take images of a digit's size."""
     if model is None:
         return []
@@ -149,7 +149,8 @@ def infer(session: Session, asked: Asked) -> dict[str, Any]:
     rules = session.work.rules
     evidence, _ = sample_given(session, asked.get("sample"))
     inference = _whole_program(rules).infer(evidence)
-    shown = [name for name in asked.get("shown", ()) if isinstance(name, str) and name in inference]
+    names = as_list(asked.get("shown", []), "shown")
+    shown = [name for name in names if isinstance(name, str) and name in inference]
     degrees = {name: inference[name] for name in shown}
     return {
         "version": session.version,

@@ -12,7 +12,7 @@ import logging
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,13 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pinesy._common.files import scratch_directory, writing
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
 from pinesy.studio import data_room, learn_room, rules_room, sample_room, why_room
 from pinesy.studio.background_jobs import PATIENCE
-from pinesy.studio.guard import Guard, new_token
+from pinesy.studio.guard import ENTRANCE, Access, Guard
 from pinesy.studio.question import sample_given
 from pinesy.studio.session import Asked, Session, endpoints
 
@@ -41,6 +42,8 @@ SHARED = Path(__file__).parents[1] / "exchange" / "web"
 SENT_ROWS = 100
 #: Bytes that a request may hold: a text of rules, or images.
 MOST_BYTES = 32 * 1024 * 1024
+#: Bytes that one without access may send: a code.
+MOST_ENTRY_BYTES = 1024
 log = logging.getLogger("pinesy.studio")
 HOST = "127.0.0.1"
 #: The first port that is tried, and how many after it.
@@ -60,6 +63,13 @@ ROOMS = {
 
 
 # --- what the page around the rooms asks for: the state of the work, its files, undo -------------
+
+
+def rooms(session: Session, _asked: Asked) -> dict[str, Any]:
+    """Return the tabs, and the first one to open: where one draws, if a network reads drawings."""
+    tabs = [{"name": name, "title": title} for name, (title, _) in ROOMS.items()]
+    drawn = sample_room.pictured(session.work.model, session.work.rules)
+    return {"rooms": tabs, "first": "sample" if drawn else "rules"}
 
 
 def state(session: Session, _asked: Asked) -> dict[str, Any]:
@@ -137,7 +147,7 @@ def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
 
 #: What may be asked, by room and name.
 ENDPOINTS = {
-    "shell": endpoints(job, keep, page, reload, state, stop, undo),
+    "shell": endpoints(job, keep, page, reload, rooms, state, stop, undo),
     **{name: own for name, (_, own) in ROOMS.items()},
 }
 
@@ -145,22 +155,18 @@ ENDPOINTS = {
 # --- the application ------------------------------------------------------------------------------
 
 
-class TooLargeError(Exception):
-    """A request with more than `MOST_BYTES`."""
-
-
-def application(session: Session, token: str) -> Starlette:
-    """Return the application; every request needs the token (see `pinesy.studio.guard`)."""
+def application(session: Session, access: Access) -> Starlette:
+    """Return the application, for those who have access (see `pinesy.studio.guard`)."""
     routes: list[Route | Mount] = [
         Route("/", _page),
-        Route("/api/rooms", _rooms),
+        Route(ENTRANCE, _enter, methods=["POST"]),
         Route("/api/{room}/{name}", _answer, methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     if SHARED.is_dir():
         routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
-    app = Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
-    app.state.session = session
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
+    app.state.session, app.state.access = session, access
     return app
 
 
@@ -168,8 +174,23 @@ async def _page(_request: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-async def _rooms(_request: Request) -> Response:
-    return as_json([{"name": name, "title": title} for name, (title, _) in ROOMS.items()])
+async def _enter(request: Request) -> Response:
+    """Exchange a code for the token; for the token itself too, as a page sends it that has it.
+
+    A page with neither is refused, and the terminal shows a new address for it.
+    """
+    asked = await _asked(request, MOST_ENTRY_BYTES)
+    if isinstance(asked, Response):
+        return asked
+    access: Access = request.app.state.access
+    if access.spend(asked.get("code")) or access.has_token(request.headers):
+        return as_json({"token": access.token})
+    access.offer_code()
+    problem = (
+        "This browser has no access to the studio. Open the last address that pinesy studio "
+        "shows in its terminal; each works once."
+    )
+    return as_json({"error": problem}, 403)
 
 
 async def _answer(request: Request) -> Response:
@@ -178,14 +199,9 @@ async def _answer(request: Request) -> Response:
     endpoint = ENDPOINTS.get(room, {}).get(name)
     if endpoint is None:
         return as_json({"error": "there is no such endpoint"}, 404)
-    try:
-        asked = _object(await _body(request))
-    except TooLargeError:
-        return as_json({"error": f"a request holds at most {MOST_BYTES:,} bytes"}, 413)
-    except ValueError as error:
-        return as_json({"error": f"the request is not a JSON object: {error}"}, 400)
-    except ClientDisconnect:
-        return Response(status_code=499)
+    asked = await _asked(request, MOST_BYTES)
+    if isinstance(asked, Response):
+        return asked
     try:
         return as_json(await run_in_threadpool(endpoint, request.app.state.session, asked))
     except PinesyError as error:
@@ -196,23 +212,34 @@ async def _answer(request: Request) -> Response:
         return as_json({"error": f"the studio failed; the terminal tells more: {what}"}, 500)
 
 
-async def _body(request: Request) -> bytes:
+async def _asked(request: Request, most: int) -> Asked | Response:
+    """Return the JSON object that a request of at most so many bytes holds, or its refusal."""
     content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
-            raise TooLargeError
-    return bytes(content)
-
-
-def _object(body: bytes) -> Mapping[str, Any]:
     try:
-        asked = json.loads(body or b"{}")
+        async for part in request.stream():
+            content += part
+            if len(content) > most:
+                return as_json({"error": f"a request holds at most {most:,} bytes"}, 413)
+        return _object(bytes(content))
+    except ValueError as error:
+        return as_json({"error": f"the request is not a JSON object: {error}"}, 400)
+    except ClientDisconnect:
+        return Response(status_code=499)
+
+
+def _object(body: bytes) -> Asked:
+    try:
+        asked = json.loads(body or b"{}", parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(asked, dict):
         raise ValueError(f"it is a {type(asked).__name__}")
     return asked
+
+
+def _no_constant(name: str) -> object:
+    """Refuse NaN and Infinity, which Python would read though JSON has no such numbers."""
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def described(error: PinesyError) -> dict[str, Any]:
@@ -240,23 +267,53 @@ def serve(
     say : prints a line
     """
     with listening(port) as bound, suppress(KeyboardInterrupt):  # from the line that says so on
-        token, number = new_token(), bound.getsockname()[1]
-        address = f"http://{HOST}:{number}/?token={token}"
+        number = bound.getsockname()[1]
+
+        def address(code: str) -> str:
+            return f"http://{HOST}:{number}/?code={code}"
+
+        access = Access(lambda code: say(f"The studio is at {address(code)}"))
         if port is None and number != PORT:
             say(f"Port {PORT} is in use, perhaps by another studio; this one is on {number}.")
-        say(f"The studio is at {address}")
-        say("Whoever has this address can use it. Ctrl-C ends the studio.")
+        access.offer_code()
+        say(
+            "The address works once, and its browser has access from then on. If another one "
+            "asks, a new address is shown here. Ctrl-C ends the studio."
+        )
         server = Announcing(
             uvicorn.Config(
-                application(session, token),
+                application(session, access),
                 log_level="critical",  # endpoints tell their own errors; the rest is of no use
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=GRACE,
             )
         )
-        server.announce = (lambda: _open(address, say)) if open_browser else None
-        server.run(sockets=[bound])
+        if not open_browser:
+            server.run(sockets=[bound])
+            return
+        with redirect_file(address(access.new_code())) as path:
+            server.announce = lambda: _open(path.as_uri(), say)
+            server.run(sockets=[bound])
+
+
+@contextmanager
+def redirect_file(address: str) -> Iterator[Path]:
+    """Write a page that leads to an address, and remove it in the end.
+
+    Only this user can read it. A browser is started with the path of the file, because every user
+    of the machine can read the command line of a program.
+    """
+    with scratch_directory() as directory:  # of this user alone
+        path = directory / "studio.html"
+        with writing(path) as stream:
+            stream.write(
+                "<!doctype html><meta charset='utf-8'><title>pinesy studio</title>"
+                f"<meta http-equiv='refresh' content='0; url={address}'>"
+                f"<p><a href='{address}'>To the studio</a></p>\n"
+            )
+        path.chmod(0o600)
+        yield path
 
 
 class Announcing(uvicorn.Server):

@@ -57,24 +57,32 @@ export class DigitPad {
   }
 
   listen() {
-    const place = (event) => {
-      const frame = this.canvas.getBoundingClientRect();
+    let frame = null; // of the canvas when the stroke began: a page that moves bends no line
+    let last = null;
+    const point = (event) => {
       const factor = SIDE / frame.width;
       return [(event.clientX - frame.left) * factor, (event.clientY - frame.top) * factor];
     };
-    let last = null;
     const stroke = (event) => {
-      const now = place(event);
+      const next = point(event);
       this.context.beginPath();
-      this.context.moveTo(...(last ?? now));
-      this.context.lineTo(...now);
-      this.context.stroke();
-      last = now;
+      if (last) {
+        this.context.moveTo(...last);
+        this.context.lineTo(...next);
+        this.context.stroke();
+      } else {
+        // Canvases draw nothing for a line of length 0, round caps or not: the pen leaves a dot.
+        this.context.arc(...next, PEN / 2, 0, 2 * Math.PI);
+        this.context.fillStyle = "#fff";
+        this.context.fill();
+      }
+      last = next;
       this.drawn = true;
       this.send();
     };
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
+      frame = this.canvas.getBoundingClientRect();
       last = null;
       if (this.stale) this.wipe(); // one does not draw over what was there
       stroke(event);

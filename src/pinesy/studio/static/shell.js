@@ -12,7 +12,8 @@ const undo = document.getElementById("undo");
 const opened = new Map();
 let changed = null;
 
-// The token is in a cookie now: it need not stand in the address, or in the history.
+// The code is exchanged once: it need not stand in the address, or in the history.
+const code = new URLSearchParams(location.search).get("code");
 history.replaceState(null, "", `/${location.hash}`);
 
 function tab(room) {
@@ -101,11 +102,13 @@ undo.addEventListener("click", () => act("undo"));
 document.getElementById("send").addEventListener("click", () => studio.attempt(send));
 window.addEventListener("focus", () => studio.refresh().catch(() => {}));
 
-const [rooms] = await Promise.all([
-  fetch("/api/rooms").then((response) => response.json()),
-  studio.refresh(),
-]);
-fill(tabs, ...rooms.map(tab));
-const wanted = location.hash.slice(1);
-await choose(rooms.some((room) => room.name === wanted) ? wanted : rooms[0].name);
-setTimeout(pulse, PULSE);
+async function start() {
+  await studio.enter(code);
+  const [{ rooms, first }] = await Promise.all([studio.ask("shell/rooms"), studio.refresh()]);
+  fill(tabs, ...rooms.map(tab));
+  const wanted = location.hash.slice(1);
+  await choose(rooms.some((room) => room.name === wanted) ? wanted : first);
+  setTimeout(pulse, PULSE);
+}
+
+await studio.attempt(start);

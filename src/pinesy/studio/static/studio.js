@@ -1,6 +1,9 @@
 // What rooms are given: how to ask the server, the sample that all rooms look at, and events.
 import { button, make } from "/shared/elements.js";
 
+/** What the token of a studio is stored as: storage is of a port alone, cookies are not. */
+const TOKEN = "pinesy-token";
+
 /** An answer of the server that says what went wrong: message, and line and column if it has them. */
 export class Refusal extends Error {
   constructor(content, status) {
@@ -25,6 +28,12 @@ export class Studio extends EventTarget {
     this.lost = null;
   }
 
+  /** Get access: for the code of an address, or because this browser has had it before. */
+  async enter(code) {
+    const { token } = await this.ask("enter", { code });
+    localStorage.setItem(TOKEN, token);
+  }
+
   /** Ask an endpoint, "room/name", and return what it answers; throws a Refusal. */
   async ask(path, content = {}, options = {}) {
     const response = await this.send(path, content, options);
@@ -37,7 +46,10 @@ export class Studio extends EventTarget {
     try {
       const response = await fetch(`/api/${path}`, {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: {
+          "content-type": "application/json",
+          "x-pinesy-token": localStorage.getItem(TOKEN) ?? "",
+        },
         body: JSON.stringify(content),
         ...options,
       });
