@@ -20,7 +20,7 @@ from pinesy.calibration import (
     novelty,
 )
 from pinesy.calibration.conformal_martingale import MOST_POINTS, SHAPES
-from pinesy.calibration.score_kernels import bet
+from pinesy.calibration.martingale_kernels import bet
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 
 TENTHS = st.integers(0, 5).map(lambda k: k / 10)

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_integer, check_number
-from pinesy.calibration.score_counts import KERNELS, ScoreCounts
+from pinesy.calibration.score_counts import ScoreCounts
 from pinesy.exceptions import DataError, DomainError, ShapeError
 
+KERNELS = "pinesy.calibration.martingale_kernels"
 #: Shapes of the Beta distributions whose densities are bet on: p-values that are too low (1/2, 1),
 #: too high, too far from the middle (1/2, 1/2), too near to it, by little or by much.
 SHAPES = (0.5, 0.75, 1.0, 1.5, 2.5)

@@ -13,8 +13,6 @@ from pinesy.calibration.score_counts import (
     ScoreCounts,
     checked_weights,
     columns_of,
-    complement,
-    is_little,
     new_weights,
     significance,
     true_scores,
@@ -277,33 +275,13 @@ class ConformalTransform:
         checked = self.new_weights(weights, n)
         p_values, tops = {}, []
         for key, part in parts.items():
-            if checked is None and not self.class_conditional and not is_little(part):
-                p_values[key], top = self._in_one_pass(key, part, raised)
-            else:
-                weight = None if checked is None else checked.reshape(-1, *[1] * (part.ndim - 1))
-                p_values[key], top = self._step_by_step(key, part, weight, raised)
-            tops.append(top)
+            weight = None if checked is None else checked.reshape(-1, *[1] * (part.ndim - 1))
+            scores = 1.0 - self._fits(key, part)
+            p_values[key] = self._p_values(scores, weight)
+            tops.append(p_values[key].max(axis=-1))
+            if raised:
+                p_values[key][scores == scores.min(axis=-1, keepdims=True)] = 1.0
         return p_values if isinstance(degrees, Mapping) else p_values[ALL], tops
-
-    def _in_one_pass(
-        self, key: Any, part: FloatArray, raised: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        is_plain = self.score == "complement" and not self.kinds
-        fits = part if is_plain else self._fits(key, part)
-        p_values, tops, good = self.counts_[0].conform(fits, raised)
-        if not good:
-            complement(part)  # raises the error
-        return p_values, tops
-
-    def _step_by_step(
-        self, key: Any, part: FloatArray, weight: FloatArray | None, raised: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        scores = 1.0 - self._fits(key, part)
-        p_values = self._p_values(scores, weight)
-        tops = p_values.max(axis=-1)
-        if raised:
-            p_values[scores == scores.min(axis=-1, keepdims=True)] = 1.0
-        return p_values, tops
 
     def _p_values(self, scores: FloatArray, weight: FloatArray | None) -> FloatArray:
         if not self.class_conditional:

@@ -1,6 +1,5 @@
 """Scores, how badly values fit; conformal p-values, how many calibration samples fit no better."""
 
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,17 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import load_kernels
-from pinesy._common.threads import in_chunks
 from pinesy._common.validation import BoolArray, FloatArray, check_number, suggestion
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 from pinesy.transforms import antipignistic, minimum_specificity
 
-KERNELS = "pinesy.calibration.score_kernels"
-#: Numbers up to which NumPy does the work, if the loops are not loaded yet.
-FEW = 20_000
-#: Numbers a task of a thread.
-CHUNK = 100_000
 #: Digits of ``1 - level``: 1 - 0.9 is 0.1 here, and not a little less.
 DIGITS = 12
 #: Floats count no further one by one.
@@ -55,22 +47,8 @@ FITS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 def leads(scores: FloatArray) -> FloatArray:
     """Return 1 minus how far the best value of each distribution is ahead of the second."""
-    if is_little(scores):
-        least = np.partition(scores, 1, axis=-1)
-        return np.asarray(1.0 - (least[..., 1] - least[..., 0]))
-    rows = np.ascontiguousarray(scores, dtype=np.float64).reshape(-1, scores.shape[-1])
-    out, kernels = np.empty(len(rows)), load_kernels(KERNELS)
-
-    def work(begin: int, end: int) -> None:
-        kernels.lead_rows(rows[begin:end], out[begin:end])
-
-    in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
-    return out.reshape(scores.shape[:-1])
-
-
-def is_little(numbers: npt.NDArray[Any]) -> bool:
-    """Tell whether NumPy is done with numbers before compiled loops would be loaded."""
-    return numbers.size <= FEW and KERNELS not in sys.modules
+    least = np.partition(scores, 1, axis=-1)
+    return np.asarray(1.0 - (least[..., 1] - least[..., 0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,14 +145,6 @@ class ScoreCounts:
         return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
     @cached_property
-    def _starts(self) -> npt.NDArray[np.int32]:
-        """The place of the first score of each bucket of the compiled loops."""
-        kernels = load_kernels(KERNELS)
-        starts = np.empty(kernels.BUCKETS + 1, dtype=np.int32)
-        kernels.count_buckets(self.scores, starts)
-        return starts
-
-    @cached_property
     def _p_values(self) -> FloatArray:
         """``f`` of each score, and after the last, without weights."""
         return np.asarray((1.0 + self._at_least) / (1.0 + self.total))
@@ -182,8 +152,7 @@ class ScoreCounts:
     def p_values(self, scores: FloatArray, weight: float | FloatArray | None = None) -> FloatArray:
         """Return ``f(t)`` for scores of new samples.
 
-        Cost: some nanoseconds a score. Buckets are narrow near 0 and near 1, where the scores of a
-        good classifier crowd; within one it is a binary search.
+        Cost: a binary search a score.
 
         Parameters
         ----------
@@ -200,34 +169,7 @@ class ScoreCounts:
 
     def _look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
         """Return ``table[i]`` for each `t`, where `i` is how many scores are less."""
-        if is_little(t):
-            return np.asarray(table[np.searchsorted(self.scores, t, side="left")])
-        flat = np.ascontiguousarray(t, dtype=np.float64).ravel()
-        out, kernels, starts = np.empty(flat.shape), load_kernels(KERNELS), self._starts
-
-        def work(begin: int, end: int) -> None:
-            kernels.look_up(flat[begin:end], self.scores, starts, table, out[begin:end])
-
-        in_chunks(work, len(flat), CHUNK)
-        return out.reshape(t.shape)
-
-    def conform(self, fits: FloatArray, raised: bool) -> tuple[FloatArray, FloatArray, bool]:
-        """Return ``f(1 - fit)`` of all values, of the best ones, and if fits are in [0, 1].
-
-        As `p_values` of an array ``(..., values)``, in one pass; with `raised` the best value of
-        each distribution gets 1.
-        """
-        rows = np.ascontiguousarray(fits, dtype=np.float64).reshape(-1, fits.shape[-1])
-        out, tops = np.empty(rows.shape), np.empty(len(rows))
-        kernels, good = load_kernels(KERNELS), []
-        given = (self.scores, self._starts, self._p_values, raised)
-
-        def work(begin: int, end: int) -> None:
-            results = (out[begin:end], tops[begin:end])
-            good.append(kernels.conform(rows[begin:end], *given, *results))
-
-        in_chunks(work, len(rows), max(1, CHUNK // rows.shape[1]))
-        return out.reshape(fits.shape), tops.reshape(fits.shape[:-1]), all(good)
+        return np.asarray(table[np.searchsorted(self.scores, t, side="left")])
 
     def share_from(self, score: float) -> float:
         """Return the share of samples, by weight if they have some, of a score or a larger one."""
