@@ -12,6 +12,8 @@ from pinesy import problems
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 from reproduction.experiments import Experiment
+from reproduction.mnist import mnist
+from reproduction.splits import perturb
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,6 @@ class Images:
 
     def with_perturbed(self, n: int) -> "Images":
         """Return these images and, after them, perturbed copies of some for training."""
-        from pinesy.nets.recipes import perturb  # not at the top: it loads PyTorch
-
         rng = np.random.default_rng(0)
         chosen = rng.permutation(self.n_train)[:n]
         pixels = np.concatenate([self.pixels, perturb(self.pixels[chosen], rng)])
@@ -119,7 +119,7 @@ class Scale:
         """Return the images."""
         if self.embedded:
             return _embedded()
-        data = problems.mnist()
+        data = mnist()
         return Images(*data.merged(), len(data.train_labels))
 
     def addition_images(self, setting: str) -> int:

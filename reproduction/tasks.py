@@ -14,15 +14,14 @@ from pinesy.problems import (
     addition,
     addition_labels,
     addition_samples,
-    addition_split,
     sudoku,
     sudoku_labels,
-    sudoku_pools,
     sudoku_samples,
 )
 from pinesy.rulebase.cascade import Cascade
 from reproduction.experiments import Experiment
 from reproduction.scales import Images, Scale
+from reproduction.splits import addition_split, sudoku_pools
 
 #: What samples are for.
 PARTS: Final = ("train", "valid", "test")

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from pinesy import problems
 from pinesy.learning import candidate_tolerances
-from pinesy.problems import Mnist
 from pinesy.problems import digits as embedded
+from reproduction.mnist import Mnist
 from reproduction.scales import Scale
 
 #: As the paper's experiments, for `mnist`.

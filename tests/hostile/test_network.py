@@ -12,7 +12,8 @@ import pinesy as p
 from hostile.sabotage import Sabotage, sabotaged
 from hostile.writers import Camera
 from messages import raises_saying
-from pinesy.problems import digit_images, mnist
+from reproduction import mnist as digit_images
+from reproduction.mnist import mnist
 
 SOURCE = Path(__file__).parents[2] / "src"
 RULES = "attribute a in {0, 1}\nattribute b in {x, y}\niff a in {0} then b in {x}\n"

@@ -47,7 +47,7 @@ def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "cannot be read: no such file"),
+        (None, "cannot be read: No such file"),
         (b"not a gzip file", "cannot be read"),
         (gzip.compress(b"1,2\n3,4\n", mtime=0), "shape (2, 2)"),
         (gzip.compress(b"1,2\n3,x\n", mtime=0), "cannot be read"),

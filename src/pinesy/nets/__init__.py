@@ -31,11 +31,9 @@ from pinesy.nets.recipes import (
     BETTER_EYE,
     DEEPSOFTLOG,
     PAPER,
-    PAPER_CODE,
     PAPER_SUDOKU4,
     Recipe,
     augment,
-    perturb,
 )
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.nets.soft_labels import soft_labels
@@ -45,7 +43,6 @@ __all__ = [
     "DEEPSOFTLOG",
     "FINISH",
     "PAPER",
-    "PAPER_CODE",
     "PAPER_SUDOKU4",
     "START",
     "AnswerFit",
@@ -74,7 +71,6 @@ __all__ = [
     "learn_from_answers",
     "load_weights",
     "network_fingerprint",
-    "perturb",
     "predict_proba",
     "preprocess",
     "soft_label_loss",

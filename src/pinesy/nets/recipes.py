@@ -3,17 +3,16 @@
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import affine_grid, grid_sample, interpolate
 
 from pinesy._common.validation import FloatArray, check_integer, check_known, check_number
 from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.networks import DEVIATION, MEAN, SIDE, check_images
+from pinesy.nets.networks import DEVIATION, MEAN, SIDE
 
 OPTIMIZERS = {"adadelta": torch.optim.Adadelta, "adamw": torch.optim.AdamW}
 SCHEDULES = ("constant", "cosine", "one-cycle", "step")
@@ -152,8 +151,6 @@ class Recipe:
 
 #: The paper's network, for Addition-k and Sudoku 9x9.
 PAPER = Recipe("adadelta", 1.0, "step", batch=64, epochs=20, gamma=0.7)
-#: The same as the authors' code has it: its scheduler never steps.
-PAPER_CODE = replace(PAPER, schedule="constant")
 #: The paper's network, for Sudoku 4x4.
 PAPER_SUDOKU4 = replace(PAPER, batch=32)
 #: DeepSoftLog's network.
@@ -205,13 +202,13 @@ def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> 
         )
     if strength == 0:
         return pixels
-    grid = _affine(len(pixels), rng, strength * BOUNDS) + _bends(len(pixels), rng, strength)
+    grid = affine_grids(len(pixels), rng, strength * BOUNDS) + _bends(len(pixels), rng, strength)
     # Outside the image grid_sample sees 0, so that black has to be 0 for it.
     moved = grid_sample(pixels - BLACK, grid.to(pixels.device), align_corners=False)
     return moved + BLACK
 
 
-def _affine(n: int, rng: np.random.Generator, bounds: FloatArray) -> Tensor:
+def affine_grids(n: int, rng: np.random.Generator, bounds: FloatArray) -> Tensor:
     """Return where the pixels of turned, scaled and moved images come from: (n, 28, 28, 2).
 
     Coordinates go from -1 to 1, to the right and down, so that the side is 2.
@@ -230,41 +227,3 @@ def _bends(n: int, rng: np.random.Generator, strength: float) -> Tensor:
     knots = torch.from_numpy(drawn) * (strength * BEND * 2 / SIDE)
     field = interpolate(knots, size=(SIDE, SIDE), mode="bicubic", align_corners=True)
     return field.permute(0, 2, 3, 1)
-
-
-def perturb(
-    images: npt.NDArray[Any],
-    rng: np.random.Generator,
-    *,
-    degrees: float = 2.0,
-    shift: float = 0.02,
-    scale: float = 0.02,
-) -> npt.NDArray[np.uint8]:
-    """Return the images, each turned about its centre, scaled and moved at random.
-
-    The defaults are those by which the best of DeepSoftLog's networks is chosen. What comes in at
-    the edges is black.
-
-    Parameters
-    ----------
-    images : uint8 array (n, 28, 28)
-    rng : the source of randomness
-    degrees : the angle is uniform in ``[-degrees, degrees]``, anticlockwise
-    shift : the ways right and down are uniform in ``[-shift, shift]`` times the image's side
-    scale : the scale is uniform in ``[1 - scale, 1 + scale]``
-
-    Examples
-    --------
-    >>> images = np.zeros((2, 28, 28), np.uint8)
-    >>> perturb(images, np.random.default_rng(0)).shape
-    (2, 28, 28)
-    """
-    check_images(images)
-    for name, value in (("degrees", degrees), ("shift", shift), ("scale", scale)):
-        check_number(value, name)
-    if scale >= 1.0:
-        raise DomainError(f"scale is {scale!r:.60}; it must be a number, at least 0, and below 1")
-    bounds = np.array([np.deg2rad(degrees), scale, shift, shift])
-    pixels = torch.from_numpy(images.astype(np.float32)).unsqueeze(1)
-    moved = grid_sample(pixels, _affine(len(images), rng, bounds), align_corners=False)
-    return moved.squeeze(1).round().clamp(0, 255).byte().numpy()

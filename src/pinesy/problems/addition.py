@@ -119,45 +119,6 @@ def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]
     return {**labels, "y_0": labels["w_1"]}
 
 
-def addition_split(
-    n_train: int, rng: np.random.Generator, *, size: int = 60_000, n_valid: int = 10_000
-) -> tuple[Indices, Indices]:
-    """Draw the images of one run for training and, apart from them, those for validation.
-
-    The numbers of images are the paper's [subsec:exp:mnistadd].
-
-    For the same generator state, fewer training images are a part of more, and the images for
-    validation are the same.
-
-    Parameters
-    ----------
-    n_train : how many images are for training: 50,000, or 2,500 with low data
-    rng : the source of randomness
-    size : how many images there are
-    n_valid : how many images are for validation
-
-    Returns
-    -------
-    train, valid : indices of images, in random order
-
-    Examples
-    --------
-    >>> train, valid = addition_split(2500, np.random.default_rng(0))
-    >>> len(train), len(valid)
-    (2500, 10000)
-    """
-    check_rng(rng)
-    n_train, size = check_integer(n_train, "n_train", 1), check_integer(size, "size", 1)
-    n_valid = check_integer(n_valid, "n_valid")
-    if n_train + n_valid > size:
-        raise DataError(
-            f"{n_train} images for training and {n_valid} for validation are asked of {size}; "
-            f"take n_train <= {max(size - n_valid, 0)}, or another n_valid"
-        )
-    order = rng.permutation(size)
-    return order[:n_train], order[size - n_valid :]
-
-
 def addition_samples(labels: npt.ArrayLike, k: int, rng: np.random.Generator) -> Indices:
     """Draw ``floor(size / 2k)`` samples of two k-tuples of images, without replacement.
 

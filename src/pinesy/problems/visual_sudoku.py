@@ -112,21 +112,6 @@ def sudoku_labels(grids: npt.ArrayLike) -> dict[str, Indices]:
 
 
 @dataclass(frozen=True, eq=False)
-class SudokuPools:
-    """The images that puzzles are made of, apart for training, validation and test.
-
-    Attributes
-    ----------
-    train, valid, test : arrays (dim, dim * puzzles)
-        Row `d` has indices of images of the digit `d`.
-    """
-
-    train: Indices
-    valid: Indices
-    test: Indices
-
-
-@dataclass(frozen=True, eq=False)
 class SudokuSamples:
     """Puzzles: `n` correct ones, then for each of them an incorrect copy.
 
@@ -140,43 +125,6 @@ class SudokuSamples:
     images: Indices
     digits: Indices
     valid: BoolArray
-
-
-def sudoku_pools(
-    labels: npt.ArrayLike,
-    dim: int,
-    rng: np.random.Generator,
-    *,
-    train: int = 100,
-    valid: int = 50,
-    test: int = 50,
-) -> SudokuPools:
-    """Shuffle the images of each class ``0 .. dim-1`` and cut them into disjoint pools.
-
-    Parameters
-    ----------
-    labels : the digit on each image, of MNIST's training and test images merged
-    dim : 4 or 9
-    rng : the source of randomness
-    train, valid, test : the number of correct puzzles that each pool is to suffice for
-    """
-    check_rng(rng)
-    _check_dim(dim)
-    array = check_integers(labels, "labels", 1, "one integer for each image", DataError)
-    counts = {"train": train, "test": test, "valid": valid}
-    sizes = [dim * check_integer(n, what, 1) for what, n in counts.items()]
-    rows = [_shuffled(array, d, sum(sizes), rng) for d in range(dim)]
-    first, second, third = np.split(np.stack(rows), np.cumsum(sizes)[:-1], axis=1)
-    return SudokuPools(train=first, valid=third, test=second)
-
-
-def _shuffled(
-    labels: npt.NDArray[np.int64], d: int, size: int, rng: np.random.Generator
-) -> Indices:
-    images = np.flatnonzero(labels == d)
-    if len(images) < size:
-        raise DataError(f"the pools need {size} images of the digit {d}; there are {len(images)}")
-    return rng.permutation(images)[:size]
 
 
 def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> SudokuSamples:
@@ -200,10 +148,10 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     ([True, False], True)
     """
     check_rng(rng)
-    wanted = "of integers, with a row for each digit, such as sudoku_pools(...).train"
+    wanted = "of integers, with a row for each digit: indices of its images"
     images = check_integers(pool, "pool", 2, wanted).astype(np.int64)
     dim, size = images.shape
-    _check_dim(dim)
+    check_dim(dim)
     n = check_integer(n, "n", 1)
     if n * dim > size:
         raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
@@ -217,7 +165,8 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     )
 
 
-def _check_dim(dim: object) -> None:
+def check_dim(dim: object) -> None:
+    """Refuse sizes other than 4 and 9."""
     # Larger ones would do by the same rules, but filling row by row then hardly ever succeeds.
     if isinstance(dim, bool) or dim not in (4, 9):
         raise DomainError(f"dim is {dim!r:.60}; puzzles of images have dim 4 or 9")

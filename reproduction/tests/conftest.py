@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pinesy.problems import Mnist, digit_images
+from reproduction import mnist as digit_images
+from reproduction.mnist import Mnist
 
 
 @dataclass

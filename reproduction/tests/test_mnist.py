@@ -18,8 +18,10 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError
-from pinesy.problems import Mnist, cache_directory, digit_images, mnist
-from problems.conftest import World, package
+from pinesy.problems import cache_directory
+from reproduction import mnist as digit_images
+from reproduction.mnist import Mnist, mnist
+from reproduction.tests.conftest import World, package
 
 NAMES = list(digit_images.FILES)
 IMAGES = NAMES[0]

@@ -8,8 +8,9 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError, DomainError, ShapeError
-from pinesy.problems import SudokuSamples, sudoku_pools, sudoku_samples, visual_sudoku
+from pinesy.problems import SudokuSamples, sudoku_samples, visual_sudoku
 from pinesy.problems.visual_sudoku import attempts, constraints, correct_grids, is_valid
+from reproduction.splits import sudoku_pools
 
 Array = npt.NDArray[Any]
 DIMS = (4, 9)

@@ -5,7 +5,8 @@ import pytest
 
 from messages import raises_saying
 from pinesy.exceptions import DataError, DomainError
-from pinesy.problems import addition_samples, addition_split
+from pinesy.problems import addition_samples
+from reproduction.splits import addition_split
 
 KS = (1, 2, 4, 15, 100)
 SIZES = {

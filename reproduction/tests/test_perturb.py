@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 from messages import raises_saying
 from nets.conftest import bars
 from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.recipes import perturb
+from reproduction.splits import perturb
 
 IMAGES = np.random.default_rng(1).integers(0, 256, (3, 28, 28), dtype=np.uint8)
 INNER = (slice(None), slice(4, -4), slice(4, -4))
