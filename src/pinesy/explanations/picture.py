@@ -115,7 +115,7 @@ class BoxMaker(Outline):
         if explanation.normalised:
             texts += [
                 degree_text("C", explanation.certainty),
-                *["ambiguous"] * explanation.ambiguous,
+                *["undecided"] * (not explanation.distribution.decided),
             ]
         else:
             texts.append(f"the rules contradict at {number_text(explanation.contradiction)}")

@@ -87,9 +87,7 @@ function resultBox(result) {
   });
   const parts = [make("b", { textContent: result.name }), make("table", {}, {}, ...rows)];
   if (result.left > 0) parts.push(`... ${result.left} more values`);
-  if (result.contradiction > 0) {
-    parts.push(`the rules contradict each other: ${degreeText(result.contradiction)}`);
-  }
+  if (result.note) parts.push(result.note);
   return make("div", { className: "pinesy-result" }, { margin: ".4em 0" }, ...parts);
 }
 

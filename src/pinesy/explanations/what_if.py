@@ -163,5 +163,5 @@ def _bars(pi: Possibility) -> dict[str, Any]:
         "possible": pi.degrees[shown].tolist(),
         "certain": sure[shown].tolist(),
         "left": len(pi.degrees) - len(shown),
-        "contradiction": pi.contradiction,
+        "note": "" if pi.decided else cut(pi.verdict),
     }
