@@ -16,7 +16,13 @@ from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.explanations import Explanation, WhyNot
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import OUTCOME_WORDS, outcome_codes, outcome_indices, verdict_text
+from pinesy.rules.outcomes import (
+    OUTCOME_WORDS,
+    outcome_codes,
+    outcome_indices,
+    plain_text,
+    verdict_text,
+)
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 
@@ -109,7 +115,7 @@ class PredictionSets(Mapping[str, Any]):
         if row is not None:
             row = check_sample(row, len(pi))
             values, codes = values[row], codes[row]
-        return verdict_text(codes, [show_value(value) for value in values])
+        return verdict_text(codes, [plain_text(value) for value in values])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.possibilities)

@@ -242,13 +242,13 @@ def _results(
     facts : by name, an entry for each sample
     clashes : by row, the rules that contradict each other, where they are known
     """
-    texts, shown = value_texts(attribute), [show_value(value) for value in attribute.domain]
+    texts = value_texts(attribute)
     (title, is_left), (word, degrees) = remaining, numbers
     rows = zip(outcomes.tolist(), is_left.tolist(), degrees.tolist(), strict=True)
     for row, (outcome, members, own) in enumerate(rows):
         known = {name: entries[row] for name, entries in facts.items()}
         verdict = verdict_text(
-            outcome, [*compress(shown, members)], **known, rules=clashes.get(row, "")
+            outcome, [*compress(texts, members)], **known, rules=clashes.get(row, "")
         )
         yield OutputResult(attribute, texts, outcome, verdict, title, members, word, own, known)
 

@@ -30,7 +30,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.syntax.writer import show_value
 
 
 def explain(
@@ -174,8 +173,9 @@ class Explanation:
         rules, result = "", self.distribution
         if self.clashes:
             first = self.clashes[0]
-            rules = clash_text(self.attribute.name, first.attribute.name, first.groups[0])
-        names = [show_value(value) for value in result.best_values]
+            attributes = (self.attribute, first.attribute)
+            rules = clash_text(*map(self.wording.name, attributes), first.groups[0])
+        names = [self.wording.value(self.attribute, value) for value in result.best_values]
         return verdict_text(self.outcome, names, result.certainty, result.contradiction, rules)
 
     @property

@@ -13,6 +13,7 @@ from pinesy.rules.cut_texts import number_text as exact_text
 from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.outcomes import listed as listed
 from pinesy.rules.outcomes import number_text as number_text
+from pinesy.rules.outcomes import plain_text
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import runs_of, show_value
 
@@ -113,7 +114,7 @@ class Wording:
         label = self._labels.get(attribute.name)
         if label is not None and value in label.values:
             return label.values[value]
-        text = value if isinstance(value, str) and value else show_value(value)
+        text = plain_text(value)
         return text if label is None or label.unit is None else f"{text} {label.unit}"
 
     def domain(self, attribute: Attribute) -> tuple[str, ...]:

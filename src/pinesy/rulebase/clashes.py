@@ -50,6 +50,7 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
     >>> clashing_groups(np.array([[True, False], [False, False]]))
     []
     """
+    low = np.unique(low, axis=0)  # so that cells that differ in nothing here count once
     if not low.any(axis=1).all():
         return []
     alone = np.flatnonzero(low.all(axis=0)).tolist()

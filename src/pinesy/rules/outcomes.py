@@ -4,13 +4,14 @@ Every result has one of five codes, and `verdict_text` is the only place that pu
 (the page in one file has the same in JavaScript, `exchange/web/words.js`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import BoolArray
+from pinesy.rules.syntax.writer import show_value
 
 #: * ``decided``: one value alone is fully possible;
 #: * ``several``: some values are, and others are excluded or less possible;
@@ -121,6 +122,11 @@ def clash_text(output: str, attribute: str, numbers: Sequence[int]) -> str:
     """
     rules = numbered_rules([number - 1 for number in numbers])
     return rules if output == attribute else f"{rules} on {attribute}"
+
+
+def plain_text(value: Hashable) -> str:
+    """Return a value as people read it: a text as it is, others as rules have them."""
+    return value if isinstance(value, str) and value else show_value(value)
 
 
 def numbered_rules(indices: Sequence[int]) -> str:

@@ -13,7 +13,13 @@ from pinesy._common.pages import axes_for
 from pinesy._common.validation import BoolArray, FloatArray, check_sample, object_array
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import OUTCOMES, outcome_codes, outcome_indices, verdict_text
+from pinesy.rules.outcomes import (
+    OUTCOMES,
+    outcome_codes,
+    outcome_indices,
+    plain_text,
+    verdict_text,
+)
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.rules.views import distribution_html, draw_distribution
@@ -139,7 +145,7 @@ class Possibility:
         """The outcome of one distribution in words."""
         if self.is_batch:
             raise DomainError("a batch has no single verdict; take one sample(row) first")
-        names = [show_value(value) for value in self.best_values]
+        names = [plain_text(value) for value in self.best_values]
         return verdict_text(self.outcome, names, self.certainty, self.contradiction)
 
     @cached_property

@@ -14,7 +14,7 @@ from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import outcome_codes, outcome_indices, verdict_text
+from pinesy.rules.outcomes import outcome_codes, outcome_indices, plain_text, verdict_text
 from pinesy.rules.possibility import best_value, most_valued, summary
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
@@ -114,7 +114,7 @@ class WorldWeights:
         """The outcome of one sample in words."""
         if self.is_batch:
             raise DomainError("a batch has no single verdict; take one sample(row) first")
-        return verdict_text(self.outcome, [show_value(value) for value in self.best_values])
+        return verdict_text(self.outcome, [plain_text(value) for value in self.best_values])
 
     @cached_property
     def is_best(self) -> BoolArray:
