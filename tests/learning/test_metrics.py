@@ -64,5 +64,5 @@ def test_accuracy_is_that_of_single_samples(case: BatchCase, seed: int) -> None:
     right = 0
     for i in range(case.n):
         found = case.cascade.infer(case.row(i))
-        right += all(found[n].best == labels[n][i] and not found[n].ambiguous for n in found)
+        right += all(found[n].decided and found[n].best == labels[n][i] for n in found)
     assert accuracy(case.cascade, case.evidence, labels) == right / case.n
