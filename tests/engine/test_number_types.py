@@ -93,8 +93,8 @@ def test_results_are_read_as_degrees(dtype: str) -> None:
     assert found.degrees.tolist() == degrees.tolist()
     assert found.normalised.all()
     decided = (degrees == 1.0).sum(axis=1) == 1
-    best = np.where(decided, degrees.argmax(axis=1).astype(object), None)
-    assert found.best.tolist() == best.tolist()
+    pairs = zip(decided, degrees.argmax(axis=1).tolist(), strict=True)
+    assert found.best.tolist() == [index if sure else None for sure, index in pairs]
     assert found.certainty.tolist() == (1.0 - np.sort(degrees)[:, -2]).tolist()
     assert found.necessity({3}).tolist() == (1 - np.delete(degrees, 3, 1).max(axis=1)).tolist()
     proposition = cascade.attributes["y_1"].isin({1, 2})

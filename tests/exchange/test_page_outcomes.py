@@ -48,8 +48,8 @@ def _expected(explanation: Explanation) -> list[str]:
     rules = ""
     if explanation.clashes:
         first = explanation.clashes[0]
-        names = [a.formula or a.name for a in (attribute, first.attribute)]
-        rules = clash_text(*names, first.groups[0])
+        output, clashing = (a.formula or a.name for a in (attribute, first.attribute))
+        rules = clash_text(output, clashing, first.groups[0])
     verdict = verdict_text(pi.outcome, values, pi.certainty, rules=rules)
     return [attribute.name, explanation.outcome, verdict]
 
@@ -81,7 +81,7 @@ def test_every_outcome_has_the_words_of_python(page: Page) -> None:
         if a in {0} then c in {0}
         if b in {2} then c in {1}
     """)
-    seen = {}
+    seen: dict[str, str] = {}
     for degrees in ([1, 0], [0, 1], [1, 1], [1, 0.5], [0.9999, 1]):
         wanted = expected(cascade, {"a": degrees})
         assert asked(page, cascade, [degrees]) == wanted

@@ -246,7 +246,7 @@ def test_a_tie_after_repair_is_no_agreement() -> None:
     found = audit(LAWN, {"rain": [[1.0, 1.0]]}, ["dry"])
     assert (found.agrees["grass"][0], found["grass"].unique[0]) == (False, False)
     assert next(found.rows())["repaired"] is None
-    assert "ambiguous" in str(found)
+    assert "undecided" in str(found)
     both = audit(LAWN, {"rain": [[1.0, 1.0]]}, [[1.0, 1.0]])
     assert both.agrees["grass"].tolist() == [True]
     assert next(both.rows())["repaired"] == "{wet, dry}"

@@ -22,7 +22,7 @@ CHAIN = Cascade(
 XS = {"x": np.array([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.3, 1.0]])}
 
 
-def test_accuracy_counts_final_outputs_that_are_right_and_unambiguous() -> None:
+def test_accuracy_counts_final_outputs_that_are_decided_and_right() -> None:
     assert accuracy(CHAIN, XS, {"v": [0, 0, 0, 1]}) == 0.75
     assert accuracy(CHAIN, XS, {"v": [0, 1, 1, 1]}) == 0.5
     assert accuracy(CHAIN, XS, {V: [0, 0, 0, 1], "u": [1, 1, 1, 0]}) == 0.75  # u is on the way

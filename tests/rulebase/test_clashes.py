@@ -41,7 +41,7 @@ def test_counts_and_clashes() -> None:
     assert str(report.warnings[0]).startswith(
         "warning: rules on 'measles': rules 1 and 2 clash on 2 of 4 samples, such as row 0: "
     )
-    assert "data: 4 samples\n  measles: 2 contradictory, 0 ambiguous" in str(report)
+    assert "data: 4 samples\n  measles: decided 1, several values 0" in str(report)
     assert "such as line 7: " in str(EQUIVALENCES.check(SAMPLES, lines=[7, 8, 9, 10]))
 
 

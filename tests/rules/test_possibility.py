@@ -1,4 +1,4 @@
-"""Possibility distributions: measures, best value, ambiguity, flags, printing."""
+"""Possibility distributions: measures, best value, outcome, printing."""
 
 import os
 import subprocess

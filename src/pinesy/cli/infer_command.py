@@ -182,7 +182,7 @@ class OutputResult(NamedTuple):
     facts: dict[str, float | None]
 
     @property
-    def index(self) -> int | None:
+    def best(self) -> int | None:
         """The index of the best value; None if there is none."""
         return self.members.index(True) if self.outcome == "decided" else None
 
@@ -207,7 +207,7 @@ class OutputResult(NamedTuple):
 
     def cells(self) -> list[Any]:
         """Return what stands below the titles."""
-        best = "" if self.index is None else self.texts[self.index]
+        best = "" if self.best is None else self.texts[self.best]
         left = "|".join(compress(self.texts, self.members))
         facts = ["" if fact is None else fact for fact in self.facts.values()]
         return [best, self.outcome, self.verdict, left, *facts, *self.degrees]
@@ -216,8 +216,8 @@ class OutputResult(NamedTuple):
         """Return the cells of a table for reading."""
         name, best, number = self.attribute.name, "-", "-"
         outcome: str = self.verdict
-        if self.index is not None:
-            best, outcome = show_value(self.attribute.domain[self.index]), self.outcome
+        if self.best is not None:
+            best, outcome = show_value(self.attribute.domain[self.best]), self.outcome
             number = degree_text(self.facts.get("certainty") or max(self.degrees))
         if self.title == "set":
             members = f"{{{', '.join(compress(self.texts, self.members))}}}"

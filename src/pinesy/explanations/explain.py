@@ -173,8 +173,8 @@ class Explanation:
         rules, result = "", self.distribution
         if self.clashes:
             first = self.clashes[0]
-            attributes = (self.attribute, first.attribute)
-            rules = clash_text(*map(self.wording.name, attributes), first.groups[0])
+            output, clashing = map(self.wording.name, (self.attribute, first.attribute))
+            rules = clash_text(output, clashing, first.groups[0])
         names = [self.wording.value(self.attribute, value) for value in result.best_values]
         return verdict_text(self.outcome, names, result.certainty, result.contradiction, rules)
 

@@ -263,8 +263,8 @@ def _counts(pi: Possibility, target: Target | None) -> OutputCounts:
     return OutputCounts(
         pi.attribute.name,
         len(pi),
-        *(int(np.count_nonzero(pi.outcome == code)) for code in CODES),
-        right,
+        right=right,
+        **{code: int(np.count_nonzero(pi.outcome == code)) for code in CODES},
     )
 
 
