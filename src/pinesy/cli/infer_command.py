@@ -17,7 +17,6 @@ from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
 from pinesy.cli.output import WRITERS, ResultRow, TableWriter, degree_text, write_rows
-from pinesy.engine.program import Inference
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
@@ -119,9 +118,9 @@ def infer(
     inputs = program.inputs if sure is None else cascade.inputs
     numbers = count(1)
 
-    def clashes(output: Attribute, inferred: Inference, evidence: FloatArray) -> dict[int, str]:
+    def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash in each contradictory sample, in words."""
-        lost = np.flatnonzero(inferred[output].contradiction)
+        output, lost = pi.attribute, np.flatnonzero(pi.contradiction)
         if not len(lost):
             return {}
         behind = cascade.needed([output.name])
@@ -145,7 +144,8 @@ def infer(
             parts = [_possible(sets.possibilities[a.name], {}, sets) for a in outputs]
         else:
             inferred = program.infer(evidence)
-            parts = [_possible(inferred[a.name], clashes(a, inferred, evidence)) for a in outputs]
+            results = [inferred[a.name] for a in outputs]
+            parts = [_possible(pi, clashes(pi, evidence)) for pi in results]
         ids = map(samples.ids_of, range(len(samples)))
         return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
 
