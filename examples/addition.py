@@ -27,6 +27,6 @@ print(
     "a thousand samples:",
     sums["y_2"].best[:5],
     "...,",
-    int(sums["y_2"].ambiguous.sum()),
-    "ambiguous",
+    int((~sums["y_2"].decided).sum()),
+    "undecided",
 )

@@ -13,5 +13,5 @@ rules = parse("""
 """)
 for day, month, year in (31, 12, None), (31, 6, None), (29, 2, 1900), (29, 2, None), (30, 2, None):
     valid = rules.infer({"day": day, "month": month, "year": year})["valid"]
-    answer = "it depends" if valid.ambiguous else "yes" if valid.best else "no"
+    answer = {True: "yes", False: "no", None: "it depends"}[valid.best]
     print(f"{day}.{month}.{year or '?'}: {answer}")

@@ -183,19 +183,19 @@ def _reliable(result: LearningResult, group: str) -> list[float]:
 
 
 def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how many samples have all outputs right and unambiguous, and how many are ambiguous.
+    """Return how many samples have all outputs decided and right, and how many are undecided.
 
-    A sample is ambiguous if one of its outputs has several most possible values.
+    A sample is undecided if one of its outputs has several most possible values, which is an error;
+    records call it ambiguous.
     """
     batch, wanted = answers(cascade, inputs, targets)
     found = cascade.infer(batch.known, list(wanted))
-    right, ambiguous = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
+    right, undecided = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
     for name, positions in wanted.items():
-        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].normalised
-        ambiguous |= found[name].ambiguous
-    right &= ~ambiguous
+        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
+        undecided |= found[name].normalised & ~found[name].decided
     count = int(right.sum())
-    return {"accuracy": count / batch.n, "right": count, "ambiguous": int(ambiguous.sum())}
+    return {"accuracy": count / batch.n, "right": count, "ambiguous": int(undecided.sum())}
 
 
 def warm_up() -> None:

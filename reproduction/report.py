@@ -31,7 +31,7 @@ from reproduction.result_tables import (
 TITLE: Final = "Results of the experiments"
 READING: Final = (
     "Figures are means and standard deviations over the runs (ddof = 0). A sample is right only "
-    "if every output is, and unambiguously so.",
+    "if every output is decided, and right.",
     "The paper is Baaj and Marquis 2025, Pi-NeSy: A Possibilistic Neuro-Symbolic Approach. The "
     "results of others are those that its tables cite, but DeepProofLog's, which are published "
     "by its authors. Whether ours is within two of the paper's standard deviations: in brackets "

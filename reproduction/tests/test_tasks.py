@@ -76,7 +76,7 @@ def test_sudoku_with_a_network_that_is_sure(setting: str, errors: float) -> None
     assert (found["right"] == len(task.test)) == (errors == 0.0)
 
 
-def test_a_network_that_knows_nothing_is_ambiguous() -> None:
+def test_a_network_that_knows_nothing_decides_nothing() -> None:
     task = task_of(PLAIN)
     found, *_ = solve(task, PLAIN, np.full((len(task.seen), 10), 0.1), 600, Stopwatch())
     assert (found["right"], found["ambiguous"]) == (0, len(task.test))
@@ -85,7 +85,7 @@ def test_a_network_that_knows_nothing_is_ambiguous() -> None:
 def test_the_transformation_is_that_of_the_experiment() -> None:
     """Where two digits are equally probable, only one transformation breaks the tie.
 
-    What is ambiguous is wrong, even if the first of the most possible values is the right one.
+    What is undecided is wrong, even if the first of the most possible values is the right one.
     """
     found, right = {}, {}
     for way in ("antipignistic", "minimum-specificity"):

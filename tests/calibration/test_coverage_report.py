@@ -127,13 +127,13 @@ def test_what_is_guaranteed_is_judged_by_its_chance() -> None:
     assert (wet.name, wet.chance) == ("yes", chance_of_so_few(wet.covered, wet.samples, n, 0.1))
 
 
-def test_abstentions_are_told_apart() -> None:
+def test_outcomes_are_counted_apart() -> None:
     rain = Attribute("rain", ["yes", "no"])
     pi = Possibility(rain, np.array([[1.0, 0.0], [1.0, 0.5], [0.5, 0.5], [0.5, 0.0]]))
     row = coverage_of(pi, ["yes"] * 4, 0.9).of("all")[0]
-    assert (row.ambiguous, row.novel, row.contradictory) == (0.25, 0.0, 0.5)
+    assert (row.several, row.no_rule, row.novel, row.contradiction) == (0.25, 0.0, 0.0, 0.5)
     both = coverage_of({"rain": pi, "b": np.eye(2)[[0] * 4]}, {"rain": ["yes"] * 4, "b": [0] * 4})
-    assert [row.contradictory for row in both.of("all")] == [0.5] * len(both.of("all"))
+    assert [row.contradiction for row in both.of("all")] == [0.5] * len(both.of("all"))
 
 
 def test_columns_may_be_of_classes() -> None:

@@ -82,10 +82,10 @@ def test_sets_and_levels_are_printed(pinesy: Run, rules: Path, tmp_path: Path) -
     )
     done = pinesy("infer", model, new, "--level", 0.9, "--outputs", "total", "--format", "jsonl")
     found = [json.loads(line)["total"] for line in done.stdout.splitlines()]
-    assert [one["set"] for one in found] == [[str(v) for v in s] for s in sets["total"]]
-    assert [one["abstention"] for one in found] == sets.abstentions["total"].tolist()
+    assert [one["set"] for one in found] == [list(s) for s in sets["total"]]
+    assert [one["outcome"] for one in found] == sets.outcomes["total"].tolist()
     done = pinesy("infer", model, new, "--level", 0.9, "--format", "csv")
-    assert "total set,total abstention,total=0" in done.stdout
+    assert "total,total outcome,total verdict,total set,total certainty" in done.stdout
     done = pinesy("infer", model, new, "--level", 0.9, "--format", "table")
     assert "set" in done.stdout
     asked = ("--attribute", "total", "--level", 0.9)

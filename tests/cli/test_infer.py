@@ -58,17 +58,21 @@ def test_csv_equals_the_library_exactly(
         texts = [str(v) for v in expected[name].attribute.domain]
         degrees = [[float(row[f"{name}={t}"]) for t in texts] for row in rows]
         assert degrees == expected[name].degrees.tolist()
-        assert [row[name] for row in rows] == [str(b) for b in expected[name].best]
+        assert [row[name] for row in rows] == [
+            "" if b is None else str(b) for b in expected[name].best
+        ]
         assert [float(r[f"{name} certainty"]) for r in rows] == expected[name].certainty.tolist()
-        for flag in ("ambiguous", "normalised", "contradiction"):
-            found = [json.loads(row[f"{name} {flag}"]) for row in rows]
-            assert found == getattr(expected[name], flag).tolist()
+        assert [row[f"{name} outcome"] for row in rows] == expected[name].outcome.tolist()
+        found = [float(row[f"{name} contradiction"]) for row in rows]
+        assert found == expected[name].contradiction.tolist()
+        verdicts = [expected[name].sample(i).verdict for i in range(len(rows))]
+        assert [row[f"{name} verdict"] for row in rows] == verdicts
 
 
 def test_csv_columns_stand_in_order(pinesy: Run, rules: Path, data: Path) -> None:
     header = pinesy("infer", rules, data, "--format", "csv", "--outputs", "size").stdout
     assert header.splitlines()[0] == (
-        "size,size certainty,size ambiguous,size normalised,size contradiction,"
+        "size,size outcome,size verdict,size best_values,size certainty,size contradiction,"
         "size=small,size=rather large"
     )
 
@@ -84,10 +88,11 @@ def test_json_lines_equal_the_library_exactly(
             one = expected[name].sample(row)
             assert found == {
                 "best": one.best,
+                "outcome": one.outcome,
+                "verdict": one.verdict,
+                "best_values": list(one.best_values),
                 "possibility": {str(v): d for v, d in one.to_dict().items() if d > 0},
                 "certainty": one.certainty,
-                "ambiguous": one.ambiguous,
-                "normalised": one.normalised,
                 "contradiction": one.contradiction,
             }
 
@@ -104,10 +109,11 @@ def test_degree_zero_is_left_out_and_tuples_are_text(pinesy: Run, rules: Path) -
     assert found["pair"]["possibility"] == {"(1, 2)": 1.0, "(1, 3)": 0.5}
     assert found["total"] == {
         "best": 3,
+        "outcome": "decided",
+        "verdict": "3, certain at 0.5",
+        "best_values": [3],
         "possibility": {"2": 0.1, "3": 1.0, "4": 0.5},
         "certainty": 0.5,
-        "ambiguous": False,
-        "normalised": True,
         "contradiction": 0.0,
     }
 
@@ -163,7 +169,7 @@ def test_inputs_that_an_output_does_not_need(pinesy: Run, tmp_path: Path) -> Non
     assert json.loads(trained.stdout)["x"]["best"] == 1
 
 
-def test_flags(pinesy: Run, tmp_path: Path) -> None:
+def test_rules_that_contradict_each_other(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.rules"
     path.write_text(
         "attribute a in {0, 1} attribute b in {0, 1}"
@@ -172,12 +178,15 @@ def test_flags(pinesy: Run, tmp_path: Path) -> None:
     result = pinesy("infer", path, "-", input='{"a": 0}')
     found = json.loads(result.stdout)["b"]
     assert (found["best"], found["certainty"], found["possibility"]) == (None, None, {})
-    flags = (found["ambiguous"], found["normalised"], found["contradiction"])
-    assert flags == (False, False, 1.0)
+    assert (found["outcome"], found["contradiction"]) == ("contradiction", 1.0)
+    assert (found["verdict"], found["best_values"]) == ("contradiction: rules 1 and 2", [])
     table = pinesy("infer", path, "-", "--format", "table", input='{"a": 0}').stdout
-    assert table.splitlines()[2].split() == ["1", "b", "-", "-", "contradiction", "1"]
+    assert table.splitlines()[2].split(maxsplit=4) == [
+        *("1", "b", "-", "-"),
+        "contradiction: rules 1 and 2",
+    ]
     rows = pinesy("infer", path, "-", "--format", "csv", input='{"a": 0}').stdout
-    assert rows.splitlines()[1] == ",,false,false,1.0,0.0,0.0"
+    assert rows.splitlines()[1] == (",contradiction,contradiction: rules 1 and 2,,,1.0,0.0,0.0")
 
 
 def test_a_table_says_what_it_leaves_out(
@@ -266,7 +275,9 @@ def test_a_pipe_stays_a_pipe(pinesy: Run, rules: Path, tmp_path: Path) -> None:
         line = '{"left": 1, "right": 2}'
         pinesy("infer", rules, "-", "--format", "csv", "--outputs", "size", "-o", path, input=line)
         assert path.is_fifo()
-        assert reader.read().splitlines()[1:] == ["small,1.0,false,true,0.0,1.0,0.0"]
+        assert reader.read().splitlines()[1:] == [
+            'small,decided,"small, certain",small,1.0,0.0,1.0,0.0'
+        ]
 
 
 def test_wrong_usage(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
@@ -329,3 +340,42 @@ def test_what_is_read_is_not_overwritten(pinesy: Run, rules: Path, data: Path) -
         assert result.exit_code == 2
         assert "is read from too, and would be lost" in told(result.stderr)
     assert (data.read_bytes(), rules.read_bytes()) == before
+
+
+LOANS = """
+attribute income in {low, high}
+attribute debt in {no, yes}
+attribute decision in {approve, review, reject}
+attribute letter in {sent, held}
+if income in {high} then decision in {approve, review}
+if debt in {yes} then decision in {reject} [certainty=0.5]
+if income in {low} and debt in {no} then decision in {review}
+iff decision in {approve} then letter in {sent}
+"""
+
+
+def test_results_that_are_not_decided_say_why(pinesy: Run, tmp_path: Path) -> None:
+    rules, data = tmp_path / "loans.rules", tmp_path / "people.csv"
+    rules.write_text(LOANS)
+    data.write_text("income,debt\nhigh,no\nhigh,yes\nlow,no\n,\n")
+    names = [part for name in ("decision", "letter") for part in ("--outputs", name)]
+    found = [json.loads(line) for line in pinesy("infer", rules, data, *names).stdout.splitlines()]
+    assert [one["decision"]["best"] for one in found] == [None, None, "review", None]
+    assert [one["decision"]["outcome"] for one in found] == [
+        "several",
+        "contradiction",
+        "decided",
+        "no_rule",
+    ]
+    assert [one["decision"]["verdict"] for one in found] == [
+        "undecided: approve or review remain",
+        "contradiction: rules 1 and 2",
+        "review, certain",
+        "undecided: no rule decides",
+    ]
+    assert found[0]["decision"]["best_values"] == ["approve", "review"]
+    assert found[1]["letter"]["verdict"] == "contradiction: rules 1 and 2 on decision"
+    explained = library.explain(library.load(rules), {"income": "high", "debt": "yes"}, "letter")
+    assert found[1]["letter"]["verdict"] == explained.verdict
+    table = pinesy("infer", rules, data, "--format", "table").stdout
+    assert "approve " not in table.replace("approve or review", "")

@@ -52,8 +52,8 @@ def test_infer(pinesy: Any, files: tuple[Path, Path], semantics: Any) -> None:
 def test_other_forms(pinesy: Any, files: tuple[Path, Path]) -> None:
     done = pinesy("infer", *files, "--semantics", "probabilistic", "--format", "csv")
     head, first, *_ = done.stdout.splitlines()
-    assert head == "storm,storm=no,storm=yes"
-    assert first.startswith("no,0.6")
+    assert head == "storm,storm outcome,storm verdict,storm best_values,storm=no,storm=yes"
+    assert first.startswith("no,decided,no,no,0.6")
     done = pinesy("infer", *files, "--semantics", "probabilistic", "--format", "table")
     assert "weight" in done.stdout
     assert "0.6" in done.stdout
@@ -102,4 +102,10 @@ def test_numbers_stay_numbers(pinesy: Any, tmp_path: Path) -> None:
     rules.write_text("attribute a in {0, 1} attribute b in {2, 3} iff a in {1} then b in {3}")
     data.write_text('{"a": [0.25, 0.75]}\n')
     done = pinesy("infer", rules, data, "--semantics", "probabilistic")
-    assert json.loads(done.stdout)["b"] == {"best": 3, "weights": {"2": 0.25, "3": 0.75}}
+    assert json.loads(done.stdout)["b"] == {
+        "best": 3,
+        "outcome": "decided",
+        "verdict": "3",
+        "best_values": [3],
+        "weights": {"2": 0.25, "3": 0.75},
+    }

@@ -33,8 +33,8 @@ def test_classes_are_in_their_sets_and_everything_else_stays(model: RuleClassifi
     assert (pi.max(axis=1) == 1.0).all()
     covered = np.mean([y in s for y, s in zip(LABELS[NEW], sets[model.target_], strict=True)])
     assert covered > 0.7
-    kinds = {"", "ambiguous", "novel", "contradictory"}
-    assert set(sets.abstentions[model.target_]) <= kinds
+    kinds = {"decided", "several", "no_rule", "novel", "contradiction"}
+    assert set(sets.outcomes[model.target_]) <= kinds
     plain = RuleClassifier(max_rules=8).fit(TABLE[FIT], LABELS[FIT])
     assert (plain.predict(TABLE[NEW]) == model.predict(TABLE[NEW])).all()
     assert "whatever the rules are" in model.calibration_.guarantee

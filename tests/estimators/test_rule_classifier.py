@@ -76,15 +76,14 @@ def test_a_table_with_categories_and_unknowns(model: RuleClassifier) -> None:
 def test_it_abstains_and_says_why(model: RuleClassifier) -> None:
     nothing = pandas.DataFrame({"glucose": [np.nan], "bmi": [np.nan], "smoker": [None]})
     said = model.predict(TABLE, certainty=0.8)
-    kinds = model.abstentions(TABLE, certainty=0.8)
-    assert ((said == None) == (kinds != "")).all()  # noqa: E711
-    decided = kinds == ""
+    decided = model.outcomes(TABLE, certainty=0.8) == "decided"
+    assert ((said == None) == ~decided).all()  # noqa: E711
     assert 0.3 < decided.mean() < 1.0
     assert (said[decided] == LABELS[decided]).mean() >= model.score(TABLE, LABELS)
     assert model.predict(nothing, certainty=0.9)[0] is None
 
 
-def test_kinds_of_abstention() -> None:
+def test_outcomes_of_predictions() -> None:
     rules = RuleClassifier.from_text(
         """
         attribute x0 in {0.0, 1.0}
@@ -97,8 +96,10 @@ def test_kinds_of_abstention() -> None:
     )
     x = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     rules.fit(x, ["a", "a", "a", "b"])
-    kinds = rules.abstentions(x, certainty=0.55)
-    assert kinds.tolist() == ["", "unknown", "contradictory", "ambiguous"]
+    outcomes = rules.outcomes(x, certainty=0.55)
+    assert outcomes.tolist() == ["decided", "no_rule", "contradiction", "several"]
+    # A classifier returns a class all the same: the first of the most possible ones.
+    assert rules.predict(x).tolist() == ["a", "a", "a", "b"]
     assert rules.predict(x, certainty=0.55).tolist() == ["a", None, None, None]
 
 

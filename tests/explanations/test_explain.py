@@ -146,7 +146,7 @@ def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None
     }
     trace = case.cascade.trace(case.evidence)[output.name]
     assert found.distribution.to_dict() == trace.to_dict()
-    assert (found.ambiguous, found.normalised) == (trace.ambiguous, trace.normalised)
+    assert (found.outcome, found.normalised) == (trace.outcome, trace.normalised)
 
 
 # --- sufficiency -------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_an_enormous_tree_is_not_built() -> None:
     ]
     found = explain(Cascade(*rules), {"a_0": [1.0, 1.0]})
     assert len(list(found.walk())) == 122
-    assert found.ambiguous
+    assert found.outcome == "no_rule"
     assert found.text(depth=60).count("\n") < 500
 
 

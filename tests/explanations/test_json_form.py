@@ -45,7 +45,7 @@ def test_the_check_sees_what_is_wrong() -> None:
     for key, value, complaint in (
         ("possibility", 2.0, "$.possibility: 2.0 is above 1"),
         ("asked", 1, "$.asked: 1 is not of type boolean"),
-        ("version", 2, "$.version: 2 is not 1"),
+        ("version", 3, "$.version: 3 is not 2"),
         ("extra", 2, "$: extra is unknown"),
     ):
         assert problems({**good, key: value}, schema(), schema()) == [complaint]

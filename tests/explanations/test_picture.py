@@ -105,12 +105,14 @@ def test_labels_are_used() -> None:
     assert {"glucose later is high", "glucose now", "70 mg/dl"} <= set(words)
 
 
-def test_ambiguous_and_contradictory_results_say_so() -> None:
+def test_results_that_are_not_decided_say_so() -> None:
     rain, wet = Attribute("rain", ["no", "yes"]), Attribute("wet", ["no", "yes"])
     rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({"yes"}))])
-    assert "ambiguous" in texts(picture(explain(rules, {"rain": {"yes": 1.0, "no": 1.0}})))
+    assert "undecided: no rule decides" in texts(
+        picture(explain(rules, {"rain": {"yes": 1.0, "no": 1.0}}))
+    )
     rules = RuleSet([Iff(rain.isin({"yes"})).then(wet.isin({v})) for v in wet.domain])
-    assert "the rules contradict at 1" in texts(picture(explain(rules, {"rain": {"yes": 1.0}})))
+    assert "contradiction: rules 1 and 2" in texts(picture(explain(rules, {"rain": {"yes": 1.0}})))
 
 
 # --- images ------------------------------------------------------------------------------------

@@ -88,12 +88,12 @@ def test_parameters() -> None:
     )
 
 
-def test_ambiguity() -> None:
+def test_undecided_results() -> None:
     found = explain(rain((YES, WET, 0.0, 0.0)), {"rain": [1.0, 1.0]})
-    assert found.ambiguous
+    assert (found.outcome, found.verdict) == ("no_rule", "undecided: no rule decides")
     assert [node.value for node in found.values] == ["dry", "wet"]
     assert str(found).split("\n") == [
-        "The result is ambiguous: grass is dry or wet, equally possible.",
+        "Undecided: no rule decides.",
         "It is possible that grass is dry. No rule speaks against it: it is not certain at all "
         "that rain is yes (rule 1).",
         "It is possible that grass is wet, because it is possible that rain is yes (rule 1).",
@@ -111,8 +111,7 @@ def test_contradiction() -> None:
     assert not found.normalised
     assert np.isnan(found.certainty)
     assert str(found).split("\n") == [
-        "The rules contradict each other on this sample, so that nothing is concluded "
-        "(contradiction 0.8).",
+        "Contradiction: rules 1 and 2 (degree 0.8), so nothing is concluded.",
         "No value of grass is left fully possible by rules 1 and 2.",
         f"  - It is possible at 0.2 that grass is dry, by rule 1 ({rules.rules[0]}).",
         f"  - It is impossible that grass is wet, by rule 2 ({rules.rules[1]}).",

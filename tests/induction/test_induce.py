@@ -127,7 +127,8 @@ def test_an_interruption_while_trees_grow(monkeypatch: pytest.MonkeyPatch, fits:
     monkeypatch.setattr(RandomForestClassifier, "fit", interrupted)
     table = patients(missing=0.0)
     rules = induced(table)
-    right = (rules.infer(table)["sick"].best == table["sick"]).mean()
+    first = [values[0] for values in rules.infer(table)["sick"].best_values]
+    right = (table["sick"] == first).mean()
     assert right > (0.7 if fits else 0.4)
     assert bool(len(rules.rule_sets) > 1) == bool(fits)
 

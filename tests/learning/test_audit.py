@@ -238,7 +238,7 @@ def test_a_rule_is_blamed_on_the_side_of_its_conclusion() -> None:
 def test_values_in_one_cell_count_as_one() -> None:
     found = audit(WALK["shoes"], {"grass": [[1.0, 0.2]]}, ["muddy"])
     assert found.agrees["shoes"].tolist() == [True]
-    assert found.repaired(0)["shoes"].ambiguous  # damp is as possible
+    assert found.repaired(0)["shoes"].best_values == ("damp", "muddy")
     assert next(found.rows())["repaired"] == "muddy"
 
 
@@ -246,7 +246,7 @@ def test_a_tie_after_repair_is_no_agreement() -> None:
     found = audit(LAWN, {"rain": [[1.0, 1.0]]}, ["dry"])
     assert (found.agrees["grass"][0], found["grass"].unique[0]) == (False, False)
     assert next(found.rows())["repaired"] is None
-    assert "ambiguous" in str(found)
+    assert "undecided" in str(found)
     both = audit(LAWN, {"rain": [[1.0, 1.0]]}, [[1.0, 1.0]])
     assert both.agrees["grass"].tolist() == [True]
     assert next(both.rows())["repaired"] == "{wet, dry}"

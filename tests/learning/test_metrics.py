@@ -22,7 +22,7 @@ CHAIN = Cascade(
 XS = {"x": np.array([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.3, 1.0]])}
 
 
-def test_accuracy_counts_final_outputs_that_are_right_and_unambiguous() -> None:
+def test_accuracy_counts_final_outputs_that_are_decided_and_right() -> None:
     assert accuracy(CHAIN, XS, {"v": [0, 0, 0, 1]}) == 0.75
     assert accuracy(CHAIN, XS, {"v": [0, 1, 1, 1]}) == 0.5
     assert accuracy(CHAIN, XS, {V: [0, 0, 0, 1], "u": [1, 1, 1, 0]}) == 0.75  # u is on the way
@@ -64,5 +64,5 @@ def test_accuracy_is_that_of_single_samples(case: BatchCase, seed: int) -> None:
     right = 0
     for i in range(case.n):
         found = case.cascade.infer(case.row(i))
-        right += all(found[n].best == labels[n][i] and not found[n].ambiguous for n in found)
+        right += all(found[n].decided and found[n].best == labels[n][i] for n in found)
     assert accuracy(case.cascade, case.evidence, labels) == right / case.n

@@ -54,19 +54,20 @@ def test_concepts_contain_the_truth(combined: Combined) -> None:
         degrees = concepts[name].degrees
         assert (degrees[np.arange(len(pairs)), pairs[:, column]] == 1.0).all()
         # 0 and 1 are told by the answers, and what is a 2 or a 3 is not
-        assert (concepts[name].ambiguous == (pairs[:, column] > 1)).all()
+        assert (concepts[name].decided == (pairs[:, column] <= 1)).all()
 
 
 def test_answers_stay_right_where_all_readings_give_them(combined: Combined) -> None:
     observed = combined.predict(np.array(HALF))
     assert observed["total"].tolist() == [a + b for a, b in HALF]
-    assert not observed.ambiguous["total"].any()
+    assert (observed.outcomes["total"] == "decided").all()
     # elsewhere the readings differ, and the right sum is among what is fully possible
     found = combined.predict_possibility(np.array(OTHERS))["total"]
     for row, (a, b) in enumerate(OTHERS):
         assert found.sample(row)[a + b] == 1.0
     unsure = [max(a, b) > 1 for a, b in OTHERS]
-    assert found.ambiguous.tolist() == unsure
+    assert (~found.decided).tolist() == unsure
+    assert set(found.outcome) == {"decided", "several"}
 
 
 def test_degrees_are_the_largest_of_the_models(combined: Combined) -> None:

@@ -513,7 +513,7 @@ def test_predictions_are_those_of_the_rules() -> None:
     assert list(found) == list(pi) == list(necessities) == ["y_1", "y_2", "y_0"]
     for name, expected in inference.items():
         assert np.array_equal(found[name], expected.best)
-        assert np.array_equal(found.ambiguous[name], expected.ambiguous)
+        assert np.array_equal(found.outcomes[name], expected.outcome)
         assert np.array_equal(pi[name].degrees, expected.degrees)
         for j, value in enumerate(expected.attribute.domain):
             assert np.array_equal(necessities[name][:, j], expected.necessity({value}))
@@ -563,7 +563,7 @@ def test_necessity_where_values_tie_and_where_there_is_one_value() -> None:
     np.testing.assert_allclose(predicted.contradiction["only"], [0.0, 0.0, 0.4])
     for j, value in enumerate(STREETS.domain):
         assert found["streets"][:, j].tolist() == pi["streets"].necessity({value}).tolist()
-    assert pi["streets"].ambiguous.tolist() == [True, False, False]
+    assert pi["streets"].decided.tolist() == [False, True, True]
 
 
 STREETS = Attribute("streets", ["wet", "damp", "dry"])
@@ -572,12 +572,12 @@ STREET_OF = {
 }
 
 
-def test_score_counts_what_is_all_right_and_unambiguous() -> None:
+def test_score_counts_what_is_all_decided_and_right() -> None:
     model = sums()
     found = model.predict(SAMPLES)
     right = np.ones(100, dtype=bool)
     for name in ("y_0", "y_1", "y_2"):
-        right &= (found[name] == LABELS[name]) & ~found.ambiguous[name]
+        right &= (found[name] == LABELS[name]) & (found.outcomes[name] == "decided")
     assert 0.5 < right.mean() < 1.0
     assert model.score(SAMPLES, LABELS) == right.mean()
     assert model.score(SAMPLES, LABELS) == accuracy(SUMS, by_hand(), LABELS)

@@ -38,7 +38,7 @@ def test_inputs_are_calibrated_by_their_probabilities() -> None:
     sets = model.predict_set(REST, 0.9, ["y_1"])
     assert [*sets] == ["y_1"]
     assert sets["y_1"] == sure.predict_set(new, 0.9, ["y_1"])["y_1"]
-    assert set(sets.abstentions["y_1"]) <= {"", "ambiguous", "novel"}
+    assert set(sets.outcomes["y_1"]) <= {"decided", "several", "novel"}
     assert np.array_equal(model.predict(REST)["y_1"], sums().predict(REST)["y_1"])
 
 

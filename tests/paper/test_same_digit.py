@@ -89,8 +89,8 @@ def test_all_samples_as_a_batch() -> None:
     trace = CASCADE.trace(evidence)
     order = [B.position(v) for v in ((1, 1), (0, 1), (1, 0), (0, 0))]
     assert trace["b"].degrees[:, order].tolist() == [s["inferred_b"] for s in samples]
-    assert trace["c"].best.tolist() == [0, 1, 0, 0]
-    assert trace["c"].ambiguous.tolist() == [False, False, True, False]
+    assert trace["c"].best.tolist() == [0, 1, None, 0]
+    assert trace["c"].outcome.tolist() == ["decided", "decided", "no_rule", "decided"]
 
 
 def test_certain_digits() -> None:

@@ -37,7 +37,7 @@ def check_sums(k: int, base: int, left: IntArray, right: IntArray) -> None:
     for i in range(k + 1):
         found = result[f"y_{i}"]
         assert found.best.tolist() == expected[:, i].tolist()
-        assert not found.ambiguous.any()
+        assert found.decided.all()
         assert found.normalised.all()
         assert (found.certainty == 1.0).all()
 
@@ -124,7 +124,7 @@ def judge(cascade: Cascade, grids: IntArray) -> npt.NDArray[np.int64]:
     dim = grids.shape[1]
     digits = {f"a_{i + 1}_{j + 1}": grids[:, i, j] for i in range(dim) for j in range(dim)}
     result = cascade.infer(one_point(cascade, digits))["c"]
-    assert not result.ambiguous.any()
+    assert result.decided.all()
     assert result.normalised.all()
     return np.asarray(result.best)
 

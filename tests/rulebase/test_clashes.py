@@ -33,13 +33,15 @@ def test_counts_and_clashes() -> None:
     report = EQUIVALENCES.check(SAMPLES, ["yes", "no", "yes", "yes"])
     assert report.data is not None
     [counts] = report.data.outputs
-    assert str(counts) == "measles: 2 contradictory, 0 ambiguous, 1 unknown, 1 right"
+    assert str(counts) == (
+        "measles: decided 1, several values 0, no rule decides 1, contradiction 2, right 1"
+    )
     [clash] = report.data.clashes
     assert (clash.name, clash.rules, clash.count, clash.row) == ("measles", (1, 2), 2, 0)
     assert str(report.warnings[0]).startswith(
         "warning: rules on 'measles': rules 1 and 2 clash on 2 of 4 samples, such as row 0: "
     )
-    assert "data: 4 samples\n  measles: 2 contradictory, 0 ambiguous" in str(report)
+    assert "data: 4 samples\n  measles: decided 1, several values 0" in str(report)
     assert "such as line 7: " in str(EQUIVALENCES.check(SAMPLES, lines=[7, 8, 9, 10]))
 
 
@@ -48,7 +50,10 @@ def test_implications_do_not_clash() -> None:
     report = rules.check(SAMPLES)
     assert report.data is not None
     assert report.data.clashes == ()
-    assert str(report.data.outputs[0]) == "measles: 0 contradictory, 0 ambiguous, 2 unknown"
+    assert (
+        str(report.data.outputs[0])
+        == "measles: decided 2, several values 0, no rule decides 2, contradiction 0"
+    )
 
 
 def test_a_clash_is_told_where_it_begins() -> None:
@@ -57,7 +62,7 @@ def test_a_clash_is_told_where_it_begins() -> None:
     found = cascade.check(SAMPLES, {"measles": ["no"] * 4, "ill": ["no"] * 4}).data
     assert found is not None
     assert [c.name for c in found.outputs] == ["ill", "measles"]
-    assert [c.contradictory for c in found.outputs] == [2, 2]
+    assert [c.contradiction for c in found.outputs] == [2, 2]
     assert [c.right for c in found.outputs] == [1, 1]
     assert [(c.name, c.rules, c.count) for c in found.clashes] == [("measles", (1, 2), 2)]
 
@@ -84,7 +89,7 @@ def test_rules_without_contradictions() -> None:
     report = rules.check(digits)
     assert report.data is not None
     assert report.warnings == ()
-    assert [c.contradictory for c in report.data.outputs] == [0, 0, 0]
+    assert [c.contradiction for c in report.data.outputs] == [0, 0, 0]
 
 
 def test_samples_and_targets_that_do_not_fit() -> None:
@@ -107,11 +112,12 @@ def test_counts_and_clashes_of_random_rules(cascade: Cascade, data: st.DataObjec
     inference = cascade.infer(evidence)
     for counts in found.outputs:
         results = [inference[counts.name].sample(i) for i in range(n)]
-        unknown = [pi.ambiguous and bool((pi.degrees == 1.0).all()) for pi in results]
-        assert counts.contradictory == sum(not pi.normalised for pi in results)
-        assert counts.unknown == sum(unknown)
-        assert counts.ambiguous + counts.unknown == sum(pi.ambiguous for pi in results)
-    lost = any(counts.contradictory for counts in found.outputs)
+        silent = [not pi.decided and bool((pi.degrees == 1.0).all()) for pi in results]
+        assert counts.contradiction == sum(not pi.normalised for pi in results)
+        assert counts.no_rule == sum(silent)
+        assert counts.decided == sum(pi.decided for pi in results)
+        assert counts.decided + counts.several + counts.no_rule + counts.contradiction == n
+    lost = any(counts.contradiction for counts in found.outputs)
     assert bool(found.clashes) == lost
     event(f"contradictory: {lost}")
     for clash in found.clashes:

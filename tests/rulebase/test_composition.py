@@ -84,7 +84,7 @@ def test_rules_for_each_index() -> None:
     assert [a.name for a in rules.inputs] == [f"cell_{i}_{j}" for i, j in product(range(2), "ab")]
     assert [len(s.rules) for s in rules.rule_sets] == [2, 2, 2]
     empty = {a: {1: 1.0} for a in rules.inputs}
-    assert rules.infer(empty)["full"].ambiguous  # nothing is said
+    assert rules.infer(empty)["full"].outcome == "no_rule"
     assert rules.infer({**empty, rules.inputs[2]: {0: 1.0}})["full"].best == 0
 
 

@@ -1,4 +1,4 @@
-"""Possibility distributions: measures, best value, ambiguity, flags, printing."""
+"""Possibility distributions: measures, best value, outcome, printing."""
 
 import os
 import subprocess
@@ -39,20 +39,21 @@ def test_measures_are_the_definition(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_best_ambiguous_and_certainty(data: st.DataObject) -> None:
+def test_best_outcome_and_certainty(data: st.DataObject) -> None:
     attribute = data.draw(attributes("a"))
     degrees = data.draw(distributions(len(attribute.domain)))
     pi = Possibility(attribute, np.array(degrees))
-    best = attribute.domain[degrees.index(1.0)]
+    first = attribute.domain[degrees.index(1.0)]
+    best = first if degrees.count(1.0) == 1 else None
     assert repr(pi.best) == repr(best)
-    assert pi.ambiguous is (degrees.count(1.0) > 1)
+    assert pi.decided is (degrees.count(1.0) == 1)
     assert pi.normalised is True
-    assert pi.certainty == pi.necessity([best])
+    assert pi.certainty == pi.necessity([first])
     assert pi.to_dict() == dict(zip(attribute.domain, degrees, strict=True))
     batch = Possibility(attribute, np.array([degrees, [0.5] * len(degrees)]))
     assert len(batch) == 2
     assert [batch.best[0], batch.best[1]] == [best, None]
-    assert batch.ambiguous.tolist() == [pi.ambiguous, False]
+    assert batch.outcome.tolist() == [pi.outcome, "contradiction"]
     assert batch.normalised.tolist() == [True, False]
     assert batch.certainty[0] == pi.certainty
     assert np.isnan(batch.certainty[1])
@@ -99,7 +100,12 @@ def test_incoherence_behind_a_distribution_is_remembered() -> None:
 def test_a_contradiction_is_no_answer() -> None:
     a = Attribute("a", ["x", "y"])
     one = Possibility(a, np.array([0.5, 0.5]))
-    assert (one.best, one.ambiguous, one.decided, one.contradiction) == (None, False, False, 0.5)
+    assert (one.best, one.outcome, one.decided, one.contradiction) == (
+        None,
+        "contradiction",
+        False,
+        0.5,
+    )
     assert np.isnan(one.certainty)
     assert repr(one) == "Possibility(a, {x: 0.5, y: 0.5}, contradiction 0.5)"
     behind = Possibility(a, np.array([1.0, 0.0]), coherence=0.75)
@@ -109,12 +115,12 @@ def test_a_contradiction_is_no_answer() -> None:
 def test_contradictions_of_a_batch() -> None:
     a = Attribute("a", range(2))
     batch = Possibility(a, np.array([[1.0, 0.25], [0.5, 0.0], [1.0, 1.0]]))
-    assert batch.best.tolist() == [0, None, 0]
+    assert batch.best.tolist() == [0, None, None]
     assert batch.best.dtype == object
     assert batch.decided.tolist() == [True, False, False]
-    assert batch.ambiguous.tolist() == [False, False, True]
+    assert batch.outcome.tolist() == ["decided", "contradiction", "no_rule"]
     np.testing.assert_array_equal(batch.certainty, [0.75, np.nan, 0.0])
-    assert repr(batch) == "Possibility(a, 3 samples, 1 contradictory)"
+    assert repr(batch) == "Possibility(a, 3 samples, 1 no_rule, 1 contradiction)"
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (200, 9), (1, 1, 2), ()])

@@ -37,7 +37,8 @@ def test_inputs_come_in_all_forms() -> None:
     assert street("dark", None)["wet"] == 0.5  # nothing is known: both are equally probable
     batch = street(np.array([SKY, [1.0, 0.0, 0.0]]), ["winter", "summer"])
     np.testing.assert_array_equal(batch["wet"], [0.5, 0.0])
-    np.testing.assert_array_equal(batch.best, ["dry", "dry"])
+    np.testing.assert_array_equal(batch.best, [None, "dry"])
+    assert batch.outcome.tolist() == ["no_rule", "decided"]
     np.testing.assert_array_equal(batch.decided, [False, True])
     flat = RULES.infer(np.array([[*SKY, 0.5, 0.5]]), ["street", "rain"], semantics="probabilistic")
     assert list(flat) == ["street", "rain"]

@@ -140,7 +140,12 @@ def test_contradictions_are_told() -> None:
     text += "if a in {1} then b in {0}"
     client = client_of(Session(Work(parse(text), text)))
     sample = {"inputs": {"a": {"degrees": [0.25, 1.0]}}}
-    assert ask(client, "infer", sample=sample, shown=["b"])["heights"] == {"b": 0.25}
+    told = ask(client, "infer", sample=sample, shown=["a", "b"])
+    assert told["heights"] == {"a": 1.0, "b": 0.25}
+    assert told["outcomes"] == {"a": "decided", "b": "contradiction"}
+    assert told["verdicts"] == {"a": "1, certain at 0.75", "b": "contradiction: rules 1 and 2"}
+    told = ask(client, "infer", sample={"inputs": {}}, shown=["a", "b"])
+    assert told["verdicts"] == {"a": "not given", "b": "undecided: no rule decides"}
     assert ask(client, "path", sample=sample)["clashes"] == ["b"]
 
 

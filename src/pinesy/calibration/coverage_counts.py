@@ -16,12 +16,13 @@ from pinesy.calibration.coverage_report import (
     chance_of_so_few,
     share_band,
 )
-from pinesy.calibration.prediction_sets import ABSTENTIONS, PredictionSets
+from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.calibration.score_counts import complement, samples_needed, significance
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, ShapeError
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import OUTCOMES
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
@@ -176,7 +177,7 @@ def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
 
 
 #: Of each sample at a level: whether its true values are covered, how many values remain, and the
-#: place in `ABSTENTIONS` of why it is not one.
+#: index of the outcome in `OUTCOMES`.
 _Outcome = tuple[BoolArray, FloatArray, Indices]
 
 
@@ -187,7 +188,7 @@ def _row(
     covered, size, reason = outcome
     n, k, single = len(covered), int(covered.sum()), size == 1.0
     low, high = share_band(k, n)
-    _, *reasons = (np.bincount(reason, minlength=len(ABSTENTIONS)) / n).tolist()
+    shares = (np.bincount(reason, minlength=len(OUTCOMES)) / n).tolist()
     return CoverageRow(
         scope,
         name,
@@ -200,7 +201,7 @@ def _row(
         median_size=float(np.median(size)),
         single=float(single.mean()),
         single_right=float(covered[single].mean()) if single.any() else float("nan"),
-        **dict(zip(ABSTENTIONS[1:], reasons, strict=True)),
+        **dict(list(zip(OUTCOMES, shares, strict=True))[1:]),
         chance=calibrated and chance_of_so_few(k, n, calibrated, significance(level)),
     )
 
@@ -257,7 +258,7 @@ class _JudgedSamples:
         for name, places in self.places.items():
             covered = sets.members(name)[np.arange(self.n), places]
             size = sets.sizes[name].astype(np.float64)
-            outcomes[name] = covered, size, sets.reasons(name)
+            outcomes[name] = covered, size, sets.outcome_indices(name)
         hits, sizes, reasons = zip(*outcomes.values(), strict=True)  # of reasons the worst counts
         joint = np.all(hits, axis=0), np.prod(sizes, axis=0), np.max(reasons, axis=0)
         return {"": joint, **outcomes}

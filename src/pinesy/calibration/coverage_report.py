@@ -10,13 +10,14 @@ from pinesy._common.box_pictures import GREY
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, ORANGE, tag
 from pinesy._common.pages import axes_for, html_plots, html_tables, short_tables
+from pinesy.rules.outcomes import OUTCOME_WORDS, OUTCOMES
 
 #: A count with less chance than this, if the guarantee held, is called too low.
 UNLIKELY = 0.01
 Table = list[list[str]]
 HEAD = [
     "level", "observed", "95% band", "mean size", "median", "single", "of these right",
-    "ambiguous", "novel", "contradictory", "chance of so few",
+    *(OUTCOME_WORDS[code] for code in OUTCOMES[1:]), "chance of so few",
 ]  # fmt: skip
 
 
@@ -35,7 +36,8 @@ class CoverageRow:
     mean_size, median_size : of the sets; of several outputs, how many combinations remain
     single : the share of samples with one value left (of every output)
     single_right : the share of these where it is the true one; NaN if there are none
-    ambiguous, novel, contradictory : the shares of samples without a single answer, by the reason
+    several, no_rule, novel, contradiction : the shares of samples with these outcomes (`Outcome`),
+        which have no single answer
     chance : of so few covered samples if the guarantee holds, allowing for the luck of calibration
         (`chance_of_so_few`); None where nothing is guaranteed
     """
@@ -51,9 +53,10 @@ class CoverageRow:
     median_size: float
     single: float
     single_right: float
-    ambiguous: float
+    several: float
+    no_rule: float
     novel: float
-    contradictory: float
+    contradiction: float
     chance: float | None
 
     @property
@@ -173,7 +176,7 @@ class CoverageReport:
 
 
 def _line(row: CoverageRow) -> list[str]:
-    shares = (row.single, row.single_right, row.ambiguous, row.novel, row.contradictory)
+    shares = (row.single, row.single_right, *(getattr(row, code) for code in OUTCOMES[1:]))
     return [
         f"{row.level:g}",
         f"{row.observed:.2%}",

@@ -10,17 +10,22 @@ import numpy.typing as npt
 
 from pinesy._common.markup import first_lines, tag, text_html
 from pinesy._common.names import name_of
-from pinesy._common.validation import BoolArray, FloatArray, suggestion
+from pinesy._common.validation import BoolArray, FloatArray, check_sample, suggestion
 from pinesy.calibration.score_counts import exceeds
-from pinesy.exceptions import UnknownAttributeError
+from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.explanations import Explanation, WhyNot
 from pinesy.explanations.json_form import json_text, plain_value
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import (
+    OUTCOME_WORDS,
+    outcome_codes,
+    outcome_indices,
+    plain_text,
+    verdict_text,
+)
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 
-#: Why there is no single answer, where there is none.
-ABSTENTIONS = ("", "ambiguous", "novel", "contradictory")
 #: Values that a text names, those that remain longest first.
 SHOWN = 8
 
@@ -44,8 +49,8 @@ class PredictionSets(Mapping[str, Any]):
     >>> from pinesy.rules import Attribute
     >>> total = Possibility(Attribute("total", range(4)), np.array([0.04, 1.0, 0.3, 0.01]))
     >>> sets = PredictionSets(0.95, {"total": total}, 1.0)
-    >>> sets["total"], sets.abstentions["total"]
-    ((1, 2), 'ambiguous')
+    >>> sets["total"], sets.outcomes["total"], sets.verdict("total")
+    ((1, 2), 'several', 'undecided: 1 or 2 remain')
     >>> sets.excluded_at("total").tolist()  # the highest level that leaves each value out
     [0.96, 0.0, 0.7, 0.99]
     """
@@ -84,22 +89,33 @@ class PredictionSets(Mapping[str, Any]):
         return {name: self.members(name).sum(axis=-1) for name in self}
 
     @cached_property
-    def abstentions(self) -> dict[str, Any]:
-        """Why no single value remains, by output: for each sample a word, empty if one does.
+    def outcomes(self) -> dict[str, Any]:
+        """Whether one value remains, or why not, by output: for each sample a code (`Outcome`).
 
-        ``"contradictory"``: the rules contradict each other on it; ``"novel"``: no value of some
-        input (or output) conforms to what calibration has seen; ``"ambiguous"``: several remain.
+        ``"contradiction"``: the rules contradict each other on it; ``"novel"``: no value of some
+        input (or output) conforms to what calibration has seen; ``"no_rule"``: no value is less
+        possible than another; ``"several"``: several remain; ``"decided"``: one does.
         """
-        words = {name: np.array(ABSTENTIONS)[self.reasons(name)] for name in self}
-        return {name: said if said.ndim else str(said) for name, said in words.items()}
+        return {name: outcome_codes(self.outcome_indices(name)) for name in self}
 
-    def reasons(self, key: Any) -> npt.NDArray[np.intp]:
-        """Return the places of the words of `abstentions` in `ABSTENTIONS`."""
-        name = name_of(key)
+    def outcome_indices(self, key: Any) -> npt.NDArray[np.intp]:
+        """Return the indices of `outcomes` in `OUTCOMES`."""
+        pi = self._possibility(key)
         novel = ~exceeds(self.conformity, self.level)
-        clash = ~np.asarray(self.possibilities[name].normalised)
-        several = np.asarray(self.sizes[name]) != 1
-        return np.where(clash, 3, np.where(novel, 2, np.where(several, 1, 0)))
+        clash = ~np.asarray(pi.normalised)
+        unrestricted = (pi.degrees == 1.0).all(axis=-1)
+        return outcome_indices(self.members(key), unrestricted, clash, novel)
+
+    def verdict(self, key: Any, row: int | None = None) -> str:
+        """Return an outcome in words: of one sample, or of a row of a batch."""
+        pi = self._possibility(key)
+        if pi.is_batch == (row is None):
+            raise DomainError("give a row of a batch, and none for one sample")
+        values, codes = self[key], self.outcomes[name_of(key)]
+        if row is not None:
+            row = check_sample(row, len(pi))
+            values, codes = values[row], codes[row]
+        return verdict_text(codes, [plain_text(value) for value in values])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.possibilities)
@@ -117,14 +133,19 @@ class PredictionSets(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         first = next(iter(self.possibilities.values()))
         members = {name: np.atleast_2d(self.members(name)) for name in self}
-        words = {name: np.atleast_1d(self.abstentions[name]) for name in self}
+        words = {name: np.atleast_1d(self.outcomes[name]) for name in self}
         n = len(first) if first.is_batch else 1
         lines = (
-            [str(row), name, _shown(_values(members[name][row], domain)), str(words[name][row])]
+            [
+                str(row),
+                name,
+                _shown(_values(members[name][row], domain)),
+                OUTCOME_WORDS[words[name][row]],
+            ]
             for row in range(n)
             for name, domain in ((a, self.possibilities[a].attribute.domain) for a in self)
         )
-        head = ["sample", "output", f"set at {self.level:g}", "why not one"]
+        head = ["sample", "output", f"set at {self.level:g}", "outcome"]
         return tag("div", repr(self)) + first_lines(head, lines, n * len(self), "sets")
 
 
@@ -170,11 +191,11 @@ class LevelExplanation:
 
     def _set_text(self) -> str:
         values = self.sets[self.attribute]
-        name, kind = format_name(self.attribute.name), self.sets.abstentions[self.attribute.name]
+        name, outcome = format_name(self.attribute.name), self.sets.outcomes[self.attribute.name]
         shown = " or ".join(
             [show_value(v) for v in values[:SHOWN]] + ["..."] * (len(values) > SHOWN)
         )
-        why = f" ({kind})" * bool(kind)
+        why = f" ({OUTCOME_WORDS[outcome]})" * (outcome != "decided")
         return f"At {percent(self.sets.level)}: {name} is {shown or 'none of its values'}{why}."
 
     def _excluded_text(self) -> list[str]:
@@ -188,11 +209,12 @@ class LevelExplanation:
         """Return it as plain data; ``"explanation"`` is as `Explanation.to_dict` has it."""
         return {
             "format": "pinesy levels",
-            "version": 1,
+            "version": 2,
             "attribute": self.attribute.name,
             "level": self.sets.level,
             "set": [plain_value(v) for v in self.sets[self.attribute]],
-            "abstention": self.sets.abstentions[self.attribute.name] or None,
+            "outcome": self.sets.outcomes[self.attribute.name],
+            "verdict": self.sets.verdict(self.attribute),
             "excluded_at": [
                 {"value": plain_value(v), "level": z} for v, z in self.excluded_at.items()
             ],

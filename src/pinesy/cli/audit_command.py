@@ -110,6 +110,6 @@ class AuditRow(ResultRow):
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield one line."""
         row = self.content
-        repaired = row["repaired"] or "ambiguous"
+        repaired = row["repaired"] or "undecided"
         numbers = (f"{row[key]:.4g}" for key in ("suspicion", "nabla"))
         yield str(row["line"]), *numbers, row["set"], row["label"], repaired, row["reason"]

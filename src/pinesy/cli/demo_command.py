@@ -167,11 +167,8 @@ def _inputs(console: Console, probabilities: Distributions) -> Distributions:
 
 def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
     """Print what was inferred, and what is certain of it."""
-    rows = [
-        (name, _degrees(pi.to_dict()), show_value(pi.best), degree_text(pi.certainty))
-        for name, pi in inferred.items()
-    ]
-    columns = ["output", "possibilities", "best", "its certainty"]
+    rows = [(name, _degrees(pi.to_dict()), pi.verdict) for name, pi in inferred.items()]
+    columns = ["output", "possibilities", "result"]
     console.print(table_of(columns, rows), end="\n\n")
     for possibility in inferred.values():
         _certainties(console, possibility)

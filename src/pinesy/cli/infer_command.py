@@ -2,20 +2,25 @@
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import compress, count, repeat
+from itertools import compress, count
 from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import typer
 
-from pinesy._common.validation import FloatArray
+from pinesy._common.names import column_slices
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
 from pinesy.cli.output import WRITERS, ResultRow, TableWriter, degree_text, write_rows
 from pinesy.model.storage import load_rules
+from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
@@ -71,18 +76,23 @@ def infer(
 
     [bold]Results[/bold]
     jsonl  one object per sample; "possibility" leaves out values of degree 0
-    csv    one row per sample: each output's best value, certainty, flags, degrees
+    csv    one row per sample: each output's best value, outcome, degrees
     table  for reading: six digits, the first 20 samples (--all: all)
     Columns --id, and one called id, come first in each.
-    A result is ambiguous if several values are most possible; the best one is
-    the first of them. If no value is fully possible, here or on the way, the
-    rules contradict each other for that sample: there is no best value and no
-    certainty (null, or an empty cell), and "contradiction" is above 0. See
-    pinesy explain for the rules that clash, and pinesy check RULES DATA.
+    The "outcome" of a result says whether it has a best value, "verdict" says it
+    in words:
+      decided        one value alone is fully possible: the best one
+      several        more than one value is, in "best_values"; others are not
+      no_rule        every value is: no rule decides
+      contradiction  no value is, here or on the way: the rules that clash are
+                     named, "contradiction" is above 0, there is no certainty
+    Without a best value it is null, or an empty cell. See pinesy explain, and
+    pinesy check RULES DATA.
 
     With --level, of rules that pinesy calibrate has seen: degrees are calibrated,
-    "set" has the values that are not excluded at the level, and "abstention" why
-    there is not one: ambiguous, novel or contradictory.
+    "set" has the values that are not excluded at the level, the best value is the
+    only one in it, and an outcome may be
+      novel          no value of some input conforms at the level
 
     With --semantics the data are probabilities, and the results weights of values:
     their probabilities, or those of the most probable explanation with them, or
@@ -108,6 +118,21 @@ def infer(
     inputs = program.inputs if sure is None else cascade.inputs
     numbers = count(1)
 
+    def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
+        """Return the rules that clash in each contradictory sample, in words."""
+        output, lost = pi.attribute, np.flatnonzero(pi.contradiction)
+        if not len(lost):
+            return {}
+        behind = cascade.needed([output.name])
+        trace = cascade.compile([s.output for s in behind], trace=True)
+        columns = column_slices(program.inputs)
+        known = {a.name: evidence[lost, columns[a.name]] for a in trace.inputs}
+        found = first_clashes(behind, trace.infer(known))
+        return {
+            int(lost[i]): clash_text(output.name, name, numbers)
+            for i, (name, numbers) in found.items()
+        }
+
     def rows(samples: Batch) -> Iterator[ResultRow]:
         evidence, outputs = samples.evidence, program.outputs
         if named != "possibilistic":
@@ -116,17 +141,19 @@ def infer(
             parts = [_weighed(worlds[a.name]) for a in outputs]
         elif sure is not None and level is not None:
             sets = sure.predict_set(evidence, level, outputs)
-            parts = [_possible(sets.possibilities[a.name], sets) for a in outputs]
+            parts = [_possible(sets.possibilities[a.name], {}, sets) for a in outputs]
         else:
             inferred = program.infer(evidence)
-            parts = [_possible(inferred[a.name]) for a in outputs]
+            results = [inferred[a.name] for a in outputs]
+            parts = [_possible(pi, clashes(pi, evidence)) for pi in results]
         ids = map(samples.ids_of, range(len(samples)))
         return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
 
     options.check_ids(how.ids or (), program.outputs)
     batches = how.batches(data, cascade, inputs, batch)
-    last = ("certainty", "flags" if sure is None else "set")
-    columns = ("sample", "output", "best", *(last if named == "possibilistic" else ("weight",)))
+    last = ("certainty",) if sure is None else ("certainty", "set")
+    last = last if named == "possibilistic" else ("weight",)
+    columns = ("sample", "output", "best", *last, "outcome")
     table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
     write = table if chosen == "table" else WRITERS[f".{chosen}"]
     write_rows(batches, rows, write, data, output)
@@ -138,85 +165,114 @@ class OutputResult(NamedTuple):
     Attributes
     ----------
     texts : the names of the values
-    place : of the best value; None if there is none
+    outcome, verdict : whether there is a best value, or why not, as a code and in words
+    title, members : which values remain, and what they are called: ``"best_values"`` or ``"set"``
     word : what the degrees are: ``"possibility"`` or ``"weights"``
-    names, facts : what is said besides
+    facts : what there is besides, by name
     """
 
     attribute: Attribute
     texts: list[str]
-    place: int | None
+    outcome: Outcome
+    verdict: str
+    title: str
+    members: list[bool]
     word: str
     degrees: list[float]
-    names: Sequence[str]
-    facts: Sequence[Any]
+    facts: dict[str, float | None]
+
+    @property
+    def best(self) -> int | None:
+        """The index of the best value; None if there is none."""
+        return self.members.index(True) if self.outcome == "decided" else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON; degrees of 0 are left out."""
-        best = None if self.place is None else _json_value(self.attribute.domain[self.place])
+        values = [*map(_json_value, compress(self.attribute.domain, self.members))]
         degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
-        content = {"best": best, self.word: degrees}
-        content.update(zip(self.names, self.facts, strict=True))
-        return content
+        content = {
+            "best": values[0] if self.outcome == "decided" else None,
+            "outcome": self.outcome,
+            "verdict": self.verdict,
+            self.title: values,
+            self.word: degrees,
+        }
+        return content | self.facts
 
     def titles(self) -> list[str]:
         """Return one for the best value, one for each fact, and one for each value."""
         name = self.attribute.name
-        named = [f"{name} {fact}" for fact in self.names]
+        named = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
         return [name, *named, *(f"{name}={text}" for text in self.texts)]
 
     def cells(self) -> list[Any]:
         """Return what stands below the titles."""
-        best = "" if self.place is None else self.texts[self.place]
-        return [best, *map(_csv_cell, self.facts), *self.degrees]
+        best = "" if self.best is None else self.texts[self.best]
+        left = "|".join(compress(self.texts, self.members))
+        facts = ["" if fact is None else fact for fact in self.facts.values()]
+        return [best, self.outcome, self.verdict, left, *facts, *self.degrees]
 
     def line(self) -> tuple[str, ...]:
         """Return the cells of a table for reading."""
-        best = "-" if self.place is None else show_value(self.attribute.domain[self.place])
-        if self.word == "weights":
-            return self.attribute.name, best, degree_text(max(self.degrees))
-        known = dict(zip(self.names, self.facts, strict=True))
-        certainty, flag = "-", "ambiguous" if known["ambiguous"] else ""
-        if known["certainty"] is not None:
-            certainty = degree_text(known["certainty"])
-        if known["contradiction"]:
-            flag = f"contradiction {degree_text(known['contradiction'])}"
-        if "set" in known:
-            flag = f"{{{', '.join(known['set'])}}} {known['abstention']}".rstrip()
-        return self.attribute.name, best, certainty, flag
+        name, best, number = self.attribute.name, "-", "-"
+        outcome: str = self.verdict
+        if self.best is not None:
+            best, outcome = show_value(self.attribute.domain[self.best]), self.outcome
+            number = degree_text(self.facts.get("certainty") or max(self.degrees))
+        if self.title == "set":
+            members = f"{{{', '.join(compress(self.texts, self.members))}}}"
+            return name, best, number, members, outcome
+        return name, best, number, outcome
 
 
 def _results(
-    attribute: Attribute, word: str, degrees: FloatArray, decided: Any, facts: dict[str, list[Any]]
+    attribute: Attribute,
+    outcomes: npt.NDArray[np.str_],
+    remaining: tuple[str, BoolArray],
+    numbers: tuple[str, FloatArray],
+    facts: dict[str, list[Any]],
+    clashes: Mapping[int, str],
 ) -> Iterator[OutputResult]:
-    """Yield the results of each sample; `decided` says which ones have a best value."""
-    texts, names = value_texts(attribute), list(facts)
-    best = zip(degrees.argmax(axis=1).tolist(), decided.tolist(), strict=True)
-    rows = zip(*facts.values(), strict=True) if facts else repeat(())
-    for (place, has_best), own, row in zip(best, degrees.tolist(), rows, strict=False):
-        best_place = place if has_best else None
-        yield OutputResult(attribute, texts, best_place, word, own, names, row)
+    """Yield the results of each sample.
+
+    Parameters
+    ----------
+    remaining : what the values that remain are called, and which they are
+    numbers : what the degrees are, and the degrees
+    facts : by name, an entry for each sample
+    clashes : by row, the rules that contradict each other, where they are known
+    """
+    texts = value_texts(attribute)
+    (title, is_left), (word, degrees) = remaining, numbers
+    rows = zip(outcomes.tolist(), is_left.tolist(), degrees.tolist(), strict=True)
+    for row, (outcome, members, own) in enumerate(rows):
+        known = {name: entries[row] for name, entries in facts.items()}
+        verdict = verdict_text(
+            outcome, [*compress(texts, members)], **known, rules=clashes.get(row, "")
+        )
+        yield OutputResult(attribute, texts, outcome, verdict, title, members, word, own, known)
 
 
-def _possible(pi: Possibility, sets: PredictionSets | None = None) -> Iterator[OutputResult]:
+def _possible(
+    pi: Possibility, clashes: Mapping[int, str], sets: PredictionSets | None = None
+) -> Iterator[OutputResult]:
     """Yield possibilities of each sample, and the sets of a level if one was asked for."""
+    outcomes, remaining = pi.outcome, ("best_values", pi.is_best)
+    if sets is not None:
+        name = pi.attribute.name
+        outcomes, remaining = sets.outcomes[name], ("set", sets.members(name))
     facts = {
         "certainty": [c if c == c else None for c in pi.certainty.tolist()],
-        "ambiguous": pi.ambiguous.tolist(),
-        "normalised": pi.normalised.tolist(),
         "contradiction": pi.contradiction.tolist(),
     }
-    if sets is not None:
-        name, texts = pi.attribute.name, value_texts(pi.attribute)
-        facts["set"] = [[*compress(texts, own)] for own in sets.members(name).tolist()]
-        facts["abstention"] = sets.abstentions[name].tolist()
-    return _results(pi.attribute, "possibility", pi.degrees, pi.normalised, facts)
+    numbers = ("possibility", pi.degrees)
+    return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
 
 
 def _weighed(worlds: WorldWeights) -> Iterator[OutputResult]:
     """Yield what values weigh in another semantics, for each sample."""
-    weights = worlds.weights
-    return _results(worlds.attribute, "weights", weights, weights.max(axis=1) > 0.0, {})
+    remaining, numbers = ("best_values", worlds.is_best), ("weights", worlds.weights)
+    return _results(worlds.attribute, worlds.outcome, remaining, numbers, {}, {})
 
 
 @dataclass
@@ -248,15 +304,6 @@ class InferenceRow(ResultRow):
         for one in self.results:
             yield number, *one.line()
             number = ""
-
-
-def _csv_cell(content: Any) -> Any:
-    """Return a fact as CSV files have it: truth values as JSON writes them, sets with bars."""
-    if isinstance(content, bool):
-        return "true" if content else "false"
-    if isinstance(content, list):
-        return "|".join(content)
-    return "" if content is None else content
 
 
 def _json_value(value: Any) -> Any:

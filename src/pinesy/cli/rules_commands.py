@@ -54,11 +54,12 @@ def check(
 
     [bold]Data[/bold]
     With a file of samples (as for pinesy infer) it counts for each output the
-    results that are
-      contradictory  no value is fully possible, here or on the way
-      ambiguous      several values are fully possible, but not all
-      unknown        every value is fully possible
-      right          if the file has targets (as for pinesy learn)
+    outcomes of its results:
+      decided          one value alone is fully possible
+      several values   more than one value is fully possible, but not all
+      no rule decides  every value is fully possible
+      contradiction    no value is fully possible, here or on the way
+      right            if the file has targets (as for pinesy learn)
     and names the rules that clash, with a line where they do (exit code 1).
 
     [bold]Examples[/bold]

@@ -110,8 +110,8 @@ def _check_proposition(thing: object) -> None:
 
 
 def _said(pi: Possibility) -> str:
-    """Return the best value of a result, or its contradiction."""
-    return f"={show_value(pi.best)}" if pi.normalised else f": contradiction {pi.contradiction:.4g}"
+    """Return the best value of a result, or why there is none."""
+    return f"={show_value(pi.best)}" if pi.decided else f": {pi.verdict}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic_inverse
 
 Columns = dict[str, npt.NDArray[Any]]
-#: Why no value is predicted, where none is.
-ABSTENTIONS = ("", "ambiguous", "contradictory", "unknown")
 
 
 def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
@@ -156,13 +154,13 @@ def probabilities(pi: FloatArray) -> FloatArray:
     return np.asarray(antipignistic_inverse(scaled))
 
 
-def abstention_kinds(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
-    """Return why no class is predicted with a certainty: for each row a word, empty if one is."""
+def class_outcomes(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
+    """Return whether a class is predicted with a certainty, or why not: a code for each row."""
     least = check_degree(certainty, "certainty")
     top = np.sort(pi, axis=1)[:, ::-1]
     sure = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
-    kinds = np.where(top[:, 0] < 1.0, 2, np.where(top[:, -1] == 1.0, 3, 1))
-    return np.array(ABSTENTIONS)[np.where(sure, 0, kinds)]
+    undecided = np.where(top[:, -1] == 1.0, "no_rule", "several")
+    return np.where(sure, "decided", np.where(top[:, 0] < 1.0, "contradiction", undecided))
 
 
 def free_name(name: str, taken: Any) -> str:

@@ -13,8 +13,8 @@ from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import (
     Columns,
-    abstention_kinds,
     as_classes,
+    class_outcomes,
     evidence_of,
     free_name,
     names_of_features,
@@ -201,29 +201,35 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities(self.predict_possibility(X))
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most possible class of each sample, the first of those that tie.
+        """Return the most possible class of each sample.
+
+        A classifier returns a class even where the rules decide on none: of several most possible
+        classes the first in the order of `classes_`, and where rules contradict each other the one
+        that they exclude least. `outcomes` says where that is so; with a `certainty` such samples
+        get None.
 
         Parameters
         ----------
         certainty : abstain where the best class is not ahead of every other by at least this; such
-            samples get None, and `abstentions` tells why
+            samples get None
         """
         pi = self.predict_possibility(X)
         best = self.classes_[pi.argmax(axis=1)]
         if certainty is None:
             return np.asarray(best)
         said = best.astype(object)
-        said[abstention_kinds(pi, certainty) != ""] = None
+        said[class_outcomes(pi, certainty) != "decided"] = None
         return np.asarray(said)
 
-    def abstentions(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
-        """Return why ``predict(X, certainty)`` abstains: for each sample a word, empty if not.
+    def outcomes(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
+        """Return whether ``predict(X, certainty)`` decides, or why not: a code for each sample.
 
-        ``"unknown"``: nothing that was seen speaks for or against any class; ``"contradictory"``:
-        the rules exclude every class to some degree, and none is far enough ahead;
-        ``"ambiguous"``: several classes remain that are nearly as possible.
+        ``"decided"``: one class is ahead of every other by the certainty; ``"no_rule"``: all
+        classes are fully possible, no rule speaks for or against any; ``"contradiction"``: the
+        rules exclude every class to some degree, and none is far enough ahead; ``"several"``:
+        several classes remain that are nearly as possible.
         """
-        return abstention_kinds(self.predict_possibility(X), certainty)
+        return class_outcomes(self.predict_possibility(X), certainty)
 
     # --- guarantees ----------------------------------------------------------------------------
 
@@ -297,7 +303,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> PredictionSets:
         """Return the classes that are not excluded at a level, for each row.
 
-        ``sets[model.target_]`` is a list of tuples, ``sets.abstentions[model.target_]`` says why
+        ``sets[model.target_]`` is a list of tuples, ``sets.outcomes[model.target_]`` says why
         there is not one class alone, and ``calibration_.guarantee`` what is guaranteed.
 
         Parameters

@@ -27,6 +27,7 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 
@@ -161,9 +162,21 @@ class Explanation:
         return 1.0 - self.other_possibility if self.normalised else nan
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether several values share the highest possibility, so that nothing is decided."""
-        return bool(self.distribution.ambiguous)
+    def outcome(self) -> Outcome:
+        """Whether the result decides on a value, or why not (`Possibility.outcome`)."""
+        outcome: Outcome = self.distribution.outcome
+        return outcome
+
+    @cached_property
+    def verdict(self) -> str:
+        """The outcome in words; of a contradiction with the first rules that clash."""
+        rules, result = "", self.distribution
+        if self.clashes:
+            first = self.clashes[0]
+            output, clashing = map(self.wording.name, (self.attribute, first.attribute))
+            rules = clash_text(output, clashing, first.groups[0])
+        names = [self.wording.value(self.attribute, value) for value in result.best_values]
+        return verdict_text(self.outcome, names, result.certainty, result.contradiction, rules)
 
     @property
     def normalised(self) -> bool:

@@ -72,14 +72,15 @@ class DataWriter(Outline):
         self.numbers = {node: number for number, (node, _) in enumerate(walked)}
         return {
             "format": "pinesy explanation",
-            "version": 1,
+            "version": 2,
             "attribute": explanation.attribute.name,
             "label": self.wording.name(explanation.attribute),
             "proposition": self._proposition(explanation.proposition),
             "asked": explanation.asked is not None,
             "possibility": explanation.possibility,
             "certainty": explanation.certainty if explanation.normalised else None,
-            "ambiguous": explanation.ambiguous,
+            "outcome": explanation.outcome,
+            "verdict": explanation.verdict,
             "normalised": explanation.normalised,
             "contradiction": explanation.contradiction,
             "clashes": [self._clash(clash) for clash in explanation.clashes],

@@ -11,6 +11,9 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.cut_texts import number_text as exact_text
 from pinesy.rules.numbers import as_floats, is_number
+from pinesy.rules.outcomes import listed as listed
+from pinesy.rules.outcomes import number_text as number_text
+from pinesy.rules.outcomes import plain_text
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import runs_of, show_value
 
@@ -40,26 +43,6 @@ class Label:
 
 #: For some attributes, by name or as the attribute itself, what to call them.
 Labels = Mapping[Any, Label | str]
-
-
-def number_text(
-    degree: float, digits: int = 3, below: str = "less than ", above: str = "more than "
-) -> str:
-    """Write a degree with some digits; what is not 0 or 1 is not written as if it were.
-
-    Examples
-    --------
-    >>> number_text(0.30000000000000004), number_text(0.99999), number_text(1e-9)
-    ('0.3', 'more than 0.999', 'less than 0.001')
-    >>> number_text(0.456, 2, "<", ">"), number_text(0.999, 2, "<", ">")
-    ('0.46', '>0.99')
-    """
-    least = 10.0**-digits
-    if 0.0 < degree < least:
-        return f"{below}{least:g}"
-    if 1.0 - least < degree < 1.0:
-        return f"{above}{1.0 - least:g}"
-    return f"{degree:.{digits}g}"
 
 
 def number_texts(one: float, other: float) -> tuple[str, str]:
@@ -103,11 +86,6 @@ def given_text(attribute: Attribute, value: Any) -> str:
     return exact_text(float(as_floats([value])[0])) if is_number(value) else show_value(value)
 
 
-def listed(texts: Sequence[str], last: str = "and") -> str:
-    """Join texts with commas, and a word before the last one."""
-    return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
-
-
 class Wording:
     """Names, values, propositions and rules in words."""
 
@@ -136,7 +114,7 @@ class Wording:
         label = self._labels.get(attribute.name)
         if label is not None and value in label.values:
             return label.values[value]
-        text = value if isinstance(value, str) and value else show_value(value)
+        text = plain_text(value)
         return text if label is None or label.unit is None else f"{text} {label.unit}"
 
     def domain(self, attribute: Attribute) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import WORDS, Wording, degree_text, listed, number_text
 from pinesy.explanations.restraints import Clash
-from pinesy.rulebase.clashes import numbered_rules
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import numbered_rules
 
 if TYPE_CHECKING:
     from pinesy.explanations.explain import Explanation
@@ -121,21 +121,13 @@ class TextWriter(Outline):
 
     def _remarks(self) -> Iterator[str]:
         """Yield what a reader must know before the reasons."""
-        explanation, result = self.explanation, self.explanation.distribution
+        explanation = self.explanation
         if not explanation.normalised:
             how_far = number_text(explanation.contradiction)
-            yield (
-                "The rules contradict each other on this sample, so that nothing is concluded "
-                f"(contradiction {how_far})."
-            )
+            yield f"{_sentence(explanation.verdict)} (degree {how_far}), so nothing is concluded."
             yield from chain.from_iterable(map(self._clash, explanation.clashes))
-        if explanation.ambiguous:
-            best = result.degrees == result.degrees.max()
-            values = [v for v, top in zip(result.attribute.domain, best, strict=True) if top]
-            yield (
-                f"The result is ambiguous: {self.wording.name(result.attribute)} is "
-                f"{self.wording.values(result.attribute, values, self.limit)}, equally possible."
-            )
+        elif not explanation.distribution.decided:
+            yield f"{_sentence(explanation.verdict)}."
         if explanation.asked is not None and len(explanation.proposition.values) > 1:
             says = self.wording.says(explanation.proposition, self.limit)
             yield f"It is {degree_text('P', explanation.possibility)} that {says}."
@@ -296,6 +288,11 @@ class TextWriter(Outline):
             more = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
             texts.append(f"{more} the same")
         return f"because {listed(texts)}"
+
+
+def _sentence(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def _parameter(parameter: JustifyingParameter) -> str:

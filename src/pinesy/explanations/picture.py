@@ -113,12 +113,9 @@ class BoxMaker(Outline):
         says = self.wording.says(explanation.proposition, self.limit)
         texts = [degree_text("P", explanation.possibility)]
         if explanation.normalised:
-            texts += [
-                degree_text("C", explanation.certainty),
-                *["ambiguous"] * explanation.ambiguous,
-            ]
-        else:
-            texts.append(f"the rules contradict at {number_text(explanation.contradiction)}")
+            texts.append(degree_text("C", explanation.certainty))
+        if not explanation.distribution.decided:
+            texts.append(explanation.verdict)
         root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
         self._roots(root, explanation.values, "value")
         self._roots(root, explanation.rivals, "rival")

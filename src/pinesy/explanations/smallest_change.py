@@ -259,7 +259,7 @@ def _change(search: ChangeSearch, request: ChangeRequest, choice: Choice, exact:
         decision.output,
         decision.output.domain[search.place],
         decision.winners,
-        {name: new[name].best for name in values} if by_value else values,
+        {name: new[name].best_values[0] for name in values} if by_value else values,
         old,
         new,
         sum(costs) if by_value else max(costs),

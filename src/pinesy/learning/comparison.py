@@ -142,8 +142,8 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     """Return the fraction of samples whose final outputs are all predicted rightly.
 
     A prediction is right if the most possible value is the target and no other value is as
-    possible: an ambiguous result draws no conclusion, and counts as an error, as does a
-    contradiction (`Possibility.contradiction`), which has no answer. The final outputs are
+    possible: a result that is not decided (`Possibility.outcome`) counts as an error, a
+    contradiction too, even if one value is ahead of the others in it. The final outputs are
     those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
 
     Parameters

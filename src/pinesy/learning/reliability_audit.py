@@ -333,4 +333,4 @@ class Audit:
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     numbers = [f"{row[key]:.4g}" for key in ("sample", *NUMBERS)]
-    return *numbers, row["set"], row["label"], row["repaired"] or "ambiguous", row["reason"]
+    return *numbers, row["set"], row["label"], row["repaired"] or "undecided", row["reason"]

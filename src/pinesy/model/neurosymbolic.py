@@ -69,8 +69,8 @@ class NeuroSymbolic(PerceivedRules):
     >>> model = NeuroSymbolic(perception, rules)
     >>> samples = np.array([[0.125], [0.75], [0.5]])  # one input, whose data are numbers
     >>> predicted = model.predict(samples)
-    >>> predicted["street"], predicted.ambiguous["street"]
-    (array(['wet', 'dry', 'wet'], dtype=object), array([False, False,  True]))
+    >>> predicted["street"].tolist(), predicted.outcomes["street"].tolist()
+    (['wet', 'dry', None], ['decided', 'decided', 'no_rule'])
     >>> model.predict_necessity(samples)["street"].tolist()
     [[0.75, 0.0], [0.0, 0.5], [0.0, 0.0]]
     """
@@ -248,7 +248,7 @@ class Combined:
     a value is as possible as the model that finds it most possible says, ``pi = max_k pi_k``: of
     inputs, so that where models read differently none is certain, and of outputs, each inferred
     from one model's own reading. So an answer stays certain where all readings give it, and is
-    ambiguous where they do not (docs/shortcuts.md).
+    undecided where they do not (docs/shortcuts.md).
 
     Parameters
     ----------

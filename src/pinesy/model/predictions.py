@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import BoolArray, FloatArray
+from pinesy._common.validation import FloatArray
 from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
@@ -27,21 +27,22 @@ Outputs = Iterable[str | Attribute] | None
 
 
 class Predictions(dict[str, npt.NDArray[Any]]):
-    """The most possible value of each output, for each sample; None where rules contradict.
+    """The value of each output that is decided on, for each sample; None where none is.
+
+    Arrays with None have dtype object.
 
     Attributes
     ----------
+    outcomes : for each output an array of codes: ``"decided"``, or why there is no value
+        (`Possibility.outcome`)
     contradiction : for each output an array: how far the rules contradict each other on the
-        sample (`Possibility.contradiction`). Where it is above 0 the value is None, and the array
-        of the values has dtype object.
-    ambiguous : for each output a bool array: where several values are equally possible. No
-        conclusion is drawn there; the value is the first of them in the order of the domain.
+        sample (`Possibility.contradiction`)
     """
 
     def __init__(self, inference: Mapping[str, Possibility]) -> None:
         super().__init__((name, pi.best) for name, pi in inference.items())
-        self.ambiguous: dict[str, BoolArray] = {
-            name: pi.ambiguous for name, pi in inference.items()
+        self.outcomes: dict[str, npt.NDArray[np.str_]] = {
+            name: pi.outcome for name, pi in inference.items()
         }
         self.contradiction: dict[str, FloatArray] = {
             name: pi.contradiction for name, pi in inference.items()
@@ -119,7 +120,7 @@ class PerceivedRules:
         return self._rules.infer(self.evidence(samples), outputs)
 
     def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
-        """Return the most possible value of each output, and where there are several or none.
+        """Return the value of each output that is decided on, and why there is none elsewhere.
 
         `outputs` are as in `predict_possibility`.
         """
@@ -255,7 +256,7 @@ class PerceivedRules:
     ) -> PredictionSets:
         """Return for each output the values that are not excluded at a level, for each sample.
 
-        ``calibration_.guarantee`` says what is guaranteed; ``.abstentions`` of the result, why
+        ``calibration_.guarantee`` says what is guaranteed; ``.outcomes`` of the result, why
         there is not one value alone. `weights` are as `CalibratedRules.predict_set` takes them.
         """
         calibration = self._calibration

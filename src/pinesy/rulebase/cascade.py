@@ -280,7 +280,7 @@ class Cascade:
         Parameters
         ----------
         evidence : samples, as `infer` takes them: counts how many results of each output are
-            contradictory, ambiguous or unknown, and names the rules that clash most often
+            decided, and why others are not, and names the rules that clash most often
         targets : for attributes that rules conclude on the right values (or distributions), to
             count how many results are right
         lines : what to call the samples, one number each; by default their rows from 0

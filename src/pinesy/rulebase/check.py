@@ -14,11 +14,12 @@ from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.code import Code
 from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
-from pinesy.rulebase.clashes import DataCheck, RulePairs, numbered_rules
+from pinesy.rulebase.clashes import DataCheck, RulePairs
 from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
+from pinesy.rules.outcomes import numbered_rules
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value

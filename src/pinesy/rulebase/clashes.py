@@ -18,6 +18,7 @@ from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import Rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
+from pinesy.rules.outcomes import OUTCOME_WORDS, Outcome
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
@@ -25,6 +26,8 @@ from pinesy.rules.rule import Rule
 PAIRS_LIMIT = 50_000_000
 #: Contradictory samples that are looked into at a time.
 CHUNK = 4096
+#: The outcomes that rules without a calibration have.
+CODES: tuple[Outcome, ...] = ("decided", "several", "no_rule", "contradiction")
 
 
 def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
@@ -47,6 +50,7 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
     >>> clashing_groups(np.array([[True, False], [False, False]]))
     []
     """
+    low = np.unique(low, axis=0)  # so that cells that differ in nothing here count once
     if not low.any(axis=1).all():
         return []
     alone = np.flatnonzero(low.all(axis=0)).tolist()
@@ -72,18 +76,6 @@ def _cover(low: BoolArray) -> tuple[int, ...]:
         if low[:, others].any(axis=1).all():
             chosen = others
     return tuple(sorted(chosen))
-
-
-def numbered_rules(places: Sequence[int]) -> str:
-    """Return rules by their numbers, which count from 1.
-
-    Examples
-    --------
-    >>> numbered_rules([0]), numbered_rules([0, 4]), numbered_rules([0, 1, 2])
-    ('rule 1', 'rules 1 and 5', 'rules 1, 2 and 3')
-    """
-    *others, last = (str(place + 1) for place in places)
-    return f"rules {', '.join(others)} and {last}" if others else f"rule {last}"
 
 
 # --- pairs of rules ---
@@ -186,24 +178,25 @@ class OutputCounts:
 
     Attributes
     ----------
-    contradictory : no value is fully possible, here or behind: the rules contradict each other
-    unknown : every value is fully possible: nothing is known
-    ambiguous : several values are fully possible, but not all
+    decided : one value alone is fully possible
+    several : more than one value is fully possible, but not all
+    no_rule : every value is fully possible: no rule decides
+    contradiction : no value is fully possible, here or behind: the rules contradict each other
     right : one value alone is fully possible, and the target allows it
     """
 
     name: str
     samples: int
-    contradictory: int
-    ambiguous: int
-    unknown: int
+    decided: int
+    several: int
+    no_rule: int
+    contradiction: int
     right: int | None = None
 
     def __str__(self) -> str:
-        words = ("contradictory", "ambiguous", "unknown", "right")
-        counts = {word: getattr(self, word) for word in words}
-        known = [f"{count} {word}" for word, count in counts.items() if count is not None]
-        return f"{self.name}: {', '.join(known)}"
+        counts = [f"{OUTCOME_WORDS[code]} {getattr(self, code)}" for code in CODES]
+        right = [] if self.right is None else [f"right {self.right}"]
+        return f"{self.name}: {', '.join(counts + right)}"
 
 
 @dataclass(frozen=True)
@@ -263,7 +256,6 @@ def check_data(
 
 
 def _counts(pi: Possibility, target: Target | None) -> OutputCounts:
-    unknown = pi.ambiguous & (pi.degrees == 1.0).all(axis=1)
     right = None
     if target is not None:
         reached = target.distributions[np.arange(len(pi)), pi.degrees.argmax(axis=1)] == 1.0
@@ -271,10 +263,8 @@ def _counts(pi: Possibility, target: Target | None) -> OutputCounts:
     return OutputCounts(
         pi.attribute.name,
         len(pi),
-        int(np.count_nonzero(~pi.normalised)),
-        int(np.count_nonzero(pi.ambiguous & ~unknown)),
-        int(np.count_nonzero(unknown)),
-        right,
+        right=right,
+        **{code: int(np.count_nonzero(pi.outcome == code)) for code in CODES},
     )
 
 
@@ -316,6 +306,24 @@ def _groups(
             low = np.where(signs, pattern[: len(rule_set)], pattern[len(rule_set) :])
             for group in clashing_groups(low):
                 yield name, group, lost[which.ravel() == number]
+
+
+def first_clashes(
+    sets: Sequence[RuleSet], trace: Inference
+) -> dict[int, tuple[str, tuple[int, ...]]]:
+    """Return for each contradictory sample the first rules that clash, by attribute and numbers.
+
+    Parameters
+    ----------
+    sets : the rule sets behind one output, in an order of inference
+    trace : of all their outputs, with the degrees of premises
+    """
+    clashes: dict[int, tuple[str, tuple[int, ...]]] = {}
+    for name, group, samples in _groups(sets, trace):
+        numbers = tuple(index + 1 for index in group)
+        for sample in samples.tolist():
+            clashes.setdefault(sample, (name, numbers))
+    return clashes
 
 
 def _begins(rule_set: RuleSet, trace: Trace) -> BoolArray:

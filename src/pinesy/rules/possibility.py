@@ -10,9 +10,16 @@ import numpy.typing as npt
 
 from pinesy._common.masks import positions
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import FloatArray, check_sample, object_array
+from pinesy._common.validation import BoolArray, FloatArray, check_sample, object_array
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import (
+    OUTCOMES,
+    outcome_codes,
+    outcome_indices,
+    plain_text,
+    verdict_text,
+)
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.rules.views import distribution_html, draw_distribution
@@ -23,8 +30,10 @@ class Possibility:
     """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
 
     Every property gives one answer for a single distribution and an array for a batch.
-    A result that is not normalised is a contradiction among the rules for that sample: it has
-    no best value, no certainty, and is not ambiguous either; `contradiction` says how grave it is.
+    `outcome` says whether a value is decided on, and if not why not; `best` is None there.
+    A result that is not normalised is a contradiction among the rules for that sample: it has no
+    best value and no certainty, even if one value is ahead of the others (`best_values` has it);
+    `contradiction` says how grave it is.
 
     Attributes
     ----------
@@ -38,11 +47,16 @@ class Possibility:
     >>> total = Possibility(Attribute("total", range(3)), np.array([0.4, 1.0, 0.2]))
     >>> total.best, total.possibility({0, 2}), total.necessity({1})
     (1, 0.4, 0.6)
+    >>> total.outcome, total.verdict
+    ('decided', '1, certain at 0.6')
     >>> clash = Possibility(Attribute("total", range(3)), np.array([0.25, 0.5, 0.0]))
     >>> clash
     Possibility(total, {1: 0.5, 0: 0.25, 2: 0}, contradiction 0.5)
-    >>> clash.best, clash.certainty, clash.contradiction
-    (None, nan, 0.5)
+    >>> clash.best, clash.certainty, clash.outcome, clash.best_values
+    (None, nan, 'contradiction', (1,))
+    >>> tie = Possibility(Attribute("total", range(3)), np.array([1.0, 1.0, 0.0]))
+    >>> tie.best, tie.best_values, tie.verdict
+    (None, (0, 1), 'undecided: 0 or 1 remain')
     """
 
     attribute: Attribute
@@ -95,22 +109,49 @@ class Possibility:
 
     @cached_property
     def best(self) -> Any:
-        """The most possible value: the first one in domain order where several tie.
+        """The value that is decided on: the only one that is fully possible.
 
-        None where the result is not `normalised`: rules that contradict each other have no answer.
-        For a batch, an array of values, of dtype object where they are not plain numbers or some
-        are None.
+        None where the `outcome` is another: where several values are most possible, and where rules
+        contradict each other. For a batch, an array of values, of dtype object where they are not
+        plain numbers or some are None.
         """
-        return best_value(self.attribute, self.degrees, self.normalised)
+        return best_value(self.attribute, self.degrees, self.decided)
 
     @cached_property
-    def ambiguous(self) -> Any:
-        """Whether several values share the highest degree, so that no conclusion is drawn.
+    def best_values(self) -> Any:
+        """The most possible values, in the order of the domain: a tuple; none if all have 0.
 
-        False where the result is not `normalised`: that is a contradiction, not a choice.
+        For a batch, an array of tuples.
         """
-        several = ((self.degrees == self._top[..., None]).sum(axis=-1) > 1) & self.normalised
-        return several if self.is_batch else bool(several)
+        return most_valued(self.attribute, self.is_best)
+
+    @cached_property
+    def outcome(self) -> Any:
+        """Whether the result decides, or why not (`Outcome`); for a batch, an array of codes.
+
+        ``"decided"``: one value alone is fully possible; ``"several"``: more than one is, but not
+        all; ``"no_rule"``: all are, no rule restricts anything; ``"contradiction"``: the result is
+        not `normalised`.
+        """
+        return outcome_codes(self._outcome_indices)
+
+    @cached_property
+    def _outcome_indices(self) -> npt.NDArray[np.intp]:
+        is_best = self.is_best
+        return outcome_indices(is_best, is_best.all(axis=-1), ~self._is_normalised)
+
+    @property
+    def verdict(self) -> str:
+        """The outcome of one distribution in words."""
+        if self.is_batch:
+            raise DomainError("a batch has no single verdict; take one sample(row) first")
+        names = [plain_text(value) for value in self.best_values]
+        return verdict_text(self.outcome, names, self.certainty, self.contradiction)
+
+    @cached_property
+    def is_best(self) -> BoolArray:
+        """Which values are `best_values`: bool array, of the shape of the degrees."""
+        return np.asarray((self.degrees == self._top[..., None]) & (self.degrees > 0.0))
 
     @cached_property
     def normalised(self) -> Any:
@@ -118,14 +159,17 @@ class Possibility:
 
         Where it is False the rules contradict each other for that input; nothing is rescaled.
         """
-        reached = self._height == 1.0
-        return reached if self.is_batch else bool(reached)
+        return self._is_normalised if self.is_batch else bool(self._is_normalised)
+
+    @cached_property
+    def _is_normalised(self) -> BoolArray:
+        return np.asarray(self._height == 1.0)
 
     @cached_property
     def decided(self) -> Any:
-        """Whether one value alone is fully possible: neither a contradiction nor ambiguous."""
-        alone = self.normalised & ~np.asarray(self.ambiguous)
-        return alone if self.is_batch else bool(alone)
+        """Whether one value alone is fully possible: the `outcome` is ``"decided"``."""
+        decided = self._is_normalised & (self.is_best.sum(axis=-1) == 1)
+        return decided if self.is_batch else bool(decided)
 
     @cached_property
     def contradiction(self) -> Any:
@@ -143,10 +187,10 @@ class Possibility:
 
     @cached_property
     def certainty(self) -> Any:
-        """The necessity of the best value: 1 minus the highest degree of any other value.
+        """The necessity of the most possible value: 1 minus the highest degree of any other.
 
-        NaN where the result is not `normalised`: rules that contradict each other exclude every
-        value, the most possible one included.
+        0 where several are most possible. NaN where the result is not `normalised`: rules that
+        contradict each other exclude every value, the most possible one included.
         """
         second = 0.0 * self._top
         if len(self.attribute.domain) > 1:
@@ -176,10 +220,11 @@ class Possibility:
 
     def __repr__(self) -> str:
         if self.is_batch:
-            lost = int(np.count_nonzero(~self.normalised))
-            note = f", {lost} contradictory" if lost else ""
+            counts = np.bincount(self._outcome_indices, minlength=len(OUTCOMES)).tolist()
+            undecided = list(zip(OUTCOMES, counts, strict=True))[1:]
+            note = "".join(f", {count} {code}" for code, count in undecided if count)
             return f"Possibility({self.attribute.name}, {len(self)} samples{note})"
-        note = "" if self.normalised else f", contradiction {self.contradiction:.4g}"
+        note = "" if self.decided else f", {self.verdict}"
         return f"Possibility({self.summary}{note})"
 
     def _repr_html_(self) -> str:
@@ -198,7 +243,7 @@ class Possibility:
 
 
 def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
-    """Return the value with the largest number, the first of several; None where there is none.
+    """Return the value with the largest number; None where there is no best one.
 
     For a batch it is an array, of dtype object where some are None.
     """
@@ -211,6 +256,16 @@ def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
     values = values.astype(object)
     values[~has_best] = None
     return values
+
+
+def most_valued(attribute: Attribute, is_best: BoolArray) -> Any:
+    """Return the values of a mask, a tuple; for a batch an array of tuples, one for each sample."""
+    if is_best.ndim == 1:
+        return tuple(attribute.domain[i] for i in np.flatnonzero(is_best))
+    patterns, which = np.unique(np.packbits(is_best, axis=1), axis=0, return_inverse=True)
+    masks = np.unpackbits(patterns, axis=1, count=is_best.shape[1]).astype(np.bool_)
+    tuples = [most_valued(attribute, mask) for mask in masks]
+    return object_array(tuples)[which.ravel()]
 
 
 def summary(attribute: Attribute, numbers: FloatArray) -> str:

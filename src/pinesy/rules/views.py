@@ -112,8 +112,7 @@ def _bars(pi: "Possibility") -> Markup:
     ]
     rest = np.delete(pi.degrees, shown)
     left = f"values, at most {rest.max():.4g}" if len(rest) else ""
-    clash = f"the rules contradict each other: contradiction {pi.contradiction:.4g}"
-    note = Markup("") if pi.normalised else tag("div", clash)
+    note = Markup("") if pi.decided else tag("div", cut(pi.verdict))
     return bars(lines, cut(pi.attribute.name, 60)) + more(len(rest), left) + note
 
 
@@ -131,8 +130,8 @@ def results_html(results: "Mapping[str, Possibility]") -> Markup:
 def _cells(results: "list[Possibility]", row: int) -> Iterator[str]:
     for batch in results:
         pi = batch.sample(row)
-        yield show_value(pi.best) if pi.decided else "ambiguous" if pi.normalised else "none"
-        yield f"{pi.certainty:.4g}" if pi.normalised else f"contradiction {pi.contradiction:.4g}"
+        yield show_value(pi.best) if pi.decided else cut(pi.verdict)
+        yield f"{pi.certainty:.4g}" if pi.decided else ""
 
 
 def draw_distribution(axes: Any, pi: "Possibility") -> None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, check_known, check_sample
+from pinesy._common.validation import BoolArray, FloatArray, check_known, check_sample
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.possibility import best_value, summary
+from pinesy.rules.outcomes import outcome_codes, outcome_indices, plain_text, verdict_text
+from pinesy.rules.possibility import best_value, most_valued, summary
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.semantics.semirings import SEMIRINGS, NumpyWeights, Semiring
@@ -83,15 +84,43 @@ class WorldWeights:
 
     @cached_property
     def best(self) -> Any:
-        """The value of most weight, the first of several; None if no value has any."""
-        return best_value(self.attribute, self.weights, self.weights.max(axis=-1) > 0.0)
+        """The value of most weight; None if several have it, or no value has any."""
+        return best_value(self.attribute, self.weights, self.decided)
+
+    @cached_property
+    def best_values(self) -> Any:
+        """The values of most weight, a tuple; none if no value has any. An array for a batch."""
+        return most_valued(self.attribute, self.is_best)
 
     @cached_property
     def decided(self) -> Any:
         """Whether one value alone has the most weight."""
+        decided = self.is_best.sum(axis=-1) == 1
+        return decided if self.is_batch else bool(decided)
+
+    @cached_property
+    def outcome(self) -> Any:
+        """Whether one value has the most weight, or why not; for a batch, an array of codes.
+
+        ``"several"``: more than one has it, but not all; ``"no_rule"``: all have it;
+        ``"contradiction"``: no value has any weight.
+        """
+        is_best = self.is_best
+        weightless = ~is_best.any(axis=-1)
+        return outcome_codes(outcome_indices(is_best, is_best.all(axis=-1), weightless))
+
+    @property
+    def verdict(self) -> str:
+        """The outcome of one sample in words."""
+        if self.is_batch:
+            raise DomainError("a batch has no single verdict; take one sample(row) first")
+        return verdict_text(self.outcome, [plain_text(value) for value in self.best_values])
+
+    @cached_property
+    def is_best(self) -> BoolArray:
+        """Which values are `best_values`: bool array, of the shape of the weights."""
         top = self.weights.max(axis=-1, keepdims=True)
-        alone = ((self.weights == top) & (top > 0.0)).sum(axis=-1) == 1
-        return alone if self.is_batch else bool(alone)
+        return np.asarray((self.weights == top) & (top > 0.0))
 
     def sample(self, row: int) -> "WorldWeights":
         """Return the weights of one sample of a batch."""
@@ -152,8 +181,13 @@ class WorldInference(Mapping[str, WorldWeights]):
         if self.is_batch:
             n = len(next(iter(self._weights.values())))
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
-        shown = ", ".join(f"{name}={show_value(self[name].best)}" for name in self)
+        shown = ", ".join(f"{name}{_said(self[name])}" for name in self)
         return f"WorldInference({shown}; {self.semantics})"
+
+
+def _said(weights: WorldWeights) -> str:
+    """Return the best value of a result, or why there is none."""
+    return f"={show_value(weights.best)}" if weights.decided else f": {weights.verdict}"
 
 
 def infer_worlds(

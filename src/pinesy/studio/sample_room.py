@@ -18,6 +18,7 @@ from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.samples import value_texts
 from pinesy.studio.question import Image, image_of, sample_given
 from pinesy.studio.row_table import RowTable
@@ -141,10 +142,10 @@ def digit(_session: Session, asked: Asked) -> dict[str, Any]:
 
 
 def infer(session: Session, asked: Asked) -> dict[str, Any]:
-    """Return the degrees of the attributes in `shown`, and the heights behind them.
+    """Return the degrees of the attributes in `shown`, the heights behind them, and outcomes.
 
-    A height below 1 is a contradiction. Cost: the inference of all attributes, and the reading of
-    those shown.
+    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` has them in words. Cost:
+    the inference of all attributes, and the reading of those shown.
     """
     rules = session.work.rules
     evidence, _ = sample_given(session, asked.get("sample"))
@@ -156,7 +157,17 @@ def infer(session: Session, asked: Asked) -> dict[str, Any]:
         "version": session.version,
         "degrees": {name: pi.degrees.tolist() for name, pi in degrees.items()},
         "heights": {n: min(pi.coherence, pi.degrees.max().item()) for n, pi in degrees.items()},
+        "outcomes": {name: pi.outcome for name, pi in degrees.items()},
+        "verdicts": {name: _verdict(rules, evidence, pi) for name, pi in degrees.items()},
     }
+
+
+def _verdict(rules: Cascade, evidence: Mapping[str, Any], pi: Possibility) -> str:
+    """Return an outcome in words; of a contradiction with the rules that clash."""
+    name = pi.attribute.name
+    if pi.outcome == "contradiction":
+        return explain(rules, evidence, name).verdict
+    return "not given" if name not in rules.sets and pi.outcome == "no_rule" else pi.verdict
 
 
 @cached_on_owner

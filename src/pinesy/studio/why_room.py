@@ -69,7 +69,8 @@ def _levels(question: Question, level: float) -> dict[str, Any]:
         "level": level,
         "members": sets.members(name).tolist(),
         "excludedAt": sets.excluded_at(name).tolist(),
-        "abstention": sets.abstentions[name] or None,
+        "outcome": sets.outcomes[name],
+        "verdict": sets.verdict(name),
         "guarantee": calibrated.guarantee,
     }
 

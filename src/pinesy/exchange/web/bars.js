@@ -1,8 +1,8 @@
 /** Bars of possibility and necessity, one row a value; each row is a button that asks why. */
 
 import { button, degreeText, fill, make } from "./elements.js";
-import { necessitiesOf, winnersOf } from "./engine.js";
-import { nameOf, valueText, verdictText } from "./words.js";
+import { necessitiesOf } from "./engine.js";
+import { nameOf, valueText } from "./words.js";
 
 /** Values that are shown of a long domain: the most possible ones. */
 const SHOWN_BARS = 12;
@@ -60,17 +60,14 @@ export class DistributionBars {
     );
   }
 
-  /** Show degrees; `height` is below 1 where the rules contradict each other. */
-  show(degrees, height) {
-    if (degrees === this.shown?.degrees && height === this.shown.height) return;
-    this.shown = { degrees, height };
+  /** Show degrees and the verdict; `height` is below 1 where the rules contradict each other. */
+  show(degrees, height, verdict) {
+    const { shown } = this;
+    if (degrees === shown?.degrees && height === shown.height && verdict === shown.verdict) return;
+    this.shown = { degrees, height, verdict };
     const necessities = necessitiesOf(degrees);
-    const winners = winnersOf(degrees);
     const { places, left } = shownPlaces(degrees, this.everything);
-    fill(
-      this.verdict,
-      verdictText(this.attribute, degrees, height, winners, necessities[winners[0]]),
-    );
+    fill(this.verdict, verdict);
     this.verdict.classList.toggle("error", height < 1);
     // Where rules contradict each other, nothing is certain.
     const certain = (i) => (height < 1 ? 0 : Math.max(necessities[i], 0));
@@ -79,10 +76,10 @@ export class DistributionBars {
   }
 
   moreButton(left) {
-    const { degrees, height } = this.shown;
+    const { degrees, height, verdict } = this.shown;
     const onclick = () => {
       Object.assign(this, { everything: true, shown: null });
-      this.show(degrees, height);
+      this.show(degrees, height, verdict);
       this.rows.firstChild.focus();
     };
     return button(`${left} more values`, onclick, { class: "link" });

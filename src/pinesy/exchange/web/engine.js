@@ -154,7 +154,8 @@ function concludedBy(set, [lambdas, rhos], hard) {
   return degrees;
 }
 
-function heightOf(degrees) {
+/** Return the highest degree. */
+export function heightOf(degrees) {
   let most = 0;
   for (let i = 0; i < degrees.length; i++) if (degrees[i] > most) most = degrees[i];
   return most;

@@ -5,6 +5,7 @@ import { DistributionBars } from "./bars.js";
 import { fill, make } from "./elements.js";
 import { infer, readRules, winnersOf } from "./engine.js";
 import { InputControl } from "./inputs.js";
+import { verdictText } from "./outcomes.js";
 import { decidingValues, readAs } from "./why.js";
 
 const at = (id) => document.getElementById(id);
@@ -77,7 +78,8 @@ class WhatIf {
       const isInner = !this.rules.outputs.includes(bars.attribute);
       const { number } = bars.attribute;
       if (!isInner || at("between").open) {
-        bars.show(this.state.degrees[number], this.state.heights[number]);
+        const verdict = verdictText(this.state, bars.attribute);
+        bars.show(this.state.degrees[number], this.state.heights[number], verdict);
       }
     }
     this.mark();

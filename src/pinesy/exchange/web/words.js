@@ -1,6 +1,6 @@
 /** Rules, propositions and degrees in words. */
 
-import { degreeText, listed } from "./elements.js";
+import { degreeText } from "./elements.js";
 
 /** Values after which a set of values is cut short. */
 const SHOWN_VALUES = 8;
@@ -57,12 +57,4 @@ export function ruleText(set, rule) {
 export function degreeWords(word, degree) {
   if (degree === 1) return word;
   return degree === 0 ? `not ${word}` : `${word} at ${degreeText(degree)}`;
-}
-
-/** Return what is decided on an attribute, in a few words. */
-export function verdictText(attribute, degrees, height, winners, certainty) {
-  if (height < 1) return `the rules contradict each other (by ${degreeText(1 - height)})`;
-  const names = listed(winners.map((place) => attribute.values[place]), "or");
-  if (winners.length === degrees.length && winners.length > 1) return "nothing is known";
-  return winners.length > 1 ? `undecided: ${names}` : `${names}, ${degreeWords("certain", certainty)}`;
 }

@@ -214,7 +214,7 @@ class DataRoom extends FreshRoom {
       degreeText(row.suspicion),
       degreeText(row.nabla),
       this.labelChoice(row),
-      row.repaired ?? (row.reason ? "ambiguous" : ""),
+      row.repaired ?? (row.reason ? "undecided" : ""),
       row.reason ?? "",
     ];
   }

@@ -188,10 +188,10 @@ class SampleRoom {
     const seen = Object.keys(sample.inputs).filter((name) => sample.inputs[name].image);
     const shown = [...new Set([...this.bars.keys(), ...seen])];
     try {
-      const { degrees, heights } = await this.studio.ask("sample/infer", { sample, shown });
+      const { degrees, heights, verdicts } = await this.studio.ask("sample/infer", { sample, shown });
       this.fail("");
       for (const name of shown) {
-        if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name]);
+        if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name], verdicts[name]);
       }
       // What a network makes of a drawing stands beside it, while one draws too; unless it is wiped.
       for (const name of seen.filter((n) => this.sample.inputs[n]?.image)) {

@@ -144,7 +144,7 @@ class WhyRoom extends FreshRoom {
     const attribute = { name: explanation.attribute, values, formula: null };
     const bars = new DistributionBars(attribute, (_, place) => this.pick(place));
     const degrees = explanation.distribution.map(({ possibility }) => possibility);
-    bars.show(degrees, 1 - explanation.contradiction);
+    bars.show(degrees, 1 - explanation.contradiction, explanation.verdict);
     fill(this.bars, bars.element);
     for (const row of bars.element.querySelectorAll(".row")) {
       row.setAttribute("aria-pressed", String(Number(row.dataset.place) === this.asked));
@@ -172,15 +172,15 @@ class WhyRoom extends FreshRoom {
     fill(this.levels, ...(levels ? this.levelLines(levels) : []));
   }
 
-  levelLines({ level, members, excludedAt, abstention, guarantee }) {
+  levelLines({ level, members, excludedAt, verdict, guarantee }) {
     const { values } = this.shown;
     const left = values.filter((_, i) => members[i]);
     const out = values.map((value, i) => [value, excludedAt[i]]).filter((_, i) => !members[i]);
-    const why = abstention ? ` (${abstention})` : "";
     const line = ([value, z]) => make("li", {}, `${value}: excluded up to ${(100 * z).toFixed(2)} %`);
     return [
       make("h2", {}, `At ${100 * level} %`),
-      make("p", {}, `${left.length === 1 ? "One value remains" : `${left.length} values remain`}${why}${left.length ? ": " : ""}${listed(left, "and", 20)}.`),
+      make("p", {}, `${verdict}.`),
+      make("p", {}, `${left.length === 1 ? "One value remains" : `${left.length} values remain`}${left.length ? ": " : ""}${listed(left, "and", 20)}.`),
       make("ul", {}, ...out.sort((a, b) => a[1] - b[1]).slice(0, 8).map(line)),
       make("p", { class: "quiet" }, guarantee),
     ];
