@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
+from pinesy._common.caching import MOST
 from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.engine.templates import _small_template, rule_template
 from pinesy.engine.wide import wide_set
@@ -80,3 +81,20 @@ def test_shared_expressions_of_many_subsets_are_built_anew() -> None:
     for first in range(0, 2 * kind.max_asked, 12):
         rule_template(kind, tuple(range(first + 1, first + 13)), False)
     assert circuit_of(kind).room >= -24
+
+
+def test_programs_of_propositions_are_held_up_to_a_number() -> None:
+    """Users may ask for any propositions: a program for each must not stay for ever."""
+    value, other = Attribute("value", range(40)), Attribute("other", range(40))
+    rules = Cascade(RuleSet([Iff(value.isin({i})).then(other.isin({i})) for i in range(40)]))
+    first, second = other.isin({0, 1}), other.isin({2, 3})
+    program = weakref.ref(rules.compile([first]))
+    assert rules.compile([first]) is program()
+    for i in range(MOST - 1):
+        rules.compile([other.isin({i % 40, (7 * i + 5) % 40, 39})])
+    assert rules.compile([first]) is program()
+    rules.compile([second])
+    gc.collect()
+    assert program() is None
+    possible = rules.infer({"value": {0: 1.0, 5: 0.25}}, [first])
+    assert possible.possibility(first) == 1.0

@@ -12,6 +12,8 @@ Result = TypeVar("Result")
 
 #: Where an object holds the results of the functions that were asked of it.
 CACHE = "_cached"
+#: How many results of a function an object holds, the last ones: any propositions may be asked for.
+MOST = 64
 
 
 def cached_on_owner(
@@ -19,8 +21,8 @@ def cached_on_owner(
 ) -> Callable[[Owner, *Key], Result]:
     """Compute a function of one object once, and store the result in the object's ``__dict__``.
 
-    If it has more arguments, which must be hashable, it is computed once for each of them. So the
-    results live as long as the object and no longer, even if they refer to it. A cache keyed by
+    If it has more arguments, which must be hashable, the results of the last 64 of them are held.
+    Results live as long as the object and no longer, even if they refer to it. A cache keyed by
     equality would read every rule of a cascade at each call.
 
     Examples
@@ -36,12 +38,15 @@ def cached_on_owner(
 
     @wraps(function)
     def wrapper(owner: Owner, *key: *Key) -> Result:
-        results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {})
         try:  # one look: keys may be long
-            return results[function, key]
+            return owner.__dict__[CACHE][function][key]  # type: ignore[no-any-return]
         except KeyError:
             pass
-        result = results[function, key] = function(owner, *key)
+        result = function(owner, *key)
+        results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {}).setdefault(function, {})
+        results[key] = result
+        for oldest in list(results)[:-MOST]:
+            results.pop(oldest, None)
         return result
 
     return wrapper
