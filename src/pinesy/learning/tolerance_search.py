@@ -66,7 +66,7 @@ def search_tolerances(
     stagnation: int = 1,
     method: str = "paper",
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     progress: bool = True,
 ) -> ToleranceSearch:
     """Find the tolerances to learn with, by how well what is learned predicts other data.
