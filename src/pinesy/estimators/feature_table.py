@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from pinesy._common.names import column_titles
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
 from pinesy.engine.plain_values import is_missing
-from pinesy.exceptions import TableError
+from pinesy.exceptions import DataWarning, TableError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic_inverse
@@ -84,6 +84,8 @@ def _column(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.asarray(checked[:, 0])
     if array.dtype.kind == "b":
         return array.astype(object)
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")  # whose list has dates, not whole numbers
     values = [None if is_missing(v) else v for v in array.tolist()]
     known = [v for v in values if v is not None]
     if known and all(isinstance(v, int | float) and not isinstance(v, bool) for v in known):
@@ -121,6 +123,7 @@ def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
         warn(
             f"column {attribute.name!r}: {len(outside)} of {len(values)} values were never seen in "
             f"fit ({some:.80}); they are taken as unknown",
+            DataWarning,
             stacklevel=4,
         )
     return object_array([None if is_missing(v) or v not in attribute else v for v in values])

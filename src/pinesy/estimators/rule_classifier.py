@@ -38,7 +38,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
 
 #: The parameters of induced rules.
-INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep")
+INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep", "features")
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,7 +55,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ones the name of the Series of labels, or ``"target"``
     method : how parameters of given rules are fitted: ``"counts"``, ``"gradient"``, ``"exact"``, or
         ``"given"`` to keep them
-    max_rules, max_conditions, monotone, ordinal, keep : of induced rules; see `pinesy.induce`
+    max_rules, max_conditions, monotone, ordinal, keep, features : of induced rules; see
+        `pinesy.induce`
     class_weight : how much rows of each class count: None, ``"balanced"``, or a dict from classes
         to numbers
     random_state : the seed of induction: a whole number, a RandomState, or None
@@ -88,6 +89,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         monotone: Mapping[str, int] | None = None,
         ordinal: Mapping[str, Sequence[Hashable]] | None = None,
         keep: Any = None,
+        features: Sequence[str] | None = None,
         class_weight: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -99,6 +101,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.monotone = monotone
         self.ordinal = ordinal
         self.keep = keep
+        self.features = features
         self.class_weight = class_weight
         self.random_state = random_state
 

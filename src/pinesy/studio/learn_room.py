@@ -145,7 +145,8 @@ def propose_rules(session: Session, asked: Asked) -> Proposal:
         max_conditions=check_integer(asked.get("max_conditions", 4), "max_conditions", 1),
         seed=check_integer(asked.get("seed", 0), "seed"),
     )
-    right = _accuracy(rules, table.drop(columns=[target]), {target: table[target].tolist()})
+    evidence = {a.name: table[a.name] for a in rules.inputs}
+    right = _accuracy(rules, evidence, {target: table[target].tolist()})
     return Proposal(version, work.rules, None, work.with_rules(rules), (None, right))
 
 
