@@ -63,11 +63,11 @@ def _notices() -> Iterator[None]:
     """Print warnings on data as notices: one line each, and each once."""
     shown = warnings.showwarning
 
-    def show(message: Any, category: type[Warning], *place: Any) -> None:
+    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
         if issubclass(category, DataWarning):
             typer.echo(f"notice: {printable(str(message))}", err=True)
         else:
-            shown(message, category, *place)
+            shown(message, category, *place, **more)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("default", category=DataWarning)
