@@ -158,7 +158,7 @@ class Conversion:
         """Return what entries on a whole attribute give, of which some are numbers, or blank."""
         scale, n = self.layout.wanted[name].scale, len(entries)
         unknown = self._unknown(name, entries)
-        if scale is None and name in self.layout.inputs:
+        if name in self.layout.categories:
             unknown = sorted({*unknown, *self._unseen(name, entries)})
         measured = np.flatnonzero(numbers == numbers).tolist()
         if unknown and name in self.layout.targets:

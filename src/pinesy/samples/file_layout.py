@@ -175,6 +175,7 @@ class Layout:
     known : those, and the attributes that a file may hold besides
     options : how the file is to be read
     slices : the columns of each input in the evidence
+    categories : the inputs whose values are texts or truth values: others than these are unknown
     width : the number of degrees of a sample, targets included
     """
 
@@ -194,6 +195,9 @@ class Layout:
         #: What a message calls the names that a file may use.
         self.noun = "attribute" if self.targets else "input"
         self.slices = column_slices(inputs)
+        self.categories = {
+            a.name for a in inputs if all(isinstance(v, str | bool) for v in a.domain)
+        }
         self.width = sum(len(a.domain) for a in self.wanted.values())
         self._positions = {name: value_positions(a) for name, a in self.known.items()}
 

@@ -71,7 +71,7 @@ def read_samples(
 ) -> Iterator[Batch]:
     """Read the samples of a data file, a batch at a time.
 
-    Values that an input does not have are unknown; a `DataWarning` says which, and how many.
+    Texts that are no value of an input of texts are unknown; a `DataWarning` counts them.
 
     Parameters
     ----------
