@@ -196,7 +196,9 @@ class Layout:
         self.noun = "attribute" if self.targets else "input"
         self.slices = column_slices(inputs)
         self.categories = {
-            a.name for a in inputs if all(isinstance(v, str | bool) for v in a.domain)
+            a.name
+            for a in inputs
+            if a.scale is None and all(isinstance(v, str | bool) for v in a.domain)
         }
         self.width = sum(len(a.domain) for a in self.wanted.values())
         self._positions = {name: value_positions(a) for name, a in self.known.items()}
