@@ -1,10 +1,12 @@
 """Cells are read the same way everywhere: blank words, numbers, categories, values never seen."""
 
+import datetime
 import io
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from messages import raises_saying
@@ -95,3 +97,14 @@ def test_no_warning_where_nothing_is_skipped(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         list(read_samples(write(tmp_path / "a.csv", "smoker\nyes\nNA\n"), [SMOKER]))
+
+
+def test_parquet_is_a_table(tmp_path: Path) -> None:
+    days = pandas.to_datetime(["2024-01-01", "2024-01-02"])
+    frame = pandas.DataFrame({"day": days, "a": [1.5, None], "b": ["NA", "x"], "c": [True, False]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    table = read_table(tmp_path / "a.parquet", None, ".")
+    assert table["b"].tolist() == [None, "x"]
+    assert table["c"].tolist() == [True, False]
+    assert table["a"][0] == 1.5
+    assert all(isinstance(day, datetime.date) for day in table["day"])

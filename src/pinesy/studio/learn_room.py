@@ -41,7 +41,11 @@ NAME = re.compile(r"\w[\w .-]{0,199}")
 
 def learning_options(asked: Asked) -> dict[str, Any]:
     """Return how the page asks to learn, checked, as `learn` takes it."""
-    method, fixed, tolerance = asked.get("method", "exact"), asked.get("fixed"), None
+    method, fixed, tolerance = (
+        asked.get("method", "exact"),
+        asked.get("fixed", "implications"),
+        None,
+    )
     check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
     if fixed not in FIXED:
         raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
