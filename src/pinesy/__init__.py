@@ -28,7 +28,7 @@ _NAMES = {
     ),
     "pinesy.induction": "induce",
     "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",
-    "pinesy.learning": "Audit LearnedRules LearningResult ParameterEstimate audit learn",
+    "pinesy.learning": ("Audit LearnedRules LearningResult ParameterEstimate audit evaluate learn"),
     "pinesy.minmax": "MaxMinSystem MinMaxSystem minmax_product",
     "pinesy.model": "Combined NeuroSymbolic Predictions load save",
     "pinesy.rulebase.aggregates": "all_different max_of min_of sum_of",

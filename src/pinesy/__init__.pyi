@@ -39,7 +39,15 @@ from pinesy.explanations import (
 )
 from pinesy.induction import induce
 from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
-from pinesy.learning import Audit, LearnedRules, LearningResult, ParameterEstimate, audit, learn
+from pinesy.learning import (
+    Audit,
+    LearnedRules,
+    LearningResult,
+    ParameterEstimate,
+    audit,
+    evaluate,
+    learn,
+)
 from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
@@ -140,6 +148,7 @@ __all__ = [
     "compare_semantics",
     "conditions",
     "count_of",
+    "evaluate",
     "exactly",
     "explain",
     "function",

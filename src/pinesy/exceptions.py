@@ -131,6 +131,10 @@ def needing(extra: str, what: str, other: str = "") -> Iterator[None]:
         ) from None
 
 
+class DataWarning(UserWarning):
+    """Data of which a part was not used: it says which part, and what to do about it."""
+
+
 class TableError(DataError, ValueError):
     """A table or array that a classifier cannot use; a `ValueError` too, as scikit-learn's own."""
 

@@ -39,6 +39,20 @@ def test_a_model_and_a_comparison(pinesy: Run, files: tuple[Path, Path, Path], m
     assert 0.6 < rule.r < 0.7
 
 
+def test_implications_stay_by_default(pinesy: Run, files: tuple[Path, Path, Path]) -> None:
+    rules, data, model = files
+    for method in ("exact", "counts", "gradient"):
+        learned = []
+        for fixed in ((), ("--fixed", "implications"), ("--fixed", "none")):
+            done = pinesy(
+                "learn", rules, data, "-o", model, "--method", method, "--no-compare", *fixed
+            )
+            assert done.exit_code == 0
+            learned.append(library.load(model).cascade["rain"].rules[0])
+        assert learned[0] == learned[1]
+        assert learned[0].s == 1.0 > learned[2].s
+
+
 def test_a_model_of_counts_is_extended(pinesy: Run, files: tuple[Path, Path, Path]) -> None:
     rules, data, model = files
     how = ("--method", "counts", "--no-compare")

@@ -1,5 +1,6 @@
 """`RuleClassifier`: scikit-learn's own checks, its tools, and what a classifier of rules adds."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from messages import raises_saying
-from pinesy import Cascade
+from pinesy import CalibratedRules, Cascade, CascadeError, load, save, to_onnx
 from pinesy.estimators import RuleClassifier
 from pinesy.exceptions import TableError
 
@@ -236,3 +238,107 @@ def test_bad_input() -> None:
         RuleClassifier.from_text(
             "number weight\nattribute y in {sick, well}\nif weight > 30 then y in {sick}"
         ).fit(TABLE, LABELS)
+
+
+def test_the_target_has_the_name_of_its_series() -> None:
+    labels = pandas.Series(LABELS, name="state")
+    model = RuleClassifier(max_rules=2).fit(TABLE, labels)
+    assert model.target_ == "state"
+    assert "state is" in str(model.explain(TABLE.iloc[0]))
+    assert RuleClassifier(max_rules=2).fit(TABLE, labels.rename("bmi")).target_ == "bmi_"
+    assert RuleClassifier(max_rules=2).fit(TABLE, labels.rename(0)).target_ == "0"
+    assert RuleClassifier(max_rules=2).fit(TABLE, LABELS).target_ == "target"
+    assert RuleClassifier(max_rules=2, target="ill").fit(TABLE, labels).target_ == "ill"
+
+
+def test_a_fitted_classifier_is_displayed_with_its_card(model: RuleClassifier) -> None:
+    assert {"calibrate", "rules_", "predict_set"} <= set(dir(model))
+    html = model._repr_html_()
+    assert model.card_._repr_html_() in html
+    assert model.card_._repr_html_() in model._repr_mimebundle_()["text/html"]
+    line = model.card_.lines[0]
+    assert f"+{line.points}" in html
+    assert html.count("<tr") >= len(model.card_.lines)
+    assert "certainty of a lead" in html
+    assert repr(model) == "RuleClassifier()"
+    assert "certainty of a lead" not in RuleClassifier()._repr_html_()
+
+
+def test_a_frame_then_arrays(model: RuleClassifier) -> None:
+    numbers = RuleClassifier(max_rules=3).fit(TABLE[["glucose", "bmi"]], LABELS)
+    expected = numbers.predict_possibility(TABLE[["glucose", "bmi"]])
+    array = TABLE[["glucose", "bmi"]].to_numpy()
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert np.array_equal(numbers.predict_possibility(array), expected)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        found = model.predict_possibility(TABLE.to_numpy(dtype=object))
+    assert np.array_equal(found, model.predict_possibility(TABLE))
+
+
+def test_an_array_then_frames() -> None:
+    x = TABLE[["glucose", "bmi"]]
+    model = RuleClassifier(max_rules=3).fit(x.to_numpy(), LABELS)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        assert np.array_equal(model.predict(x), model.predict(x.to_numpy()))
+
+
+def test_object_arrays_have_categories() -> None:
+    array = TABLE.to_numpy(dtype=object)
+    model = RuleClassifier(max_rules=6).fit(array, LABELS)
+    named = RuleClassifier(max_rules=6).fit(TABLE, LABELS)
+    assert model.rules_.attributes["x2"].domain == ("no", "yes")
+    assert np.array_equal(model.predict_possibility(array), named.predict_possibility(TABLE))
+    assert model.explain(array[0]).possibility == 1.0
+    unknown = array[:1].copy()
+    unknown[0] = None
+    assert (model.predict_possibility(unknown) == 1.0).any()
+
+
+def test_random_state_as_in_scikit_learn() -> None:
+    def card(state: Any) -> str:
+        return str(RuleClassifier(max_rules=3, random_state=state).fit(TABLE, LABELS))
+
+    assert card(7) == card(7)
+    assert card(np.random.RandomState(1)) == card(np.random.RandomState(1))
+    assert card(None).startswith("if ")
+    with raises_saying(TableError, "random_state", "'x'"):
+        card("x")
+
+
+def test_class_weight() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(300, 1))
+    y = np.where(x[:, 0] + rng.normal(0, 1.0, 300) > 1.8, "rare", "usual")
+    recall = {}
+    for weight in (None, "balanced", {"rare": 6.0}):
+        said = RuleClassifier(max_rules=3, class_weight=weight).fit(x, y).predict(x)
+        recall[str(weight)] = float((said == "rare")[y == "rare"].mean())
+    assert recall["balanced"] > recall["None"] + 0.2
+    assert recall["{'rare': 6.0}"] > recall["None"]
+    weights = np.where(y == "rare", 6.0, 1.0)
+    by_row = RuleClassifier(max_rules=3).fit(x, y, sample_weight=weights)
+    assert str(by_row) == str(RuleClassifier(max_rules=3, class_weight={"rare": 6.0}).fit(x, y))
+    with raises_saying(TableError, "class_weight", "'even'"):
+        RuleClassifier(class_weight="even").fit(x, y)
+    own = "number x0\nattribute y in {rare, usual}\nif x0 > 1 then y in {rare}"
+    with raises_saying(TableError, "method 'exact'", "class_weight"):
+        RuleClassifier.from_text(own, method="exact", class_weight="balanced").fit(x, y)
+
+
+def test_it_is_saved_and_exported(model: RuleClassifier, tmp_path: Path) -> None:
+    save(model, tmp_path / "model.rules")
+    assert load(tmp_path / "model.rules") == model.rules_
+    assert to_onnx(model).graph.output[0].name == "target"
+    sure = RuleClassifier(max_rules=3).fit(TABLE[:80], LABELS[:80])
+    sure.calibrate(TABLE[80:], LABELS[80:])
+    save(sure, tmp_path / "sure.json")
+    read = load(tmp_path / "sure.json")
+    assert isinstance(read, CalibratedRules)
+    evidence = TABLE[80:90]
+    assert read.predict_set(evidence, 0.8)["target"] == sure.predict_set(evidence, 0.8)["target"]
+    assert to_onnx(sure) == to_onnx(sure.rules_)
+    with raises_saying(CascadeError, "this CalibratedAnswers has them as .rules"):
+        to_onnx(read)  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        save(RuleClassifier(), tmp_path / "none.rules")
+    assert not (tmp_path / "none.rules").exists()

@@ -14,7 +14,7 @@ from pinesy.cli.app import app
 from pinesy.explanations import explain
 from pinesy.explanations.points_text import points_given
 from pinesy.explanations.sample import Sample, plan_for
-from pinesy.induction import induce_points, read_training_table
+from pinesy.induction import induce_card, induce_points, read_training_table
 from pinesy.induction.candidate_rules import steps_of
 
 RNG = np.random.default_rng(3)
@@ -116,3 +116,20 @@ def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "glucose is 150" in done.stdout
     assert "Margin: " in done.stdout
+
+
+def test_a_class_without_rules_has_its_start() -> None:
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"a": rng.normal(size=200), "b": rng.choice(["u", "v"], 200)})
+    label = np.where((table.a > 1) | (table.a < -1.5), "yes", "no")
+    rules, card = induce_card(table, label, max_rules=1)
+    assert card.start == {"no": 1, "yes": 0}
+    assert [line.value for line in card.lines] == ["yes"]
+    unled = str(explain(rules, {"a": 0.0, "b": "u"}))
+    assert "Points: 1 for no, 0 for yes; a lead of 1.\n  +1 for no: at the start" in unled
+    led = str(explain(rules, {"a": 2.0, "b": "u"}))
+    assert "Points: 2 for yes, 1 for no; a lead of 1." in led
+    assert "+1 for no: at the start" in led
+    assert parse(str(rules)) == rules
+    certainty = rules.infer(table)["target"].certainty
+    assert set(certainty.round(4).tolist()) == {card.certainties[0]}

@@ -1,5 +1,6 @@
 """Why not: the rules that attain the degree of a value, all of them, and those behind them."""
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -191,3 +192,22 @@ def test_bad_input() -> None:
         why_not(addition(1), DIGITS, 7)
     with raises_saying(DataError, "one sample"):
         why_not(addition(1), {"a_1": np.eye(10), "a_2": np.eye(10)}, 2, "y_1")
+
+
+def test_as_plain_data() -> None:
+    rules = RuleSet([Iff(A.isin({1})).then(B.isin({2})), Iff(A.isin({0})).then(B.isin({0, 1}))])
+    answer = why_not(rules, {"a": 1}, 1)
+    content = answer.to_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert (content["attribute"], content["value"], content["possibility"]) == ("b", 1, 0.0)
+    assert [r["rule"] for r in content["restraints"]] == [r.number for r in answer.restraints]
+    assert len(answer.restraints) == 2
+    short = answer.to_dict(limit=1)
+    assert (len(short["restraints"]), short["restraints_omitted"]) == (1, 1)
+    assert answer.change is None
+    assert content["obstacle"] == answer.obstacle
+    assert content["winners"] == [2]
+    changed = why_not(RuleSet(rules.rules[:1]), {"a": 0}, 2)
+    assert changed.change is not None
+    assert changed.to_dict()["change"] == changed.change.to_dict()
+    assert changed.change.to_dict()["inputs"]["a"]["values"] == [1]

@@ -1,17 +1,21 @@
 """What tables are refused, and how numbers are cut."""
 
+import datetime
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
+from pinesy.exceptions import DataWarning
 from pinesy.induction.candidate_rules import Feature, cuts_of, held, short_between, steps_of
-from pinesy.induction.training_table import TableColumn
+from pinesy.induction.training_table import TableColumn, read_training_table
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
 
@@ -91,3 +95,78 @@ def test_a_short_number_lies_between(low: float, gap: float) -> None:
     high = low + gap
     if high > low:
         assert low < short_between(low, high) <= high
+
+
+N = 40
+RNG = np.random.default_rng(5)
+DAYS = [f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(N)]
+#: Columns that are skipped, by what they hold.
+SKIPPED: dict[str, list[Any]] = {
+    "dates": [
+        DAYS,
+        [None, *DAYS[1:]],
+        [f"{i % 28 + 1}.3.2024" for i in range(N)],
+        [f"{i % 12 + 1}/28/24 10:15" for i in range(N)],
+        [f"{day}T08:30:00+01:00" for day in DAYS],
+        [datetime.date.fromisoformat(day) for day in DAYS],
+        np.array(DAYS, dtype="datetime64[ns]"),
+        pandas.to_datetime(pandas.Series(DAYS)),
+        pandas.to_datetime(pandas.Series(DAYS), utc=True),
+    ],
+    "identifiers": [
+        [f"P-{i:03d}" for i in range(N)],
+        [f"P-{max(i, 1):03d}" for i in range(N)],
+        list(range(1000, 1000 + N)),
+        RNG.permutation(3 * N)[:N],
+        np.arange(N, dtype=float),
+        [None, *range(1, N)],
+    ],
+}
+#: Columns that are used: measured numbers, categories, short tables.
+USED: list[Any] = [
+    RNG.normal(size=N),
+    RNG.normal(50, 20, N).round(),
+    RNG.choice(10**6, N, replace=False),
+    np.arange(N) + 0.5,
+    RNG.choice(["a", "b", "2024-01-01"], N),
+    RNG.choice([True, False], N),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"), [(kind, column) for kind, columns in SKIPPED.items() for column in columns]
+)
+def test_dates_and_identifiers_are_not_used(kind: str, column: Any) -> None:
+    x = RNG.normal(size=N)
+    table = {"x": x, "column": column, "y": np.where(x > 0, "a", "b")}
+    with pytest.warns(DataWarning, match=rf"'column' \({kind}\); .*features="):
+        read = read_training_table(table, "y")
+    assert [c.name for c in read.columns] == ["x"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = read_training_table(table, "y", features=["column", "x"])
+        assert [c.name for c in named.columns] == ["column", "x"]
+        assert len(read_training_table(table, "y", named=["column"]).columns) == 2
+    with raises_saying(DataError, "nothing to induce rules from but 'column'", kind, "features="):
+        read_training_table({"column": column, "y": table["y"]}, "y")
+
+
+@pytest.mark.parametrize("column", USED)
+def test_measured_numbers_and_categories_are_used(column: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read = read_training_table({"column": column, "y": ["a", "b"] * (N // 2)}, "y")
+    assert [c.name for c in read.columns] == ["column"]
+    few = {"column": [f"P{i}" for i in range(10)], "y": ["a", "b"] * 5}
+    assert len(read_training_table(few, "y").columns) == 1
+
+
+def test_columns_that_options_name_are_used() -> None:
+    rank, y = list(range(N)), ["a" if i < 20 else "b" for i in range(N)]
+    table = {"rank": rank, "x": RNG.normal(size=N), "y": y}
+    assert "rank" in induce(table, "y", monotone={"rank": 1}, max_rules=2).attributes
+    own = If(Attribute.number("rank", [30]) >= 30).then(Attribute("y", ["a", "b"]).isin({"b"}))
+    assert "rank" in induce(table, "y", keep=own, max_rules=2).attributes
+    assert [a.name for a in induce(table, "y", features=["rank"], max_rules=2).inputs] == ["rank"]
+    with raises_saying(DataError, "features", "'z'"):
+        induce(table, "y", features=["z"])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from pinesy import Attribute, If, RuleSet
+from pinesy import Attribute, If, RuleSet, evaluate
 from pinesy.exceptions import DataError
-from pinesy.learning import evaluate
 from pinesy.learning.decision_report import report_page
 
 SKY, RAIN = Attribute("sky", ["dark", "grey", "clear"]), Attribute("rain", ["yes", "no"])

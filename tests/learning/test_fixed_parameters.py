@@ -171,8 +171,24 @@ def test_a_search_for_tolerances_keeps_what_is_fixed() -> None:
     targets = {"b": [[0.3, 1.0], [1.0, 0.6], [0.2, 1.0]]}
     options: dict[str, Any] = {"candidates": [0.05, 0.15, 1.5]}
     data = (evidence, targets)
-    found = search_tolerances(rules, *data, data, fixed="implications", **options)
-    direct = learn(rules, *data, tolerance=found.tolerances, fixed="implications")
+    found = search_tolerances(rules, *data, data, **options)
+    direct = learn(rules, *data, tolerance=found.tolerances)
     assert found.result["b"].s.tolist() == direct["b"].s.tolist() == [1.0]
     assert found.result["b"].r.tolist() == direct["b"].r.tolist()
-    assert search_tolerances(rules, *data, data, **options).result["b"].s.tolist() != [1.0]
+    free = search_tolerances(rules, *data, data, fixed=None, **options)
+    assert free.result["b"].s.tolist() != [1.0]
+
+
+def test_implications_stay_by_default() -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+    rules = RuleSet([If(a.isin({1})).then(b.isin({1})), Iff(a.isin({0})).then(b.isin({0}))])
+    x, y = {"a": [0, 0, 0, 1, 1, 1, 1]}, [0, 0, 0, 1, 1, 1, 0]
+    for method in ("exact", "counts", "gradient"):
+        learned = learn(rules, x, y, method=method)["b"]
+        kept = learn(rules, x, y, method=method, fixed="implications")["b"]
+        free = learn(rules, x, y, method=method, fixed=None)["b"]
+        assert learned.s.tolist() == kept.s.tolist()
+        assert learned.s[0] == 1.0 > free.s[0]
+        assert learned.r.tolist() == kept.r.tolist()
+    batches = [(x, {"b": y})]
+    assert learn_batches(rules, batches).cascade == learn(rules, x, y).cascade

@@ -41,9 +41,9 @@ def test_binary_fractions_to_the_last_bit(problem: LearningProblem, data: st.Dat
         exact = oracles.learn_cascade_exact(*problem, tolerances=taus)
     except oracles.NoReliableSampleError:
         with pytest.raises(LearningError, match=r"none of the \d samples is reliable"):
-            learn(problem.cascade, inputs, targets, tolerance=given_taus)
+            learn(problem.cascade, inputs, targets, tolerance=given_taus, fixed=None)
         return
-    result = learn(problem.cascade, inputs, targets, tolerance=given_taus)
+    result = learn(problem.cascade, inputs, targets, tolerance=given_taus, fixed=None)
     assert set(result.sets) == set(exact)
     for name, found in exact.items():
         assert_same(result[name], found)
@@ -63,7 +63,7 @@ def inferred_as_the_oracle_does(problem: LearningProblem, learned: Cascade) -> N
 def test_decimals(problem: LearningProblem) -> None:
     """Distances are rounded; a set is compared if all before it were learned without rounding."""
     inputs, targets = as_floats(problem)
-    result = learn(problem.cascade, inputs, targets)
+    result = learn(problem.cascade, inputs, targets, fixed=None)
     rounded: set[str] = set()
     exact = oracles.learn_cascade_exact(*problem)
     for rule_set in problem.cascade.order:
@@ -87,7 +87,7 @@ def test_decimals(problem: LearningProblem) -> None:
 def test_the_dense_stacked_systems(case: BatchCase, seed: int, grid: int) -> None:
     """Degrees with many ties, and with none."""
     inputs, targets = random_samples(case.cascade, case.n, seed, grid=grid)
-    assert_certified(inputs, targets, learn(case.cascade, inputs, targets))
+    assert_certified(inputs, targets, learn(case.cascade, inputs, targets, fixed=None))
 
 
 @pytest.mark.parametrize("n", [127, 128, 129, 300])
@@ -115,7 +115,7 @@ def one_hot(rule_set: RuleSet, values: list[Any]) -> Any:
 
 def outcome(case: BatchCase, targets: Any, tau: float | None) -> Any:
     try:
-        result = learn(case.cascade, case.evidence, targets, tolerance=tau)
+        result = learn(case.cascade, case.evidence, targets, tolerance=tau, fixed=None)
     except LearningError as error:
         return str(error)
     nabla = {name: each.tobytes() for name, each in result.nabla.items()}
@@ -131,7 +131,7 @@ def test_every_solution_between_lowest_and_greatest(
 ) -> None:
     """For one sample all parameters of the interval infer the repaired target."""
     inputs, targets = random_samples(case.cascade, 1, seed, grid=16)
-    result = learn(case.cascade, inputs, targets)
+    result = learn(case.cascade, inputs, targets, fixed=None)
     expected = result.cascade.trace(inputs)
     chosen = {}
     for name, one in result.sets.items():

@@ -45,7 +45,7 @@ def exceptions(against: int, of: int, m: Fraction) -> float:
 )
 def test_counts_of_values(x: list[str], m: Fraction, data: st.DataObject) -> None:
     y = data.draw(st.lists(st.sampled_from(Y.domain), min_size=len(x), max_size=len(x)))
-    result = learn(RULES, {"x": x}, y, method="counts", smoothing=float(m))
+    result = learn(RULES, {"x": x}, y, method="counts", smoothing=float(m), fixed=None)
     for rule, s, r in zip(RULES.rules, result["y"].s, result["y"].r, strict=True):
         p = [v in rule.premise.propositions[0].values for v in x]
         q = [v in rule.conclusion.values for v in y]

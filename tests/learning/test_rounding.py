@@ -1,5 +1,7 @@
 """Rounding in learned parameters must not flip what later sets learn."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,10 +46,11 @@ def test_such_a_sample_changes_nothing_that_others_teach(rho: float, y: float) -
     a, b = (Attribute(name, [0, 1]) for name in "ab")
     rules = RuleSet([If(a.isin({1})).then(b.isin({1}))])
     evidence, targets = {"a": [[rho, 1.0], [0.0, 1.0]]}, {"b": [[y, 1.0], [0.5, 1.0]]}
-    found = learn(rules, evidence, targets, tolerance=0.1)["b"]
+    found = learn(rules, evidence, targets, tolerance=0.1, fixed=None)["b"]
     assert found.reliable.tolist() == [False, True]
     assert (found.s.tolist(), found.r.tolist(), found.distance) == ([0.0], [0.5], 0.0)
-    both = search_tolerances(rules, evidence, targets, (evidence, targets), candidates=[0.1, 0.2])
+    options: dict[str, Any] = {"candidates": [0.1, 0.2], "fixed": None}
+    both = search_tolerances(rules, evidence, targets, (evidence, targets), **options)
     assert [one.reliable["b"] for one in both.evaluations] == [1, 2]
 
 

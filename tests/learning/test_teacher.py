@@ -47,7 +47,7 @@ def test_any_cascade(case: BatchCase, tau: float | None) -> None:
     """What is consistent is kept by any tolerance."""
     inputs, targets = lessons(case.cascade, case.evidence)
     assume(len(next(iter(targets.values()))) > 0)
-    pupil = learn(unknowing(case.cascade), inputs, targets, tolerance=tau)
+    pupil = learn(unknowing(case.cascade), inputs, targets, tolerance=tau, fixed=None)
     assert set(pupil.sets) == {s.output.name for s in case.cascade.rule_sets}
     check_pupil(case.cascade, inputs, targets, pupil)
 
@@ -59,7 +59,8 @@ def test_one_rule_is_found_exactly() -> None:
             teacher = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s, r)])
             inputs = {"rain": np.eye(2)}
             taught = teacher.infer(inputs).degrees
-            (rule,) = learn(teacher.with_parameters([1.0], [1.0]), inputs, taught).rule_set.rules
+            unknown = teacher.with_parameters([1.0], [1.0])
+            (rule,) = learn(unknown, inputs, taught, fixed=None).rule_set.rules
             assert (rule.s, rule.r) == (s, r)
 
 
@@ -74,13 +75,13 @@ def test_the_rules_of_addition(k: int) -> None:
     inputs = {a.name: random_batch(rng, 150, 10, 100) for a in rules.inputs}
     inputs, targets = lessons(teacher, inputs)
     assert len(inputs["a_1"]) == 150
-    pupil = learn(unknowing(rules), inputs, targets)
+    pupil = learn(unknowing(rules), inputs, targets, fixed=None)
     check_pupil(teacher, inputs, targets, pupil)
     cuts: list[Any] = [slice(0, 70), slice(70, 150)]
     each = [
         ({n: x[c] for n, x in inputs.items()}, {n: t[c] for n, t in targets.items()}) for c in cuts
     ]
-    streamed = learn_batches(unknowing(rules), each)
+    streamed = learn_batches(unknowing(rules), each, fixed=None)
     assert streamed.cascade == pupil.cascade
 
 

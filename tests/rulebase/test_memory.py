@@ -3,6 +3,7 @@
 import gc
 import weakref
 from collections.abc import Callable
+from itertools import combinations, islice
 from typing import Any
 
 import pytest
@@ -90,8 +91,8 @@ def test_programs_of_propositions_are_held_up_to_a_number() -> None:
     first, second = other.isin({0, 1}), other.isin({2, 3})
     program = weakref.ref(rules.compile([first]))
     assert rules.compile([first]) is program()
-    for i in range(MOST - 1):
-        rules.compile([other.isin({i % 40, (7 * i + 5) % 40, 39})])
+    for pair in islice(combinations(range(4, 40), 2), MOST - 1):
+        rules.compile([other.isin(pair)])
     assert rules.compile([first]) is program()
     rules.compile([second])
     gc.collect()

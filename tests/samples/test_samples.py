@@ -267,7 +267,7 @@ def test_both_formats_give_back_what_was_written(
 FIRST_BAD = {
     "a cut line": '{"left": {"3": 1',
     "a name": '{"lfet": 1, "drink": "tea"}',
-    "a value": '{"left": 1, "drink": "milk"}',
+    "a value": '{"left": 7, "drink": "tea"}',
     "a number": '{"left": [1, "0", 0, 0], "drink": "tea"}',
     "a degree": '{"left": [1, 2, 0, 0], "drink": "tea"}',
     "a probability": '{"left": [0.5, 0, 0, 0], "drink": "tea"}',
@@ -287,9 +287,9 @@ def test_the_first_bad_line_is_named_whatever_is_wrong(
 
 def test_the_first_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
     rows = ["1,tea"] * 9
-    rows[3], rows[5], rows[7] = "1,milk", "high,tea", "1"
-    told = message("\n".join(["left=0,drink", *rows]), tmp_path, LEFT, DRINK, suffix=".csv")
-    assert told.startswith("data.csv, line 5: attribute 'drink' has no value 'milk'")
+    rows[3], rows[5], rows[7] = "7,tea", "high,tea", "1"
+    told = message("\n".join(["left,drink", *rows]), tmp_path, LEFT, DRINK, suffix=".csv")
+    assert told.startswith("data.csv, line 5: attribute 'left' has no value '7'")
 
 
 def test_rows_that_are_read_in_many_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

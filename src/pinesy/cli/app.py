@@ -4,6 +4,9 @@ import codecs
 import json
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +28,7 @@ from pinesy.cli.options import with_single_options
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.studio_command import studio
-from pinesy.exceptions import PinesyError
+from pinesy.exceptions import DataWarning, PinesyError
 
 #: What wrong options and arguments raise: typer has a click of its own in some versions.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -37,7 +40,8 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            result = super().invoke(ctx)
+            with _notices():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except UsageError as error:
             error.message = printable(error.message)
@@ -52,6 +56,23 @@ class CommandGroup(TyperGroup):
             typer.echo("interrupted", err=True)
             raise typer.Exit(130) from None
         return result
+
+
+@contextmanager
+def _notices() -> Iterator[None]:
+    """Print warnings on data as notices: one line each, and each once."""
+    shown = warnings.showwarning
+
+    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        if issubclass(category, DataWarning):
+            typer.echo(f"notice: {printable(str(message))}", err=True)
+        else:
+            shown(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("default", category=DataWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _abandon_stdout() -> None:

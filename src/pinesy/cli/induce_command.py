@@ -31,6 +31,17 @@ Leave = Annotated[
 ]
 
 
+Features = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--feature",
+        metavar="NAME",
+        help="A column to use, also one of dates or identifiers (repeatable). By default all "
+        "others.",
+    ),
+]
+
+
 def induce(
     data: options.SamplesFile,
     target: Target,
@@ -40,13 +51,16 @@ def induce(
     monotone: Monotone = None,
     seed: Seed = 0,
     ids: Leave = None,
+    features: Features = None,
     separator: options.Separator = None,
     decimal: options.Decimal = ".",
 ) -> None:
     """Induce rules from a table: short rules that give points to the classes.
 
     Columns of numbers are cut where that helps, others are categories; blank
-    cells are unknown. The rules are written as a file that every command takes.
+    cells, and words such as NA, are unknown. Columns of dates, and of identifiers
+    (texts or running numbers that are nearly unique), are not used unless
+    --feature names them. The rules are written as a file that every command takes.
     Interrupted by Ctrl-C, the best rules so far are written.
 
     [bold]Examples[/bold]
@@ -59,11 +73,12 @@ def induce(
         if name not in table:
             raise DataError(f"{data}: there is no column {name!r}")
     rules = pinesy.induce(
-        table.drop(columns=list(ids or ())),
+        {name: column for name, column in table.items() if name not in (ids or ())},
         target,
         max_rules=max_rules,
         max_conditions=max_conditions,
         monotone=_directions(monotone or ()),
+        features=features or None,
         seed=seed,
     )
     pinesy.save(rules, output)

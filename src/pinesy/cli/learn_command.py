@@ -41,9 +41,10 @@ MethodWord = Annotated[
     ),
 ]
 Fixed = Annotated[
-    Literal["s", "r", "implications"] | None,
+    Literal["implications", "s", "r", "none"] | None,
     typer.Option(
-        help="Parameters that stay as they are in RULES: all s, all r, or the s of implications."
+        help="Parameters that stay as they are in RULES: the s of implications (by default), all "
+        "s, all r, or none."
     ),
 ]
 Compare = Annotated[
@@ -117,12 +118,13 @@ def learn(
     read = [None if more else rules, data, validation]
     options.check_output(output, [".json"], read)
     tolerances = read_tolerances(tolerance or ())
+    constant = None if fixed == "none" else fixed or "implications"
     model = _learned(rules) if more else None
     files = TrainingFiles(model.cascade if model else load_rules(rules), how)
     notes = provenance(rules, how.transform, model)
     new = files.fingerprint(data)
     if compare or (compare is None and method != "exact"):
-        say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=fixed))}\n")
+        say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=constant))}\n")
     result: LearningResult | ParameterEstimate
     if model:
         result = files.extended(model, data)
@@ -132,15 +134,15 @@ def learn(
             *files.pair(data),
             files.pair(validation),
             groups=group or None,
-            fixed=fixed,
+            fixed=constant,
         )
         say(f"tolerances: {plain(searched)}\n")
         result = searched.result
         notes["validation"] = files.fingerprint(validation) | {"metric": searched.metric}
     elif method == "gradient":
-        result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=fixed)
+        result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=constant)
     else:
-        known = {"method": method, "tolerance": tolerances, "fixed": fixed}
+        known = {"method": method, "tolerance": tolerances, "fixed": constant}
         result = learn_batches(files.cascade, files.batches(data), **known, progress=True)
     before = model.result.samples if model else 0
     notes["data"].append(new | {"samples": result.samples - before})

@@ -6,7 +6,8 @@ from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -20,7 +21,7 @@ from sklearn.utils.validation import (
 from pinesy._common.names import column_titles
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
 from pinesy.engine.plain_values import is_missing
-from pinesy.exceptions import TableError
+from pinesy.exceptions import DataWarning, TableError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic_inverse
@@ -31,37 +32,58 @@ Columns = dict[str, npt.NDArray[Any]]
 def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
     """Return the columns of an array or a table by name, as scikit-learn checks them.
 
-    Columns of an array are called ``x0, x1, ...``. With `reset` the estimator learns the number and
-    the names of its features, else they must be the same.
+    Columns of an array are called ``x0, x1, ...``, or as those that the estimator was fitted with.
+    With `reset` the estimator learns the number and the names of its features, else they must be
+    the same. Arrays of objects may hold categories.
     """
     if not hasattr(features, "columns"):
-        rows = validate_data(
-            estimator, features, reset=reset, dtype="numeric", ensure_all_finite="allow-nan"
-        )
-        return {f"x{i}": column for i, column in enumerate(np.asarray(rows, np.float64).T)}
-    titles = column_titles(features.columns, TableError)
-    if len(features) == 0:
-        raise TableError("Found array with 0 sample(s): the table has no rows")
-    _check_feature_names(estimator, features, reset=reset)
-    _check_n_features(estimator, features, reset=reset)
-    return {name: _column(features[title]) for name, title in titles.items()}
+        columns = _columns_of_array(estimator, features, reset)
+        names = names_of_features(estimator)
+    else:
+        titles = column_titles(features.columns, TableError)
+        if len(features) == 0:
+            raise TableError("Found array with 0 sample(s): the table has no rows")
+        _check_feature_names(estimator, features, reset=reset)
+        _check_n_features(estimator, features, reset=reset)
+        columns = [_column(features[title].to_numpy()) for title in titles.values()]
+        names = list(titles)
+        known = names_of_features(estimator)
+        if not reset and names != known and not hasattr(estimator, "feature_names_in_"):
+            names = known  # scikit-learn has warned: fitted without names
+    if reset:
+        estimator._column_names = names
+    return dict(zip(names, columns, strict=True))
+
+
+def _columns_of_array(estimator: Any, features: Any, reset: bool) -> list[npt.NDArray[Any]]:
+    is_objects = isinstance(features, np.ndarray) and features.dtype.kind == "O"
+    if reset:
+        estimator.__dict__.pop("_column_names", None)  # of an earlier fit
+    if is_objects and any(isinstance(cell, str | bool) for cell in features.ravel()):
+        cells = validate_data(estimator, features, reset=reset, dtype=None, ensure_all_finite=False)
+        return [_column(column) for column in cells.T]
+    rows = validate_data(
+        estimator, features, reset=reset, dtype="numeric", ensure_all_finite="allow-nan"
+    )
+    return list(np.asarray(rows, np.float64).T)
 
 
 def names_of_features(estimator: Any) -> list[Any]:
     """Return the names of the features that an estimator was fitted with."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "_column_names", getattr(estimator, "feature_names_in_", None))
     count = getattr(estimator, "n_features_in_", 0)
     return [f"x{i}" for i in range(count)] if names is None else list(names)
 
 
-def _column(column: Any) -> npt.NDArray[Any]:
+def _column(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a column as floats where it has numbers, else as objects with None for unknown."""
-    array = np.asarray(column.to_numpy())
     if array.dtype.kind in "iuf":
         checked = check_array(array[:, None], dtype=np.float64, ensure_all_finite="allow-nan")
         return np.asarray(checked[:, 0])
     if array.dtype.kind == "b":
         return array.astype(object)
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")  # whose list has dates, not whole numbers
     values = [None if is_missing(v) else v for v in array.tolist()]
     known = [v for v in values if v is not None]
     if known and all(isinstance(v, int | float) and not isinstance(v, bool) for v in known):
@@ -86,10 +108,12 @@ def evidence_of(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]
 def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
     """Return a column with values outside the domain as unknown."""
     if attribute.scale is not None:
-        if column.dtype.kind != "f":
-            odd = next(v for v in column if v is not None)
-            raise TableError(f"column {attribute.name!r} must hold numbers; got {odd!r:.40}")
-        return column
+        if column.dtype.kind == "f":
+            return column
+        for value in column:
+            if value is not None:
+                raise TableError(f"column {attribute.name!r} must hold numbers; got {value!r:.40}")
+        return np.full(len(column), np.nan)
     values = column.tolist()
     outside = [v for v in values if not is_missing(v) and v not in attribute]
     if outside:
@@ -97,6 +121,7 @@ def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
         warn(
             f"column {attribute.name!r}: {len(outside)} of {len(values)} values were never seen in "
             f"fit ({some:.80}); they are taken as unknown",
+            DataWarning,
             stacklevel=4,
         )
     return object_array([None if is_missing(v) or v not in attribute else v for v in values])
@@ -138,6 +163,32 @@ def read_labels(y: Any, sample_weight: Any, columns: Columns) -> tuple[Any, Any]
             "all weights are 0; Sample weights must contain at least one non-zero number"
         )
     return labels, _check_sample_weight(sample_weight, first, ensure_non_negative=True)
+
+
+def weighted_classes(class_weight: Any, labels: Any, weights: Any) -> Any:
+    """Return the weights of rows times those of their classes, as scikit-learn takes them."""
+    if class_weight is None:
+        return weights
+    try:
+        of_class = compute_sample_weight(class_weight, labels)
+    except (ValueError, TypeError) as error:
+        raise TableError(
+            f"class_weight is {class_weight!r:.60}; give None, 'balanced' or a dict from classes "
+            f"to numbers ({error})"
+        ) from None
+    return of_class if weights is None else weights * of_class
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed: a whole number as it is, or a number drawn from a RandomState."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except ValueError:
+        raise TableError(
+            f"random_state is {random_state!r:.60}; give a whole number, a RandomState or None"
+        ) from None
 
 
 def as_classes(values: Sequence[Hashable]) -> npt.NDArray[Any]:

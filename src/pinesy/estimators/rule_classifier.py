@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pinesy._common.validation import FloatArray, listed
@@ -22,7 +23,9 @@ from pinesy.estimators.feature_table import (
     probabilities,
     read_features,
     read_labels,
+    seed_of,
     target_name,
+    weighted_classes,
 )
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, TableError
@@ -35,7 +38,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
 
 #: The parameters of induced rules.
-INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep")
+INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep", "features")
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,12 +51,15 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     rules : a `Cascade`, a `RuleSet`, or None. Inputs are columns by name (``x0, x1, ...`` of
         arrays)
-    target : the attribute that the rules predict; by default their only output, and ``"target"``
-        for induced ones
+    target : the attribute that the rules predict; by default their only output, and for induced
+        ones the name of the Series of labels, or ``"target"``
     method : how parameters of given rules are fitted: ``"counts"``, ``"gradient"``, ``"exact"``, or
         ``"given"`` to keep them
-    max_rules, max_conditions, monotone, ordinal, keep : of induced rules; see `pinesy.induce`
-    random_state : the seed of induction
+    max_rules, max_conditions, monotone, ordinal, keep, features : of induced rules; see
+        `pinesy.induce`
+    class_weight : how much rows of each class count: None, ``"balanced"``, or a dict from classes
+        to numbers
+    random_state : the seed of induction: a whole number, a RandomState, or None
 
     Attributes
     ----------
@@ -83,7 +89,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         monotone: Mapping[str, int] | None = None,
         ordinal: Mapping[str, Sequence[Hashable]] | None = None,
         keep: Any = None,
-        random_state: int = 0,
+        features: Sequence[str] | None = None,
+        class_weight: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.rules = rules
         self.target = target
@@ -93,6 +101,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.monotone = monotone
         self.ordinal = ordinal
         self.keep = keep
+        self.features = features
+        self.class_weight = class_weight
         self.random_state = random_state
 
     @classmethod
@@ -120,42 +130,46 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : an array of numbers, or a table of numbers and categories; NaN and None are unknown
+        X : an array of numbers, or a table or an array of objects with numbers and categories;
+            NaN and None are unknown
         y : the labels
         sample_weight : of the rows; those of weight 0 do not count at all
         """
         columns = read_features(self, X, reset=True)
         labels, weights = read_labels(y, sample_weight, columns)
         try:
-            self._fit(columns, labels, weights)
+            weights = weighted_classes(self.class_weight, labels, weights)
+            self._fit(columns, labels, weights, getattr(y, "name", None))
         except DataError as error:
             raise TableError(str(error)) from error
         return self
 
-    def _fit(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
+    def _fit(
+        self, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
+    ) -> None:
         kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[kept] for name, column in columns.items()}
-        for name in ("card_", "calibration_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        for attribute in ("card_", "calibration_"):  # of an earlier fit
+            self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[kept], None if weights is None else weights[kept]
         if self.rules is None:
-            self._induce(columns, labels, weights)
+            wish = "target" if name is None else str(name)
+            self._induce(columns, labels, weights, self.target or free_name(wish, columns))
         else:
             self._fit_given(as_cascade(self.rules), columns, labels, weights)
 
-    def _induce(self, columns: Columns, labels: Any, weights: FloatArray | None) -> None:
+    def _induce(self, columns: Columns, labels: Any, weights: FloatArray | None, name: str) -> None:
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise TableError(
                 f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
                 "more apart"
             )
-        name = self.target or free_name("target", columns)
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
         self.rules_, self.card_ = induce_card(
-            table, name, **options, weights=weights, seed=self.random_state
+            table, name, **options, weights=weights, seed=seed_of(self.random_state)
         )
         self.target_ = name
 
@@ -170,11 +184,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the rules know no class {unknown[0]!r}; {output.name!r} is one of "
                 f"{listed([repr(v) for v in output.domain])}"
             )
+        if self.class_weight is not None and self.method not in ("counts", "gradient"):
+            raise TableError(
+                f"method {self.method!r} counts no rows, so it takes no class_weight; leave it "
+                "out, or take method 'counts' or 'gradient'"
+            )
         self.classes_ = as_classes(output.domain)
         self.rules_ = cascade
         if self.method != "given":
             evidence = evidence_of(columns, cascade.inputs)
-            options: dict[str, Any] = {"method": self.method, "fixed": "implications"}
+            options: dict[str, Any] = {"method": self.method}
             options |= {} if self.method == "exact" else {"weights": weights}
             result = learn(cascade, evidence, {self.target_: labels.tolist()}, **options)
             self.rules_ = result.cascade
@@ -270,8 +289,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TableError(str(error)) from error
         return self
 
-    @property
-    def _calibration(self) -> CalibratedRules:
+    def _calibrated(self) -> CalibratedRules:
         check_is_fitted(self)
         if not hasattr(self, "calibration_"):
             raise TableError(
@@ -290,7 +308,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A class is excluded at all levels up to 1 minus its possibility. `sample_weight` is as in
         `predict_set`.
         """
-        calibration = self._calibration
+        calibration = self._calibrated()
         evidence = self._table(X)
         weights = self._new_weights(sample_weight, evidence)
         return np.asarray(calibration.infer(evidence, weights=weights)[self.target_].degrees)
@@ -311,7 +329,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : of the rows, on the scale of those of `calibrate`: needed if these have
             weights, refused if not
         """
-        calibration = self._calibration
+        calibration = self._calibrated()
         evidence = self._table(X)
         weights = self._new_weights(sample_weight, evidence)
         return calibration.predict_set(evidence, level, weights=weights)
@@ -319,7 +337,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _new_weights(self, sample_weight: Any, evidence: Mapping[str, Any]) -> FloatArray | None:
         n = len(next(iter(evidence.values())))
         try:
-            transform = self._calibration.transform
+            transform = self._calibrated().transform
             return transform.new_weights(sample_weight, n, "sample_weight")
         except DataError as error:
             raise TableError(str(error)) from error
@@ -377,6 +395,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "rules_"):
             return "\n".join(str(one) for one in self.rules_.rule_sets)
         return repr(self)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the score card or the rules."""
+        html = str(estimator_html_repr(self))
+        if hasattr(self, "card_"):
+            return html + self.card_._repr_html_()
+        return html + (self.rules_._repr_html_() if hasattr(self, "rules_") else "")
+
+    def _repr_html_inner(self) -> str:  # of scikit-learn before 1.8
+        return self._html_repr()
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data are taken: numbers, categories, and missing ones."""

@@ -19,7 +19,7 @@ from pinesy.exchange.onnx_rules import Numbers, add_rules
 from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
-from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
@@ -30,7 +30,7 @@ SAMPLES = "samples"
 
 
 def to_onnx(
-    rules: Cascade | RuleSet | NeuroSymbolic,
+    rules: Cascade | RuleSet | HasRules | NeuroSymbolic,
     outputs: Iterable[str | Attribute] | None = None,
     *,
     transform: Transform = None,
@@ -49,8 +49,9 @@ def to_onnx(
 
     Parameters
     ----------
-    rules : rules, or a model whose perceptions are `pinesy.nets.NetworkPerception`; its inputs
-        are images ``(samples, 28, 28)`` of uint8
+    rules : rules, a fitted `pinesy.estimators.RuleClassifier` (its degrees, not calibrated ones),
+        or a model whose perceptions are `pinesy.nets.NetworkPerception`; its inputs are images
+        ``(samples, 28, 28)`` of uint8
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs of the graph are
         probabilities; a model has its own

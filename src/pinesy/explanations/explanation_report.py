@@ -8,16 +8,14 @@ from typing import Any, Literal
 from pinesy.engine.evidence import Evidence
 from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import Explanation
-from pinesy.explanations.json_form import json_text, plain_value
+from pinesy.explanations.json_form import json_text
 from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.picture import LIMIT, picture
 from pinesy.explanations.picture import NODES as PICTURED
-from pinesy.explanations.restraints import LimitingDegree, Restraint
-from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.explanations.why_not_report import WhyNot
 from pinesy.rulebase.cascade import Cascade
-from pinesy.samples import degrees_by_name, value_texts
+from pinesy.samples import value_texts
 
 ExplanationFormat = Literal["text", "json", "svg"]
 
@@ -105,7 +103,7 @@ class ExplanationReport:
             "sample": self.line,
             "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
             "margin": self.margin_dict(),
-            "why_not": why_not_dict(self.why_not, self.limit) if self.why_not else None,
+            "why_not": self.why_not and self.why_not.to_dict(self.limit),
         }
 
     def margin_dict(self) -> dict[str, Any]:
@@ -117,47 +115,6 @@ class ExplanationReport:
             "exact": is_coherent(rules, attribute),
             "inputs": {name: _finite(far) for name, far in margins.items()},
         }
-
-
-def why_not_dict(answer: WhyNot, limit: int | None) -> dict[str, Any]:
-    """Return what holds a value down as plain data; what is left out is counted."""
-    restraints, bottlenecks = answer.restraints[:limit], answer.bottlenecks[:limit]
-    change = answer.change
-    return {
-        "value": plain_value(answer.value),
-        "possibility": answer.degree,
-        "winners": [plain_value(v) for v in answer.winners],
-        "restraints": [
-            _degree(one) | {"rule": one.number, "text": one.rule.line(limit), "by": one.by}
-            for one in restraints
-        ],
-        "restraints_omitted": len(answer.restraints) - len(restraints),
-        "bottlenecks": [_degree(one) for one in bottlenecks],
-        "bottlenecks_omitted": len(answer.bottlenecks) - len(bottlenecks),
-        "cut": answer.cut,
-        "change": change and _change_dict(change),
-        "obstacle": answer.obstacle or None,
-    }
-
-
-def _change_dict(change: Change) -> dict[str, Any]:
-    found = {
-        "mode": change.mode,
-        "readings": {n: plain_value(v) for n, v in change.readings.items()},
-        "size": change.size,
-        "exact": change.exact,
-        "old": {n: degrees_by_name(change.old[n]) for n in change.readings},
-        "new": {n: degrees_by_name(change.new[n]) for n in change.readings},
-        "text": str(change),
-    }
-    if isinstance(change, ValueChange):
-        found["inputs"] = {n: one.to_dict() for n, one in change.replacements.items()}
-    return found
-
-
-def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
-    value = plain_value(held.value)
-    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
 
 
 def _finite(distance: float) -> float | None:

@@ -20,7 +20,7 @@ class PointsGiven:
     Attributes
     ----------
     value : that has the points
-    start : what it has without any rule; None where no rule gives it points
+    start : what it has without any rule; None where nothing gives it points
     low, high : the least and the most points that it may have: the same where all is known
     certain, possible : the rules that give points, and those that may
     """

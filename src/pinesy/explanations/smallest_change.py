@@ -16,6 +16,7 @@ from pinesy.explanations.change_search import ChangeSearch, Choice, ReadingSearc
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode, Replacement
+from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import number_text, number_texts
 from pinesy.explanations.restraints import obstacle
 from pinesy.explanations.sample import inferred
@@ -25,6 +26,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 from pinesy.rules.views import distribution_html
+from pinesy.samples import degrees_by_name
 from pinesy.transforms import antipignistic_inverse
 
 
@@ -104,6 +106,18 @@ class Change:
         degrees = f"possibility {', '.join(first_few(changes, 'values'))}"
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data: ``old`` and ``new`` have the degrees of changed inputs."""
+        return {
+            "mode": self.mode,
+            "readings": {n: plain_value(v) for n, v in self.readings.items()},
+            "size": self.size,
+            "exact": self.exact,
+            "old": {n: degrees_by_name(self.old[n]) for n in self.readings},
+            "new": {n: degrees_by_name(self.new[n]) for n in self.readings},
+            "text": str(self),
+        }
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size {number_text(self.size)}: {self})"
 
@@ -147,6 +161,12 @@ class ValueChange(Change):
     def values(self) -> dict[str, Any]:
         """For each changed input a value that will do, the nearest number: evidence as it is."""
         return {name: one.value for name, one in self.replacements.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, with what each input is ``now`` and has to be as ``inputs``."""
+        return super().to_dict() | {
+            "inputs": {n: r.to_dict() for n, r in self.replacements.items()}
+        }
 
     def _part(self, name: str) -> str:
         return str(self.replacements[name])

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pinesy._common.console import WorkStopped
 from pinesy._common.markup import folded, lines_of
@@ -9,6 +10,7 @@ from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
 from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode
+from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import number_texts
 from pinesy.explanations.restraints import (
     MAX_RESTRAINTS,
@@ -73,6 +75,26 @@ class WhyNot:
             yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
         yield str(self.change) if self.change else self.obstacle
 
+    def to_dict(self, limit: int | None = None) -> dict[str, Any]:
+        """Return it as plain data: at most `limit` rules and degrees, and how many are omitted."""
+        restraints, bottlenecks = self.restraints[:limit], self.bottlenecks[:limit]
+        return {
+            "attribute": self.attribute.name,
+            "value": plain_value(self.value),
+            "possibility": self.degree,
+            "winners": [plain_value(v) for v in self.winners],
+            "restraints": [
+                _degree(r) | {"rule": r.number, "text": r.rule.line(limit), "by": r.by}
+                for r in restraints
+            ],
+            "restraints_omitted": len(self.restraints) - len(restraints),
+            "bottlenecks": [_degree(b) for b in bottlenecks],
+            "bottlenecks_omitted": len(self.bottlenecks) - len(bottlenecks),
+            "cut": self.cut,
+            "change": self.change and self.change.to_dict(),
+            "obstacle": self.obstacle or None,
+        }
+
     def __repr__(self) -> str:
         number = f"{len(self.restraints)} rules" + ", cut" * self.cut
         return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
@@ -81,6 +103,11 @@ class WhyNot:
         """Return what holds the value down, and what is inferred; the change to unfold."""
         text = lines_of(str(self)) + distribution_html(self.result)
         return text + (folded("the change", self.change._repr_html_()) if self.change else "")
+
+
+def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(held.value)
+    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
 
 
 def _some(things: Sequence[object]) -> Iterator[str]:

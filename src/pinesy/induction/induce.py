@@ -1,6 +1,6 @@
 """Rules from a table."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,7 @@ def induce(
     monotone: Mapping[str, int] | None = None,
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
+    features: Iterable[str] | None = None,
     sample: int | None = SAMPLE,
     weights: Any = None,
     seed: int = 0,
@@ -79,7 +80,9 @@ def induce(
     Parameters
     ----------
     table : a DataFrame of pandas or polars, a dict of columns, or a list of dicts. Columns of
-        numbers are cut, others are categories; None and NaN are unknown. `id` is passed over.
+        numbers are cut, others are categories; None and NaN are unknown. Columns of dates, and of
+        identifiers (texts or running numbers that are nearly unique, or called `id`), are not used:
+        a `DataWarning` names them
         Or an iterator of such tables, or a DataFrame of Dask's: rules are induced from a uniform
         sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
@@ -90,6 +93,8 @@ def induce(
     ordinal : the values of ordinal columns, from the lowest on (ordered categories of pandas
         are known to be ordinal)
     keep : rules of your own on the same target; where they hold, they win
+    features : the columns to use, whatever they hold; by default all but dates and identifiers
+        that neither `monotone`, `ordinal` nor `keep` names
     sample : the most rows to induce from, drawn by the seed; None for all
     weights : how much each row counts, numbers > 0; by default all count once
     seed : the same seed gives the same rules
@@ -108,6 +113,7 @@ def induce(
         target,
         ordinal=ordinal,
         keep=keep,
+        features=features,
         sample=sample,
         weights=weights,
         seed=seed,
@@ -123,26 +129,32 @@ def induce_card(
     *,
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
+    features: Iterable[str] | None = None,
     sample: int | None = SAMPLE,
     weights: Any = None,
     seed: int = 0,
+    monotone: Mapping[str, int] | None = None,
     **options: Any,
 ) -> tuple[Cascade, ScoreCard]:
     """Do as `induce`; return the score card too."""
     if weights is not None and batches_of(table) is not None:
         raise DataError("rows of a table that comes in batches count once; leave the weights out")
-    read = read_training_table(table, target, ordinal, sample, seed)
-    kept = KeptRules(keep, read)
+    own = _rules(keep)
+    named = {p.attribute.name for rule in own for p in rule.premise.propositions}
+    named |= {*monotone} if isinstance(monotone, Mapping) else set()
+    read = read_training_table(table, target, ordinal, sample, seed, features, named)
+    kept = KeptRules(own, read)
     induced = induce_points(
         read,
         **options,
+        monotone=monotone,
         sizes=kept.undecided(read.columns) * _sizes(weights, read),
         seed=seed,
     )
     inputs = input_attributes(read.columns, induced.features, induced.model.boxes, kept.cuts)
     output = Attribute(read.target, read.classes)
-    own = kept.rules_on(inputs, output)
-    return write_cascade(induced.model, induced.features, inputs, output, own)
+    winning = kept.rules_on(inputs, output)
+    return write_cascade(induced.model, induced.features, inputs, output, winning)
 
 
 def _sizes(weights: Any, table: TrainingTable) -> FloatArray:

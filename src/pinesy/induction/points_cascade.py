@@ -17,6 +17,7 @@ from math import prod
 from typing import NamedTuple
 
 from pinesy._common.console import text_table
+from pinesy._common.markup import lines_of, table
 from pinesy._common.masks import contains, mask_of
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
@@ -34,6 +35,8 @@ from pinesy.rules.syntax.writer import format_name, show_value
 
 #: Values of the product of rules, or of sums of them, that are added in one function.
 MAX_VALUES = 150
+#: The titles of a score card.
+HEAD = ("if", "then for", "points")
 
 
 class CardLine(NamedTuple):
@@ -70,14 +73,20 @@ class ScoreCard:
 
     def __str__(self) -> str:
         """Return the card as text."""
-        begin = [("start", show_value(v), f"+{n}") for v, n in self.start.items() if n]
-        rows = [(one.premise, show_value(one.value), f"+{one.points}") for one in self.lines]
+        return f"{text_table([HEAD, *self._rows()])}\n{self._leads()}"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        start = [("start", show_value(v), f"+{n}") for v, n in self.start.items() if n]
+        return start + [(c.premise, show_value(c.value), f"+{c.points}") for c in self.lines]
+
+    def _leads(self) -> str:
         leads = ", ".join(f"{c:.2g}" for c in self.certainties[:12])
-        return (
-            text_table([("if", "then for", "points"), *begin, *rows])
-            + f"\ncertainty of a lead of 1, 2, ... points: {leads}"
-            + ", ..." * (len(self.certainties) > 12)
-        )
+        more = ", ..." * (len(self.certainties) > 12)
+        return f"certainty of a lead of 1, 2, ... points: {leads}{more}"
+
+    def _repr_html_(self) -> str:
+        """Return the card as a table."""
+        return table(HEAD, self._rows()) + lines_of(self._leads())
 
 
 def input_attributes(
@@ -145,7 +154,7 @@ class CascadeWriter:
         self._taken = {a.name for a in (*inputs, output)}
         self._sets: list[RuleSet] = []
         self._lines: list[CardLine] = []
-        #: The sum of the points of each class; None for a class without rules.
+        #: The sum of the points of each class; None for a class without points.
         self._totals: list[Attribute | None] = []
 
     def cascade(self, premises: Sequence[Sequence[Proposition]], own: Sequence[Rule]) -> Cascade:
@@ -197,10 +206,10 @@ class CascadeWriter:
         return ScoreCard(tuple(lines), start, tuple(certainties))
 
     def _total(self, label: int, parts: list[Attribute], start: int) -> Attribute | None:
-        """Add the sums of parts, some at a time, and return that of all; None for no part."""
+        """Add the sums of parts, some at a time, and return that of all; None without points."""
         name = points_name(self._output.domain[label])
         if not parts:
-            return None
+            return self._constant(name, start) if start else None
         groups, step = _groups(parts), 0
         while len(groups) > 1:
             parts = []
@@ -209,6 +218,13 @@ class CascadeWriter:
                 parts.append(self._sum(f"{name}.{step}", group) if len(group) > 1 else group[0])
             groups = _groups(parts)
         return self._sum(name, groups[0], start)
+
+    def _constant(self, name: str, start: int) -> Attribute:
+        """Add the points of a class that has no rule: those that it starts with."""
+        total, always = Attribute(self._name(name), [start]), self._inputs[0]
+        holds = premise_of(Proposition(always, always.full))
+        self._sets.append(RuleSet([Rule(holds, total.isin({start}))]))
+        return total
 
     def _sum(self, name: str, parts: list[Attribute], start: int = 0) -> Attribute:
         name = self._name(name)
@@ -224,10 +240,10 @@ class CascadeWriter:
         rules: list[Rule] = []
         for first, second in permutations(range(len(self._totals)), 2):
             rules += self._nest(pairs[min(first, second), max(first, second)], first, second)
-        return list(dict.fromkeys(rules))  # of classes without rules some are the same
+        return list(dict.fromkeys(rules))  # of classes without points some are the same
 
     def _pair(self, first: int, second: int) -> Attribute | None:
-        """Return the pairs of the points of two classes, or those of the only one with rules."""
+        """Return the pairs of the points of two classes, or those of the only one with points."""
         a, b = self._totals[first], self._totals[second]
         if a is None or b is None:
             return a or b
@@ -251,16 +267,11 @@ class CascadeWriter:
         return list(rules.values())
 
     def _led(self, pair: Attribute | None, first: int, second: int, least: int) -> Proposition:
-        """Return that a lead is at least so long; without a rule for either class it is known."""
-        prior = self._model.prior
+        """Return that a lead is at least so long; if neither class has points, it is not."""
         if pair is None:
-            anything = self._inputs[0]
-            is_led = prior[first] - prior[second] >= least
-            return Proposition(anything, anything.full if is_led else 0)
-        points = [
-            str(prior[i]) if (total := self._totals[i]) is None else format_name(total.name)
-            for i in (first, second)
-        ]
+            return Proposition(self._inputs[0], 0)
+        totals = (self._totals[first], self._totals[second])
+        points = ["0" if total is None else format_name(total.name) for total in totals]
         return pair.where(f"{points[0]} - {points[1]} >= {least}")
 
 

@@ -1,8 +1,11 @@
 """The table that rules are induced from: columns of numbers or categories, and the labels."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +20,20 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.engine.plain_values import is_missing
-from pinesy.exceptions import DataError
-from pinesy.rules.numbers import is_number
+from pinesy.engine.plain_values import ID, is_missing
+from pinesy.exceptions import DataError, DataWarning
+from pinesy.rules.numbers import as_floats, is_number
 
 Columns = dict[str, "np.typing.NDArray[Any]"]
 IntArray = npt.NDArray[np.int64]
+#: Identifiers are a column of at least so many entries, so large a share of them different; whole
+#: numbers span at most so many times the number of rows.
+LEAST_ROWS, UNIQUE, SPREAD = 20, 0.95, 4
+#: A date as text, perhaps with a time.
+DATE = re.compile(
+    r"(\d{4}-\d{1,2}-\d{1,2}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2}))"
+    r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?"
+)
 
 
 def batches_of(table: Any) -> Iterator[Any] | None:
@@ -133,8 +144,12 @@ def read_training_table(
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     sample: int | None = None,
     seed: int = 0,
+    features: Iterable[str] | None = None,
+    named: Collection[str] = (),
 ) -> TrainingTable:
     """Return a table by columns, or raise `DataError`; costs one pass over it.
+
+    Dates and identifiers are skipped, and a `DataWarning` names them.
 
     Parameters
     ----------
@@ -144,17 +159,84 @@ def read_training_table(
         as their Series is)
     ordinal : the categories of ordinal columns, from the lowest on
     sample : the most rows that are read, drawn by `seed` in the proportions of the labels
+    features : the columns to read, whatever they hold; by default all
+    named : columns that are read whatever they hold, if all are
     """
     columns = _by_name(_whole(table, target, sample, seed))
     name, labels = _labels(columns, target)
     codes, classes = _classes(labels, name)
     order = _ordinal({} if ordinal is None else ordinal, columns)
     rows = _drawn(codes, len(classes), sample, seed)
-    inputs = {n: c for n, c in columns.items() if n != name and n.lower() != "id"}
+    others = {n: c for n, c in columns.items() if n != name}
+    if features is None:
+        inputs = _without_names(others, {*named, *order})
+    else:
+        inputs = {n: others[n] for n in _features(features, others)}
     read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
     if all(np.isnan(c.values).all() for c in read):
         raise DataError("there is nothing to induce rules from: every column is missing throughout")
     return TrainingTable(read, codes[rows], classes, name, rows)
+
+
+def _features(features: Any, columns: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns to read."""
+    names = [features] if isinstance(features, str) else as_list(features, "features")
+    for name in names:
+        check_known(name, columns, f"features names {name!r}, which is no column", DataError)
+    return [*dict.fromkeys(names)]
+
+
+def _without_names(columns: dict[str, Any], named: Collection[str]) -> dict[str, Any]:
+    """Return the columns that may tell a class: no dates, and no identifiers."""
+    skipped: dict[str, list[str]] = {"dates": [], "identifiers": []}
+    inputs = {}
+    for name, column in columns.items():
+        kind = None if name in named else _kind(column)
+        if kind is not None:
+            skipped[kind].append(name)
+        elif name in named or name.lower() != ID:
+            inputs[name] = column
+    texts = [f"{listed([*map(repr, n)])} ({kind})" for kind, n in skipped.items() if n]
+    cure = "name the columns to use with features=[...] (--feature NAME)"
+    if texts and not inputs:
+        raise DataError(f"there is nothing to induce rules from but {', '.join(texts)}; {cure}")
+    if texts:
+        warn(f"columns that are not used: {', '.join(texts)}; {cure}", DataWarning, stacklevel=6)
+    return inputs
+
+
+def _kind(column: Any) -> str | None:
+    """Return whether a column has dates or identifiers; None for anything else.
+
+    Identifiers are nearly unique: texts, or whole numbers that lie close to each other, as running
+    numbers do. Measured whole numbers repeat if they lie close.
+    """
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.ndim != 1 or array.dtype.kind == "b":
+        return None
+    if array.dtype.kind == "M":
+        return "dates"
+    if array.dtype.kind in "iuf":
+        return "identifiers" if _are_running(array[array == array]) else None
+    values = [v for v in _objects(array) if not is_missing(v)]
+    if values and all(_is_date(v) for v in values):
+        return "dates"
+    if all(map(is_number, values)):
+        return "identifiers" if _are_running(as_floats(values)) else None
+    is_named = all(isinstance(v, str) for v in values) and len(values) >= LEAST_ROWS
+    return "identifiers" if is_named and len(set(values)) >= UNIQUE * len(values) else None
+
+
+def _are_running(numbers: npt.NDArray[Any]) -> bool:
+    """Return whether numbers are whole, nearly all different, and close to each other."""
+    n = len(numbers)
+    if n < LEAST_ROWS or np.ptp(numbers) >= SPREAD * n or (numbers % 1 != 0).any():
+        return False
+    return len(np.unique(numbers)) >= UNIQUE * n
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, date) or (isinstance(value, str) and bool(DATE.fullmatch(value)))
 
 
 def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:

@@ -36,7 +36,7 @@ def learn_batches(
     method: Literal["exact", "counts"] = "exact",
     tolerance: Tolerance = None,
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     smoothing: float = SMOOTHING,
     progress: bool = False,
 ) -> Any:

@@ -51,7 +51,7 @@ def learn_distributed(
     method: Literal["exact", "counts"] = "exact",
     tolerance: Tolerance = None,
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     smoothing: float = SMOOTHING,
 ) -> Any:
     """Learn from parts of the data on a Dask cluster, exactly as `learn` does from all together.

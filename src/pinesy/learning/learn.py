@@ -47,7 +47,7 @@ def learn(
     method: Literal["exact"] = "exact",
     tolerance: Tolerance = None,
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
 ) -> LearningResult: ...
 @overload
 def learn(
@@ -57,7 +57,7 @@ def learn(
     *,
     method: Literal["counts", "gradient"],
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     smoothing: float = SMOOTHING,
     weights: Any = None,
 ) -> ParameterEstimate: ...
@@ -69,7 +69,7 @@ def learn(
     method: Method = "exact",
     tolerance: Tolerance = None,
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     smoothing: float = SMOOTHING,
     weights: Any = None,
 ) -> Any:
@@ -106,8 +106,10 @@ def learn(
         sample
     initial : the parameters to begin with, as `with_parameters` takes them: those of the sets that
         have no target, and those that are fixed
-    fixed : parameters that keep their values: ``"s"``, ``"r"``, ``"implications"`` (the `s` of
-        rules whose `s` is 1), booleans ``(n_rules, 2)``, or a mapping from groups of sets to these
+    fixed : parameters that keep their values: by default ``"implications"``, the `s` of rules whose
+        `s` is 1, so that *if p then q* goes on to say nothing where `p` does not hold; ``"s"``,
+        ``"r"``, booleans ``(n_rules, 2)``, or a mapping from groups of sets to these; None learns
+        all, as the paper does with its equivalences
     smoothing : for the other methods, the weight `m` in ``(#(p, not q) + m/2) / (#p + m)``
     weights : for the other methods, the weights of the samples
 

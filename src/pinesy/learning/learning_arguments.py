@@ -283,9 +283,11 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
     """
     if fixed is None:
         return {}
-    groups = fixed if isinstance(fixed, Mapping) else {tuple(names): fixed}
+    by_set = dict.fromkeys(names, fixed)
+    if isinstance(fixed, Mapping):
+        by_set = {name: w for name, (_, w) in _by_set(fixed, names, "what is fixed").items()}
     values: dict[str, FloatArray] = {}
-    for name, (_, which) in _by_set(groups, names, "what is fixed").items():
+    for name, which in by_set.items():
         parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
         values[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
     return {name: one for name, one in values.items() if not np.isnan(one).all()}

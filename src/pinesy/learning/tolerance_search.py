@@ -47,7 +47,7 @@ def search_tolerances(
     min_improvement: float = 0.01,
     stagnation: int = 1,
     initial: Any = None,
-    fixed: Any = None,
+    fixed: Any = "implications",
     progress: bool = True,
 ) -> ToleranceSearch:
     """Find the tolerances to learn with, by how well what is learned predicts other data.

@@ -162,9 +162,7 @@ class NeuroSymbolic(PerceivedRules):
             `search_tolerances`
         groups : with `validation`, the groups of rule sets that share a tolerance
         tolerance : without `validation`, the tolerance or tolerances; see `learn`
-        fixed : parameters that keep their values, as in `learn`; by default the `s` of
-            implications, so that *if p then q* goes on to say nothing where `p` does not hold.
-            None learns them all, as the paper does with its equivalences.
+        fixed : parameters that keep their values, as in `learn`: by default the `s` of implications
         metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
             to search, as `search_tolerances` takes it
         """

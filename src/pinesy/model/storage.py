@@ -29,7 +29,7 @@ from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, by_input, names
-from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import (
     from_content,
@@ -57,7 +57,8 @@ def save(
     | ParameterEstimate
     | LearnedRules
     | CalibratedRules
-    | NeuroSymbolic,
+    | NeuroSymbolic
+    | HasRules,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
@@ -66,9 +67,10 @@ def save(
     Parameters
     ----------
     thing : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
-        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. A
-        calibration is saved as counts, without the data. The perceptions of a `NeuroSymbolic` are
-        saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
+        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Of
+        a `pinesy.estimators.RuleClassifier` the rules are saved, or after `calibrate` the
+        calibrated rules. A calibration is saved as counts, without the data. The perceptions of a
+        `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
         `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
         for tolerances only the result is saved.
     path : the file, which is replaced only once the new one is whole
@@ -76,6 +78,9 @@ def save(
         anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
     """
     path = as_path(path)
+    if isinstance(thing, HasRules):
+        rules = thing.get_rules()
+        thing = getattr(thing, "calibration_", rules)
     if isinstance(thing, LearnedRules):
         noted = thing.provenance if provenance is None else provenance
         write_json(LearnedRules(thing.result, noted), path)
@@ -95,7 +100,7 @@ def save(
     else:
         raise DataError(
             f"{thing!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
-            "calibrate returns, or a NeuroSymbolic"
+            "calibrate returns, a fitted RuleClassifier, or a NeuroSymbolic"
         )
 
 

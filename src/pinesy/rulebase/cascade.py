@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, name_of
@@ -336,10 +336,22 @@ def _alone(rule_set: RuleSet) -> Cascade:
     return Cascade(rule_set)
 
 
-def as_cascade(rules: Cascade | RuleSet) -> Cascade:
+@runtime_checkable
+class HasRules(Protocol):
+    """What is made of rules, such as a fitted `pinesy.estimators.RuleClassifier`."""
+
+    def get_rules(self) -> Cascade:
+        """Return the rules."""
+
+
+def as_cascade(rules: Cascade | RuleSet | HasRules) -> Cascade:
     """Return rules as a cascade; of one set always the same, as programs are stored on it."""
     if isinstance(rules, RuleSet):
         return _alone(rules)
-    if not isinstance(rules, Cascade):
-        raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}")
-    return rules
+    if isinstance(rules, Cascade):
+        return rules
+    if isinstance(rules, HasRules):
+        return as_cascade(rules.get_rules())
+    has_rules = isinstance(getattr(rules, "rules", None), Cascade | RuleSet)
+    hint = f"; this {type(rules).__name__} has them as .rules" if has_rules else ""
+    raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}{hint}")

@@ -25,7 +25,7 @@ class PointSum:
     Attributes
     ----------
     value : of the attribute that rules conclude on
-    total : the attribute that has the sum; None where no rule gives the value points
+    total : the attribute that has the sum; None where the value has no points
     gives : the rule sets of one rule each that give points, or none
     """
 
@@ -53,15 +53,21 @@ def point_sums(cascade: Cascade, output: Attribute) -> tuple[PointSum, ...]:
         gives = _gives(cascade, name) if name in cascade.sets else ()
         if gives is None:
             return ()
-        total = cascade.attributes[name] if gives else None
+        total = cascade.attributes[name] if name in cascade.sets else None
         sums.append(PointSum(value, total, gives))
     return tuple(sums) if any(one.gives for one in sums) else ()
 
 
 def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
-    """Return the rules that give the points of a total; None where it rests on other things."""
-    if not all(type(value) is int for value in cascade.attributes[total].domain):
+    """Return the rules that give the points of a total; None where it rests on other things.
+
+    A total of one value has no such rules: it is what the class starts with.
+    """
+    domain = cascade.attributes[total].domain
+    if not all(type(value) is int for value in domain):
         return None
+    if len(domain) == 1:
+        return ()
     giving: dict[str, RuleSet] = {}
     waiting = [total]
     while waiting:

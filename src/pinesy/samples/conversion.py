@@ -5,18 +5,21 @@ Every entry is checked here, and the first bad row of a file is the one that is 
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_distribution
-from pinesy.exceptions import DataError, DegreeError, PinesyError, placed
+from pinesy._common.validation import FloatArray, check_distribution, listed
+from pinesy.exceptions import DataError, DataWarning, DegreeError, PinesyError, placed
 from pinesy.rulebase.targets import Target
+from pinesy.samples.cells import is_blank
 from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 
 Transform = Callable[[Any], Any]
@@ -80,10 +83,24 @@ class Conversion:
     Attributes
     ----------
     transform : makes possibilities of the degrees of inputs, except where a value is certain
+    unseen : of each input, the values that the rules do not have: taken as unknown, and counted
     """
 
     layout: Layout
     transform: Transform | None = None
+    unseen: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def warn(self, file: str) -> None:
+        """Say which values of a file were taken as unknown, and how many."""
+        for name, counts in self.unseen.items():
+            texts = listed([repr(text)[:40] for text in counts])
+            warn(
+                f"{file}: column {name!r:.80}: {counts.total():,} values that the rules do not "
+                f"have are taken as unknown ({texts})",
+                DataWarning,
+                stacklevel=2,
+            )
+        self.unseen.clear()
 
     def __call__(self, raw: RawBatch) -> Batch:
         """Return the samples, or raise the error of the first that cannot be used."""
@@ -141,6 +158,8 @@ class Conversion:
         """Return what entries on a whole attribute give, of which some are numbers, or blank."""
         scale, n = self.layout.wanted[name].scale, len(entries)
         unknown = self._unknown(name, entries)
+        if name in self.layout.categories:
+            unknown = sorted({*unknown, *self._unseen(name, entries)})
         measured = np.flatnonzero(numbers == numbers).tolist()
         if unknown and name in self.layout.targets:
             problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
@@ -160,12 +179,16 @@ class Conversion:
         return degrees
 
     def _unknown(self, name: str, entries: Sequence[Any]) -> list[int]:
-        """Return the rows where nothing is known: a blank cell, a null or NaN."""
-        blanks = [b for b in ("", None) if b in entries and not self.layout.has_value(name, b)]
-        has_nan = float in set(map(type, entries)) and any(e != e for e in entries)
-        if not blanks and not has_nan:
-            return []
-        return [i for i, e in enumerate(entries) if e in blanks or e != e]
+        """Return the rows where nothing is known: blank cells, nulls, NaN."""
+        return _rows_where(entries, lambda e: is_blank(e) and not self.layout.has_value(name, e))
+
+    def _unseen(self, name: str, entries: Sequence[Any]) -> list[int]:
+        """Return the rows with values that the rules do not have, and count them."""
+        find = self.layout.find
+        rows = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
+        if rows:
+            self.unseen.setdefault(name, Counter()).update(str(entries[row]) for row in rows)
+        return rows
 
     def _numbers(self, entries: Sequence[Any]) -> FloatArray:
         """Return the numbers among entries, NaN for others."""
@@ -278,6 +301,17 @@ class Conversion:
                 with _bad_row(row), placed(f"attribute {name!r}"):
                     transform(dict(zip(domain, degrees[row].tolist(), strict=True)))
             raise
+
+
+def _rows_where(entries: Sequence[Any], test: Callable[[Any], bool]) -> list[int]:
+    """Return the rows whose entries are values that pass a test: each is tested once."""
+    kinds = set(map(type, entries))
+    if kinds.isdisjoint((dict, list)) and len(kinds) == 1:
+        passing = {entry for entry in set(entries) if test(entry)}
+        return [row for row, entry in enumerate(entries) if entry in passing] if passing else []
+    keys = [None if type(e) in (dict, list) else (type(e), e) for e in entries]  # 1 is not True
+    chosen = {key for key in set(keys) if key is not None and test(key[1])}
+    return [row for row, key in enumerate(keys) if key in chosen]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import repeated
 from pinesy.exceptions import DataError, needing, placed
-from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, TableLayout
 
 #: A line of more bytes is refused: it would fill the memory before anything is known of it.
 MAX_LINE = 10_000_000
@@ -124,7 +124,7 @@ def _constant(word: str) -> NoReturn:
 DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_constant)
 
 
-def csv_rows(lines: Lines, layout: Layout) -> Iterator[Sequence[Any]]:
+def csv_rows(lines: Lines, layout: Layout | TableLayout) -> Iterator[Sequence[Any]]:
     """Read CSV with a header."""
     titles: list[str] = []
     texts = iter(lines)
@@ -135,7 +135,7 @@ def csv_rows(lines: Lines, layout: Layout) -> Iterator[Sequence[Any]]:
             None, csv.reader(chain(first, texts), delimiter=separator, strict=True)
         ):
             if not titles:
-                titles = cells
+                titles = [layout.title(cell) for cell in cells]
                 yield layout.columns(titles)
             elif len(cells) == len(titles):
                 yield cells
@@ -173,6 +173,33 @@ def text_batches(
             raise problem
         if len(batch) < n:
             return
+
+
+def csv_table(lines: Lines, layout: TableLayout) -> dict[str, Sequence[Any]]:
+    """Read all columns of CSV with a header."""
+    rows = csv_rows(lines, layout)
+    columns = next(rows, ())
+    cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+    return {column.title: cells[column.number] for column in columns}
+
+
+def json_table(lines: Lines, layout: TableLayout) -> dict[str, Sequence[Any]]:
+    """Read JSON Lines as a table: a key that an object does not have is blank there."""
+    rows = [_json_object(text) for text in lines if not text.isspace()]
+    titles = layout.columns(list(dict.fromkeys(key for row in rows for key in row)))
+    return {column.title: [row.get(column.title) for row in rows] for column in titles}
+
+
+def parquet_table(file: BinaryIO, name: str) -> dict[str, Sequence[Any]]:
+    """Read all columns of a Parquet file."""
+    cure = ", or write the samples as CSV or JSON Lines"
+    with needing("parquet", f"{name}: Parquet files are read with", cure):
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    try:
+        table = parquet.ParquetFile(file).read()
+        return {title: table.column(title).to_pylist() for title in table.schema.names}
+    except (pyarrow.ArrowException, KeyError, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: cannot be read as a Parquet file: {error}") from None
 
 
 def parquet_batches(file: BinaryIO, name: str, layout: Layout, size: int) -> Iterator[RawBatch]:

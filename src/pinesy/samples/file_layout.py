@@ -4,10 +4,11 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pinesy._common.names import column_slices
+from pinesy._common.names import column_slices, repeated
 from pinesy._common.validation import suggestion
 from pinesy.engine.plain_values import ID
 from pinesy.exceptions import DataError, PinesyError
@@ -174,6 +175,7 @@ class Layout:
     known : those, and the attributes that a file may hold besides
     options : how the file is to be read
     slices : the columns of each input in the evidence
+    categories : the inputs whose values are texts or truth values: others than these are unknown
     width : the number of degrees of a sample, targets included
     """
 
@@ -193,6 +195,11 @@ class Layout:
         #: What a message calls the names that a file may use.
         self.noun = "attribute" if self.targets else "input"
         self.slices = column_slices(inputs)
+        self.categories = {
+            a.name
+            for a in inputs
+            if a.scale is None and all(isinstance(v, str | bool) for v in a.domain)
+        }
         self.width = sum(len(a.domain) for a in self.wanted.values())
         self._positions = {name: value_positions(a) for name, a in self.known.items()}
 
@@ -222,6 +229,10 @@ class Layout:
                 f"nothing is given for {', '.join(missing[:8])}{more}; where nothing is known, "
                 "leave cells blank or give null (every value has possibility 1)"
             )
+
+    def title(self, text: str) -> str:
+        """Return the title that a cell above a column has: blanks around it are not part of it."""
+        return text if self._is_known(text) or self.is_id(text) else text.strip()
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return the columns that are wanted of a table with these titles."""
@@ -285,22 +296,63 @@ class Layout:
         """Tell whether an entry, blank or null, is a value."""
         return value in self._positions[name] or (value is None and None in self.known[name])
 
-    def position(self, name: str, value: Hashable) -> int:
-        """Return the position of a value: a text that names it, or a value of another type."""
-        attribute = self.known[name]
+    def find(self, name: str, value: Hashable) -> int | None:
+        """Return the position of a value, or None if the attribute does not have it.
+
+        A text names a value, perhaps with blanks around it, or is the same number.
+        """
+        attribute, named = self.known[name], self._positions[name]
         if isinstance(value, str):
-            if value in self._positions[name]:
-                return self._positions[name][value]
-            shown = repr(value)
-        elif value in attribute and _is_same(value, attribute.domain[attribute.position(value)]):
+            if (text := value if value in named else value.strip()) in named:
+                return named[text]
+            with suppress(ValueError):
+                value = self.options.number(text)
+            if isinstance(value, str):
+                return None
+            entry = attribute.domain[attribute.position(value)] if value in attribute else None
+            return attribute.position(value) if type(entry) in (int, float) else None
+        if value in attribute and _is_same(value, attribute.domain[attribute.position(value)]):
             return attribute.position(value)
-        else:
-            value = shown = json.dumps(value)
+        return None
+
+    def position(self, name: str, value: Hashable) -> int:
+        """Return the position of a value as `find` does; raise if there is none."""
+        attribute = self.known[name]
+        if (index := self.find(name, value)) is not None:
+            return index
+        shown = repr(value) if isinstance(value, str) else json.dumps(value)
+        value = value if isinstance(value, str) else shown
         if attribute.scale is not None:
             cure = self.options.cure(shown)
             raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
         raise DataError(f"attribute {name!r} has no value {shown:.80}{hint}")
+
+
+class TableLayout:
+    """The layout of a table without rules: every column is read.
+
+    Attributes
+    ----------
+    options : how the file is to be read
+    """
+
+    def __init__(self, options: FileOptions) -> None:
+        self.options = options
+
+    def separator_of(self, header: str) -> str:
+        """Return what separates the columns of a header: what it has most of."""
+        return max(SEPARATORS, key=header.count)
+
+    def title(self, text: str) -> str:
+        """Return the title that a cell above a column has: blanks around it are not part of it."""
+        return text.strip()
+
+    def columns(self, titles: Sequence[str]) -> list[Column]:
+        """Return all columns."""
+        if (twice := repeated(titles)) is not None:
+            raise DataError(f"two columns are called {twice!r:.80}; give each a name of its own")
+        return [Column(i, title, title, None) for i, title in enumerate(titles)]
 
 
 def _is_same(entry: Hashable, value: Hashable) -> bool:

@@ -5,7 +5,7 @@ A sample gives evidence on the inputs and, for learning, targets::
     {"left": {"3": 1.0, "8": 0.4}, "right": 5, "total": 8}
 
 ``docs/data-files.md`` describes the formats. Values are named by `value_texts`. For rules that are
-yet to be induced, the same files are tables of pandas.
+yet to be induced, the same files are read as tables.
 """
 
 import hashlib
@@ -23,13 +23,23 @@ import numpy as np
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DataError, needing
+from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
+from pinesy.samples.cells import read_column
 from pinesy.samples.conversion import Batch, Conversion, Transform
-from pinesy.samples.file_formats import csv_rows, json_rows, parquet_batches, text_batches
-from pinesy.samples.file_layout import FileOptions, Layout, RawBatch
+from pinesy.samples.file_formats import (
+    Lines,
+    csv_rows,
+    csv_table,
+    json_rows,
+    json_table,
+    parquet_batches,
+    parquet_table,
+    text_batches,
+)
+from pinesy.samples.file_layout import FileOptions, Layout, RawBatch, TableLayout
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
@@ -60,6 +70,8 @@ def read_samples(
     decimal: str = ".",
 ) -> Iterator[Batch]:
     """Read the samples of a data file, a batch at a time.
+
+    Texts that are no value of an input of texts are unknown; a `DataWarning` counts them.
 
     Parameters
     ----------
@@ -95,15 +107,20 @@ def read_samples(
     (name, read), convert = _reader(source), Conversion(layout, transform)
     parts: list[Batch] = []
     n = 0
-    with reading(name), _opened(source) as file:
-        for raw in read(file, name, layout, size):
-            parts.append(convert(raw))
-            n += len(raw.lines)
-            if n % size == 0:
-                yield Batch.joined(parts)
-                parts = []
-    if parts:
-        yield Batch.joined(parts)
+    try:
+        with reading(name), _opened(source) as file:
+            for raw in read(file, name, layout, size):
+                parts.append(convert(raw))
+                n += len(raw.lines)
+                if n % size == 0:
+                    yield Batch.joined(parts)
+                    parts = []
+        if parts:
+            yield Batch.joined(parts)
+    except GeneratorExit:  # no more batches are wanted
+        convert.warn(name)
+        raise
+    convert.warn(name)
     if not n:
         raise DataError(f"{name}: no samples in it")
 
@@ -236,37 +253,23 @@ def _content(attribute: Attribute, degrees: FloatArray) -> Any:
     return None if unknown else Possibility(attribute, degrees)
 
 
-def read_table(path: Path, separator: str | None, decimal: str) -> Any:
-    """Read a file as a table of pandas; truth values are the texts they are in the file."""
-    with needing("frame", "inducing rules from a file needs"):
-        import pandas
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
-    try:
-        table = _READERS[path.suffix](pandas, path, separator, decimal)
-    except KeyError:
-        raise DataError(f"{path}: a table is a file that ends in {', '.join(_READERS)}") from None
-    except (ValueError, UnicodeError, OSError, ImportError) as error:
-        raise DataError(f"{path}: it cannot be read as a table: {error}") from None
-    truths = list(table.select_dtypes("bool"))
-    return table.astype(dict.fromkeys(truths, str))
+def read_table(path: Path, separator: str | None, decimal: str) -> dict[str, Any]:
+    """Read a file as a table without rules: columns of numbers, or of values with None for blanks.
 
-
-def _read_csv(pandas: Any, path: Path, separator: str | None, decimal: str) -> Any:
-    if separator is None:
-        with path.open(encoding="utf-8") as file:
-            separator = max(",;\t", key=file.readline().count)
-    return pandas.read_csv(path, sep=separator, decimal=decimal, skipinitialspace=True)
-
-
-def _read_lines(pandas: Any, path: Path, *_: Any) -> Any:
-    return pandas.read_json(path, lines=path.suffix != ".json")
-
-
-_READERS: dict[str, Callable[..., Any]] = {
-    ".csv": _read_csv,
-    ".jsonl": _read_lines,
-    ".ndjson": _read_lines,
-    ".json": _read_lines,
-    ".parquet": lambda pandas, path, *_: pandas.read_parquet(path),
-}
+    Cells are read as `read_samples` reads them; see `read_column`.
+    """
+    options = FileOptions((), separator, decimal)
+    name, _ = _reader(path)
+    with reading(name), path.open("rb") as file:
+        if path.suffix.lower() == ".parquet":
+            columns = parquet_table(file, name)
+        else:
+            lines, layout = Lines(file), TableLayout(options)
+            try:
+                read = csv_table if path.suffix.lower() == ".csv" else json_table
+                columns = read(lines, layout)
+            except DataError as error:
+                raise DataError(f"{name}, line {lines.number}: {error}") from None
+    if not any(map(len, columns.values())):
+        raise DataError(f"{name}: no samples in it")
+    return {title: read_column(entries, options) for title, entries in columns.items()}

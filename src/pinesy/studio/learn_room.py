@@ -41,7 +41,11 @@ NAME = re.compile(r"\w[\w .-]{0,199}")
 
 def learning_options(asked: Asked) -> dict[str, Any]:
     """Return how the page asks to learn, checked, as `learn` takes it."""
-    method, fixed, tolerance = asked.get("method", "exact"), asked.get("fixed"), None
+    method, fixed, tolerance = (
+        asked.get("method", "exact"),
+        asked.get("fixed", "implications"),
+        None,
+    )
     check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
     if fixed not in FIXED:
         raise DataError(f"fixed is {fixed!r:.60}; it is one of implications, s, r, or null")
@@ -145,7 +149,8 @@ def propose_rules(session: Session, asked: Asked) -> Proposal:
         max_conditions=check_integer(asked.get("max_conditions", 4), "max_conditions", 1),
         seed=check_integer(asked.get("seed", 0), "seed"),
     )
-    right = _accuracy(rules, table.drop(columns=[target]), {target: table[target].tolist()})
+    evidence = {a.name: table[a.name] for a in rules.inputs}
+    right = _accuracy(rules, evidence, {target: table[target].tolist()})
     return Proposal(version, work.rules, None, work.with_rules(rules), (None, right))
 
 

@@ -8,7 +8,7 @@ from pinesy.calibration import LevelWhyNot
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import content_of
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
-from pinesy.explanations.explanation_report import LIMITS, why_not_dict
+from pinesy.explanations.explanation_report import LIMITS
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
 from pinesy.studio.question import LIMIT, Question, level_of
@@ -105,7 +105,7 @@ def ask_why_not(session: Session, asked: Asked) -> dict[str, Any]:
 def _shown(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
     reason = answer.reason if isinstance(answer, LevelWhyNot) else answer
     attribute = reason.attribute
-    content = why_not_dict(reason, LIMIT)
+    content = reason.to_dict(LIMIT)
     of_level = answer.to_dict() if isinstance(answer, LevelWhyNot) else None
     # Calibrated inputs are p-values, which nobody sets.
     of_p_values = isinstance(answer, LevelWhyNot) and answer.of_inputs
