@@ -773,7 +773,6 @@ FIT_ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
     ({"tolerance": {"x_*": 0.1}}, UnknownAttributeError, ["'x_*'"]),
     ({"tolerance": 0.1, "validation": VALID}, DataError, ["tolerance and validation", "either"]),
     ({"groups": ["c_*"]}, DataError, ["groups: for a search", "needs validation data"]),
-    ({"method": "paper"}, DataError, ["method: for a search", "needs validation data"]),
     ({"validation": VALID, "groups": ["z"]}, UnknownAttributeError, ["named 'z'"]),
     ({"validation": SAMPLES}, DataError, ["the validation data are", "give a pair"]),
     (

@@ -142,7 +142,6 @@ class NeuroSymbolic(PerceivedRules):
         candidates: npt.ArrayLike | None = None,
         min_improvement: float | None = None,
         stagnation: int | None = None,
-        method: str | None = None,
         progress: bool | None = None,
     ) -> Self:
         """Train the perception, then learn the parameters of the rules.
@@ -163,7 +162,7 @@ class NeuroSymbolic(PerceivedRules):
         groups : with `validation`, the groups of rule sets that share a tolerance
         tolerance : without `validation`, the tolerance or tolerances; see `learn`
         fixed : parameters that keep their values, as in `learn`: by default the `s` of implications
-        metric, candidates, min_improvement, stagnation, method, progress : with `validation`, how
+        metric, candidates, min_improvement, stagnation, progress : with `validation`, how
             to search, as `search_tolerances` takes it
         """
         given: dict[str, Any] = {
@@ -171,7 +170,6 @@ class NeuroSymbolic(PerceivedRules):
             "candidates": candidates,
             "min_improvement": min_improvement,
             "stagnation": stagnation,
-            "method": method,
             "progress": progress,
             "groups": groups,
         }
