@@ -94,6 +94,16 @@ def antipignistic_inverse(
     return _apply(INVERSE, possibility)
 
 
+def probabilities(pi: FloatArray) -> FloatArray:
+    """Return the probabilities that inferred possibilities ``(n, values)`` stand for.
+
+    They are divided by their height first; a row of zeros excludes every value, and so none.
+    """
+    height = pi.max(axis=1, keepdims=True)
+    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
+    return np.asarray(antipignistic_inverse(scaled))
+
+
 @overload
 def minimum_specificity(
     probability: Mapping[Value, float], ties: Literal["order", "equal"] = "order"

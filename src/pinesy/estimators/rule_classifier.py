@@ -19,7 +19,6 @@ from pinesy.estimators.feature_table import (
     free_name,
     names_of_features,
     one_sample,
-    probabilities,
     read_features,
     read_labels,
     target_name,
@@ -33,6 +32,7 @@ from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
+from pinesy.transforms import probabilities
 
 #: The parameters of induced rules.
 INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep")
