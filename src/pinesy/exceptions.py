@@ -18,6 +18,7 @@ __all__ = [
     "TableError",
     "UnknownAttributeError",
     "UnreachableError",
+    "UnusedColumnsWarning",
 ]
 
 
@@ -133,6 +134,10 @@ def needing(extra: str, what: str, other: str = "") -> Iterator[None]:
 
 class TableError(DataError, ValueError):
     """A table or array that a classifier cannot use; a `ValueError` too, as scikit-learn's own."""
+
+
+class UnusedColumnsWarning(UserWarning):
+    """Data have columns that no rule uses; they are ignored."""
 
 
 class RulesTextError(DataError):

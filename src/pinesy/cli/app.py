@@ -4,6 +4,9 @@ import codecs
 import json
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +28,7 @@ from pinesy.cli.options import with_single_options
 from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.studio_command import studio
-from pinesy.exceptions import PinesyError
+from pinesy.exceptions import PinesyError, UnusedColumnsWarning
 
 #: What wrong options and arguments raise: typer has a click of its own in some versions.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -37,7 +40,8 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            result = super().invoke(ctx)
+            with notices_on_stderr():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except UsageError as error:
             error.message = printable(error.message)
@@ -52,6 +56,26 @@ class CommandGroup(TyperGroup):
             typer.echo("interrupted", err=True)
             raise typer.Exit(130) from None
         return result
+
+
+@contextmanager
+def notices_on_stderr() -> Iterator[None]:
+    """Print each warning of unused columns once, as a line on standard error."""
+    shown: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnusedColumnsWarning)
+        default = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            text = str(message)
+            if not issubclass(category, UnusedColumnsWarning):
+                default(message, category, *rest)
+            elif text not in shown:
+                shown.add(text)
+                typer.echo(f"notice: {printable(text)}", err=True)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _abandon_stdout() -> None:

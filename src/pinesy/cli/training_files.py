@@ -16,6 +16,7 @@ from pinesy.learning import LearnedRules, LearningResult, ParameterEstimate, lea
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch, SampleFile
 
 #: Samples that take up to this in memory are read once and held; more are read for every pass.
@@ -25,8 +26,16 @@ HELD_BYTES = 1 << 28
 class TrainingFiles:
     """Files of training samples for some rules, read as options say."""
 
-    def __init__(self, cascade: Cascade, how: options.TrainingOptions) -> None:
+    def __init__(
+        self,
+        cascade: Cascade,
+        how: options.TrainingOptions,
+        optional: Sequence[Attribute] = (),
+    ) -> None:
         self.cascade, self.how = cascade, how
+        #: What is read: the inputs, then attributes that a file need not have.
+        self.inputs = (*cascade.inputs, *optional)
+        self._optional = [a.name for a in optional]
         self.names = list(dict.fromkeys(how.target or ()))
         outputs = [s.output for s in cascade.order]
         self.targets = [cascade[name].output for name in self.names] or outputs
@@ -45,10 +54,11 @@ class TrainingFiles:
                 )
             self._files[path] = SampleFile(
                 path,
-                self.cascade.inputs,
+                self.inputs,
                 targets=self.targets,
                 known=self.cascade.attributes.values(),
                 batch=self.how.batch,
+                optional=self._optional,
                 **self.how.reading,
             )
         return self._files[path]
@@ -103,7 +113,7 @@ class TrainingFiles:
 
     def _check_earlier(self, model: LearnedRules, earlier: Sequence[Path]) -> None:
         """Raise unless the files are those of the provenance, each once, if it tells."""
-        noted = data_of(model)
+        noted = model.data
         known = [one for one in noted if isinstance(one, dict) and "sha256" in one]
         if not earlier or not noted or len(known) < len(noted):
             return
@@ -142,15 +152,9 @@ def identity(path: Path, digest: str) -> dict[str, Any]:
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
-def data_of(model: LearnedRules) -> list[Any]:
-    """Return what the provenance of a model notes of its data, a file each."""
-    noted = model.provenance.get("data", [])
-    return list(noted) if isinstance(noted, list) else [noted]
-
-
 def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
     """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
     if model is None:
         noted = identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
         return {"rules": noted, "transform": transform, "data": []}
-    return {**model.provenance, "data": data_of(model)}
+    return {**model.provenance, "data": model.data}

@@ -130,7 +130,7 @@ def audit(
     labels = None
     if method == "induce":
         made_from = induced_again(cascade, cast(str, name), cast(Table, table), batch)
-        labels = batch.targets[cast(str, name)].labels
+        labels = batch.targets[cast(str, name)].labels.astype(np.intp)
     code = CascadeStages(cascade, batch.targets).program()
     sets = judged_sets(cascade, code, batch)
     judges = LabelJudges.of(cascade, batch.n, method, folds, seed, made_from, table, labels)

@@ -1,7 +1,7 @@
 """Rules made again without some samples: learned or induced as those that are audited were."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.learning.set_audits import Judged
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.point_sums import point_sums
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
@@ -55,8 +56,8 @@ def learned_again(
             options["tolerance"] = {n: one.tolerance for n, one in result.sets.items() if n in sets}
         else:
             options["smoothing"] = result.smoothing
-    learned: Any = learn(cascade, evidence, targets, method=method, **options)  # type: ignore[call-overload]
-    return learned.cascade  # type: ignore[no-any-return]
+    result_again: Any = learn(cascade, evidence, targets, method=cast(Any, method), **options)
+    return cast(Cascade, result_again.cascade)
 
 
 def learned_method(result: LearningResult | ParameterEstimate) -> Judged:
@@ -71,6 +72,17 @@ def induced_output(cascade: Cascade) -> str | None:
     """Return the attribute whose values induced rules give points to; None for other rules."""
     names = [a.name for a in cascade.outputs if point_sums(cascade, a)]
     return names[0] if len(names) == 1 else None
+
+
+def unused_inputs(cascade: Cascade) -> list[Attribute]:
+    """Return the attributes that induced rules declare and do not use; none of other rules.
+
+    They are columns of the table that the rules come from.
+    """
+    if induced_output(cascade) is None:
+        return []
+    used = {a.name for a in cascade.inputs} | set(cascade.sets)
+    return [a for name, a in cascade.attributes.items() if name not in used]
 
 
 def can_induce(batch: TrainingBatch, name: str, folds: int) -> bool:
