@@ -1,7 +1,7 @@
 """Find wrong labels: 5 % of those of real tables are flipped, and `audit` ranks the samples.
 
 Average precision of the order of ``audit(induce(table), table, labels)``, whose rules are induced
-again without each fold; of ``1 - p(label)`` by a `RuleClassifier` that is fitted without each of the
+again without each fold; of ``1 - p(label)`` by a `RuleClassifier` fitted without each of the
 same folds; and of the rules as they are, in sample. By chance it is about 0.05.
 
     python benchmarks/label_noise.py [DRAWS]

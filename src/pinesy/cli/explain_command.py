@@ -168,33 +168,30 @@ def _level_text(
 def find_sample(batches: Iterable[Batch], wanted: str | None, data: Path) -> tuple[Batch, int, int]:
     """Return a sample of a file, by default the first: its batch, its index there, its row from 1.
 
-    Where the file has columns that tell samples apart, it is named by an entry of one of them, else
-    by its row.
+    It is named by an entry of a column that tells samples apart, else by its row. Where such a
+    column has numbers, a number is never a row.
     """
-    rows, named = 0, False
-    ids: dict[str, int] = {}
+    number = int(wanted) if wanted is not None and wanted.isascii() and wanted.isdigit() else None
+    rows, ids, by_row = 0, dict[str, None](), None
     for batch in batches:
-        texts = {title: [str(entry) for entry in batch.ids[title]] for title in batch.ids}
-        named = bool(texts)
-        for entries in texts.values():
-            for index, text in enumerate(entries):
-                if text == wanted:
-                    return batch, index, rows + index + 1
-                ids.setdefault(text, rows + index + 1)
-        row = _row_number(wanted) if not named else None
-        if wanted is None or (row is not None and rows < row <= rows + len(batch)):
-            index = 0 if row is None else row - rows - 1
-            return batch, index, rows + index + 1
+        for index, entries in enumerate(zip(*batch.ids.values(), strict=True)):
+            names = [str(entry) for entry in entries]
+            if wanted in names:
+                return batch, index, rows + index + 1
+            ids.update(dict.fromkeys(names))
+        index = 0 if number is None else number - rows - 1
+        if wanted is None or (number is not None and 0 <= index < len(batch)):
+            by_row = batch, index, rows + index + 1
+            if wanted is None or not batch.ids:
+                return by_row
         rows += len(batch)
-    start = f"{data}: there is no sample {wanted!r:.80}"
-    if named:
-        near = get_close_matches(str(wanted), list(ids)[:MOST_NAMES], n=3)
-        hint = f"; the nearest are {', '.join(map(repr, near))}" if near else ""
-        raise DataError(f"{start} among the {counted(len(ids), 'id')} of {rows:,} rows{hint}")
-    cure = "" if _row_number(wanted) is not None else "; to name it by an id, name the column: --id"
-    raise DataError(f"{start}; the rows are 1 to {rows:,}{cure}")
-
-
-def _row_number(text: str | None) -> int | None:
-    """Return the row that a text is; None if it is no number."""
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+    if by_row is not None and not any(name.isdigit() for name in ids):
+        return by_row
+    start = f"{data}: there is no sample {wanted!r:.80}; "
+    if ids:
+        near = get_close_matches(str(wanted), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
+        nearest = ", ".join(repr(name)[:80] for name in near)
+        count = counted(len(ids), "id")
+        raise DataError(f"{start}{rows:,} rows have {count}, the nearest {nearest}")
+    cure = "" if number is not None else "; to name it by an id, name the column: --id NAME"
+    raise DataError(f"{start}the rows are 1 to {rows:,}{cure}")
