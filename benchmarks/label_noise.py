@@ -73,7 +73,7 @@ def improbability(
 def figures(x: npt.NDArray[np.float64], y: Labels, seed: int) -> tuple[float, float, float]:
     """Return the average precisions of one draw: out of fold, 1 - p(label), and in sample."""
     labels, wrong = flipped(y, seed)
-    table: dict[str, Any] = {f"x{i}": column for i, column in enumerate(x.T)}
+    table: dict[str, Any] = {f"x{i:02}": column for i, column in enumerate(x.T)}
     rules = induce({**table, TARGET: labels.tolist()}, TARGET)
     found = audit(rules, table, {TARGET: labels.tolist()}, seed=seed)
     in_sample = audit(rules, table, {TARGET: labels.tolist()}, method="given")

@@ -434,7 +434,7 @@ def flipped_table(seed: int) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
     wrong = np.zeros(200, dtype=bool)
     wrong[rng.choice(200, 10, replace=False)] = True
     labels = np.where((x[:, 0] + x[:, 1] > 0) ^ wrong, "yes", "no")
-    return {"x0": x[:, 0], "x1": x[:, 1], "unused": x[:, 2], "label": labels.tolist()}, wrong
+    return {"a": x[:, 0], "b": x[:, 1], "unused": x[:, 2], "label": labels.tolist()}, wrong
 
 
 def average_precision(found: Audit, wrong: npt.NDArray[np.bool_]) -> float:
@@ -463,6 +463,8 @@ def test_induced_rules_are_judged_out_of_fold() -> None:
             pi = other.infer(held)["label"].degrees
             assert np.array_equal(found.labels["label"].highest[~inside], pi.max(axis=1))
         precisions.append(average_precision(found, wrong))
+        turned = audit(rules, dict(reversed(table.items())), {"label": labels})
+        assert np.array_equal(turned.suspicion, found.suspicion)
         [row] = found.rows(1)
         assert row["suspicious"]
         assert "(+" in row["reason"]

@@ -98,6 +98,7 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
     """Return the columns of plain values that evidence holds; None where it holds degrees.
 
     Columns that are declared count too, though no rule uses them: rules that are induced again may.
+    They come by name, so that their order in a file or a table changes nothing.
     """
     if hasattr(evidence, "columns"):
         titles = column_titles(evidence.columns)
@@ -108,7 +109,7 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
         return None
     columns = {
         name: _plain_column(content, n)
-        for name, content in given.items()
+        for name, content in sorted(given.items())
         if name in cascade.attributes and name not in cascade.sets
     }
     plain = {name: column for name, column in columns.items() if column is not None}
