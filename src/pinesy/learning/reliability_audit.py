@@ -198,15 +198,6 @@ class Audit:
         """Which samples have a label that is less possible than another value, or impossible."""
         return np.asarray(np.any([one.suspicious for one in self.labels.values()], axis=0))
 
-    @cached_property
-    def probability(self) -> FloatArray:
-        """The lowest probability of a label of each sample: of suspicious ones, if some are."""
-        each = [
-            np.where(self.suspicious & ~one.suspicious, 1.0, one.probability)
-            for one in self.labels.values()
-        ]
-        return np.asarray(np.min(each, axis=0))
-
     @property
     def out_of_fold(self) -> bool:
         """Whether samples were judged by rules that were made without them."""
@@ -242,12 +233,14 @@ class Audit:
         """All samples, the most suspicious first.
 
         Suspicious labels come before others; then by the probability of the label, the lowest
-        first; then by `worst`, the largest first, by `support`, the lowest first, by the sum of
-        ``nabla`` over the sets, and by index. With several sets it is the lowest probability of a
-        suspicious label, if one is.
+        first, or with several sets, whose domains differ, by `suspicion`, the largest first; then
+        by `worst`, the largest first, by `support`, the lowest first, by the sum of ``nabla`` over
+        the sets, and by index.
         """
         total = np.sum(list(self.nabla.values()), axis=0)
-        return np.lexsort((-total, self.support, -self.worst, self.probability, ~self.suspicious))
+        [first, *others] = self.labels.values()
+        doubt = -self.suspicion if others else first.probability
+        return np.lexsort((-total, self.support, -self.worst, doubt, ~self.suspicious))
 
     def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
         """Return the `k` worst samples, worst first."""
@@ -327,9 +320,8 @@ class Audit:
     def _worst_set(self, i: int) -> str:
         def badness(name: str) -> tuple[float, ...]:
             one, judged = self.sets[name], self.labels[name]
-            improbable = 1.0 - float(judged.probability[i])
             nabla, support = float(one.nabla[i]), float(one.support[i])
-            return bool(judged.suspicious[i]), improbable, nabla, -support
+            return bool(judged.suspicious[i]), float(judged.suspicion[i]), nabla, -support
 
         return max(self.sets, key=badness)
 
