@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,12 @@ from pinesy._common.validation import (
     check_integer,
     check_known,
     check_sample,
+    is_word,
 )
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
+from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.rules_again import (
     AuditedRules,
@@ -112,6 +114,9 @@ def audit(
     >>> found.repaired(1)["grass"]
     Possibility(grass, {dry: 1, wet: 0.2})
     """
+    methods = get_args(Judged)
+    if method is not None and not is_word(method, methods):
+        raise DataError(f"there is no method {method!r:.60} of audits; take {', '.join(methods)}")
     result = learned_result(rules)
     cascade = as_cascade(cast(Rules, rules if result is None else result.cascade))
     batch = batch_of(cascade, evidence, targets)
