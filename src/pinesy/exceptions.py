@@ -6,6 +6,7 @@ from contextlib import contextmanager
 __all__ = [
     "CascadeError",
     "DataError",
+    "DataWarning",
     "DegreeError",
     "DomainError",
     "InconsistentSystemError",
@@ -18,6 +19,7 @@ __all__ = [
     "TableError",
     "UnknownAttributeError",
     "UnreachableError",
+    "UnusedColumnsWarning",
 ]
 
 
@@ -133,6 +135,10 @@ def needing(extra: str, what: str, other: str = "") -> Iterator[None]:
 
 class DataWarning(UserWarning):
     """Data of which a part was not used: it says which part, and what to do about it."""
+
+
+class UnusedColumnsWarning(DataWarning):
+    """Data have columns that no rule uses; they are ignored."""
 
 
 class TableError(DataError, ValueError):

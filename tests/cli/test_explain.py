@@ -114,7 +114,7 @@ def test_changes_in_the_units_of_a_table(pinesy: Run, tmp_path: Path) -> None:
     )
     kept = pinesy(*ask, "--keep", "glucose", "--keep", "age").stdout
     assert kept.endswith("\nif smoker were no (now yes), risk would be low\n")
-    unknown = pinesy(*ask, "--sample", 3, "--change", "glucose").stdout
+    unknown = pinesy(*ask, "--sample", "B2", "--change", "glucose").stdout
     assert unknown.endswith("\nif glucose were below 126 (now unknown), risk would be low\n")
     assert "if glucose were read as" in pinesy(*ask, "--mode", "fewest").stdout
     change = json.loads(pinesy(*ask, "--format", "json").stdout)["why_not"]["change"]
@@ -176,25 +176,55 @@ def test_the_output_s_name_says_the_format(
     assert output.read_text() == pinesy("explain", rules, data, *options, "--format", form).stdout
 
 
-def test_samples_are_found_by_line(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
+def test_samples_are_found_by_row(pinesy: Run, rules: Path, data: Path, tmp_path: Path) -> None:
     options = ["--attribute", "total", "--format", "json"]
-    third = json.loads(pinesy("explain", rules, data, *options, "--sample", 3).stdout)
-    assert (third["sample"], third["explanation"]["proposition"]["values"]) == (3, [0])
+    second = json.loads(pinesy("explain", rules, data, *options, "--sample", 2).stdout)
+    assert (second["sample"], second["explanation"]["proposition"]["values"]) == (2, [0])
     table = tmp_path / "data.csv"
     table.write_text("left,right\n1,2\n0,3\n")
-    second = json.loads(pinesy("explain", rules, table, *options, "--sample", 3).stdout)
+    second = json.loads(pinesy("explain", rules, table, *options, "--sample", 2).stdout)
     first = json.loads(pinesy("explain", rules, table, *options).stdout)
-    assert first["sample"] == 2  # the header is line 1
+    assert (first["sample"], second["sample"]) == (1, 2)  # the header is no row
     assert second["explanation"]["values"] == first["explanation"]["values"]
-    assert second["sample"] == 3
+
+
+@pytest.mark.parametrize("option", [("--id", "name"), ()])
+def test_samples_are_found_by_id(
+    pinesy: Run, rules: Path, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    """An id that looks like a row is an id."""
+    table = tmp_path / "data.csv"
+    title = "name" if option else "id"
+    options = ["--attribute", "total", "--format", "json", *option]
+
+    def row_of(ids: str, sample: str) -> Any:
+        lines = [f"{name},{i},{i}" for i, name in enumerate(ids.split())]
+        table.write_text("\n".join([f"{title},left,right", *lines]) + "\n")
+        done = pinesy("explain", rules, table, *options, "--sample", sample)
+        return json.loads(done.stdout)["sample"] if done.exit_code == 0 else done.stderr
+
+    assert row_of("A100 A200 B300", "A200") == 2
+    assert row_of("A100 A200 B300", "3") == 3
+    assert row_of("3 2 1", "3") == 1
+    assert "3 rows have 3 ids, the nearest 'A200', 'A100'" in row_of("A100 A200 B300", "A20")
+    assert "there is no sample '2'; 3 rows have 3 ids" in row_of("11 12 13", "2")
+    assert "there is no sample '9'; 3 rows have 3 ids" in row_of("A100 A200 B300", "9")
 
 
 @pytest.mark.parametrize(
-    ("number", "message"),
-    [(2, "no sample in line (or row) 2; the nearest one is in 1"), (9, "the last one is in 3")],
+    ("sample", "message"),
+    [
+        (0, "no sample '0'; the rows are 1 to 2\n"),
+        (9, "no sample '9'; the rows are 1 to 2\n"),
+        ("A200", "no sample 'A200'; the rows are 1 to 2; to name it by an id, name the column"),
+        ("²", "no sample '²'; the rows are 1 to 2; to name it by an id"),
+        ("-1", "no sample '-1'; the rows are 1 to 2; to name it by an id"),
+    ],
 )
-def test_no_such_sample(pinesy: Run, rules: Path, data: Path, number: int, message: str) -> None:
-    result = pinesy("explain", rules, data, "--attribute", "total", "--sample", number)
+def test_no_such_sample(
+    pinesy: Run, rules: Path, data: Path, sample: int | str, message: str
+) -> None:
+    result = pinesy("explain", rules, data, "--attribute", "total", f"--sample={sample}")
     assert result.exit_code == 3
     assert message in result.stderr
 
@@ -296,7 +326,6 @@ def test_bad_questions(
         (["--why-not", "5", "--format", "svg"], "a picture does not show it; use --format text"),
         (["--limit", "3", "--all"], "--all shows all; leave one of them out"),
         (["--limit", "0"], "'--limit'"),
-        (["--sample", "0"], "'--sample'"),
     ],
 )
 def test_wrong_usage(

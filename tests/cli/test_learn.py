@@ -1,5 +1,6 @@
 """`pinesy learn`: models are the library's results to the last byte, whatever the files are."""
 
+import csv
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -209,5 +210,6 @@ def test_other_commands_take_a_model(pinesy: Run, output: Path, tmp_path: Path) 
         assert found.stdout == plain.stdout
     assert "then street in {wet} [s=0.25, r=0]" in pinesy("show", output).stdout
     certainty = model.cascade.infer(weather.inputs(WEATHER, weather.read(weather.VALID)))["street"]
-    rows = pinesy("infer", output, weather.VALID, "--format", "csv").stdout.splitlines()[1:]
-    assert [float(row.split(",")[1]) for row in rows] == certainty.certainty.tolist()
+    lines = pinesy("infer", output, weather.VALID, "--format", "csv").stdout.splitlines()
+    rows = csv.DictReader(lines)
+    assert [float(row["street certainty"]) for row in rows] == certainty.certainty.tolist()

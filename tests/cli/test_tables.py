@@ -46,7 +46,7 @@ def test_json_lines(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> Non
 
 def test_csv_and_table(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
     rows = list(csv.reader(pinesy("infer", *files, *OPTIONS, "--format", "csv").output.split("\n")))
-    assert rows[0][:3] == ["patient", "risk", "risk certainty"]
+    assert rows[0][:4] == ["patient", "risk", "risk outcome", "risk verdict"]
     assert [row[0] for row in rows[1:4]] == ["a", "b", "c"]
     table = pinesy("infer", *files, *OPTIONS, "--format", "table").output
     assert [line.split()[:3] for line in table.splitlines()[2:5]] == [
@@ -60,7 +60,7 @@ def test_csv_and_table(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> 
     ("options", "said"),
     [
         (("--id", "patient"), "--decimal ','"),
-        (("--decimal", ","), "--id NAME"),
+        (("--decimal", ",", "--strict"), "--id NAME"),
         (("--decimal", ",", "--id", "risk"), "risk is inferred"),
         (("--decimal", ",", "--id", "patients"), "'patient'"),
         (("--decimal", ",", "--separator", ","), "--separator ';'"),
@@ -90,6 +90,46 @@ def test_other_commands(
     assert result.exit_code == 0, result.output
 
 
+def test_unused_columns_are_ignored_with_one_notice(
+    files: tuple[Path, Path], pinesy: Callable[..., Any]
+) -> None:
+    _, data = files
+    said = "notice: 1 column that no rule uses is ignored: 'patient'\n"
+    done = pinesy("infer", *files, "--decimal", ",", "--format", "jsonl", "--batch", 1)
+    assert (done.exit_code, done.stderr) == (0, said)
+    assert len(done.stdout.splitlines()) == 3
+    data.write_text("patient;age;smoker;risk\na;29,5;no;low\nb;;;high\nc;70;yes;low\n")
+    for command in ("explain", "check", "evaluate", "audit"):
+        done = pinesy(command, *files, "--decimal", ",")
+        assert (done.exit_code in (0, 1), done.stderr) == (True, said), command
+        done = pinesy(command, *files, "--decimal", ",", "--strict")
+        assert (done.exit_code, done.stdout) == (3, ""), command
+        assert "'patient'" in done.stderr
+    data.write_text("patient;age;smoker;rsk\na;29,5;no;low\n")
+    done = pinesy("evaluate", *files, "--decimal", ",")
+    assert (done.exit_code, "did you mean 'risk'?" in done.stderr) == (3, True)
+
+
+def test_the_same_sample_has_the_same_name(
+    files: tuple[Path, Path], pinesy: Callable[..., Any]
+) -> None:
+    _, data = files
+    data.write_text("age;smoker;risk\n\n29,5;no;high\n\n70;yes;low\n30;yes;low\n")
+    options = ("--decimal", ",")
+    table = pinesy("infer", *files, *options, "--format", "table").stdout.splitlines()[2:5]
+    audited = pinesy("audit", *files, *options).stdout.splitlines()[3:]
+    assert [(line.split()[0], line.split()[2]) for line in table] == [
+        ("1", "low"),
+        ("2", "high"),
+        ("3", "-"),  # undecided
+    ]
+    assert sorted(line.split()[0] for line in audited if line[:1].isdigit()) == ["1", "2"]
+    why = pinesy("explain", *files, *options, "--sample", 2, "--format", "json").stdout
+    explained = json.loads(why)
+    assert explained["sample"] == 2
+    assert explained["explanation"]["proposition"]["values"] == ["high"]
+
+
 def test_learning_and_audit(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
     rules, data = files
     data.write_text("patient;age;smoker;risk\na;29,5;no;low\nb;;;high\nc;70;yes;low\n")
@@ -99,4 +139,8 @@ def test_learning_and_audit(files: tuple[Path, Path], pinesy: Callable[..., Any]
     assert pinesy("audit", rules, data, "-o", out, *OPTIONS).exit_code == 0
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert {row["patient"]: row["line"] for row in rows} == {"a": "2", "b": "3", "c": "4"}
+    assert {row["patient"]: row["sample"] for row in rows} == {"a": "1", "b": "2", "c": "3"}
+    printed = pinesy("audit", rules, data, *OPTIONS).stdout.splitlines()
+    assert printed[0].startswith("1 suspicious label in 3 samples; ")
+    assert [line.split()[0] for line in printed[3:4]] == ["c"]
     assert rows[0]["patient"] == "c"

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinesy import Attribute, DataError, DegreeError, PinesyError, antipignistic
+from pinesy.exceptions import UnusedColumnsWarning
 from pinesy.samples import file_formats, read_samples, value_texts
 from pinesy.samples import sample_file as module
 
@@ -90,7 +91,9 @@ def test_known_attributes_are_passed_over(tmp_path: Path) -> None:
     line = '{"left": 1, "drink": "anything"}'
     assert read(line, tmp_path, known=[LEFT, DRINK]) == [[0.0, 1.0, 0.0, 0.0]]
     assert read("left,drink\n1,x\n", tmp_path, known=[DRINK], suffix=".csv")[0][1] == 1.0
-    assert "there is no input 'drink'" in message(line, tmp_path)
+    with pytest.warns(UnusedColumnsWarning, match="no rule uses is ignored: 'drink'"):
+        assert read(line, tmp_path) == [[0.0, 1.0, 0.0, 0.0]]
+    assert "there is no input 'drink'" in message(line, tmp_path, strict=True)
 
 
 def test_probabilities_are_transformed(tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ JSON_ERRORS = {
     '{"left": {"3": "1"}}': "line 2: attribute 'left': the degree \"1\" is not a number",
     '{"left": {"3": true}}': "line 2: attribute 'left': the degree true is not a number",
     '{"left": [1, [], 0, 0]}': "line 2: attribute 'left': the degree [] is not a number",
-    '{"left": 1, "rihgt": 2}': "line 2: there is no input 'rihgt'; known: left",
+    '{"rihgt": 2}': "line 2: there is no input 'rihgt'; known: left",
     '{"lft": 1}': "line 2: there is no input 'lft'; did you mean 'left'?",
     "{}": "line 2: nothing is given for left; where nothing is known, leave cells blank",
     '{"left": {"3": 1, "3": 0}}': "line 2: the key '3' stands twice in one object",
@@ -177,8 +180,8 @@ CSV_ERRORS = {
     "left\n9\n": "line 2: attribute 'left' has no value '9'; known: 0, 1, 2, 3",
     "left=9\n1\n": "line 1: attribute 'left' has no value '9'; known: 0, 1, 2, 3",
     "lfet=1\n1\n": "line 1: column 'lfet=1' is neither an input nor input=value; did you",
-    "left=0,weight\n1,2\n": "line 1: column 'weight' is neither an input nor input=value",
-    "left=0,\n1,2\n": "line 1: column '' is neither an input",
+    "weight,lfet\n1,2\n": "line 1: column 'weight' is neither an input nor input=value",
+    ",lfet\n1,2\n": "line 1: column '' is neither an input",
     "left=0,left=0\n1,1\n": "line 1: column 'left=0': an earlier column gives the same",
     "left=0,left\n1,0\n": "line 1: column 'left': an earlier column gives the same",
     "left,left=0\n0,1\n": "line 1: column 'left=0': an earlier column gives the same",

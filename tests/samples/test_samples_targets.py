@@ -11,6 +11,7 @@ import pytest
 
 from messages import raises_saying
 from pinesy import Attribute, DataError, DegreeError, PinesyError, antipignistic
+from pinesy.exceptions import UnusedColumnsWarning
 from pinesy.samples import Batch, SampleFile, read_samples
 from pinesy.samples import sample_file as module
 
@@ -83,10 +84,14 @@ def test_a_target_that_the_whole_file_lacks_is_absent(
 def test_other_attributes_must_be_known(tmp_path: Path) -> None:
     line = '{"left": 1, "size": "small", "bit": 0}'
     assert targets(tmp_path, line, known=[BIT, SIZE, LEFT]) == {"size": [0]}
-    with raises_saying(DataError, "line 1: there is no attribute 'bit'; known: left, size"):
+    with pytest.warns(UnusedColumnsWarning, match="1 column that no rule uses is ignored: 'bit'"):
         read(tmp_path, line)
-    with raises_saying(DataError, "line 1: there is no input 'size'; known: left"):
+    with pytest.warns(UnusedColumnsWarning, match="2 columns .* are ignored: 'size', 'bit'"):
         read(tmp_path, line, targets=[])
+    with raises_saying(DataError, "line 1: there is no attribute 'bit'; known: left, size"):
+        read(tmp_path, line, strict=True)
+    with raises_saying(DataError, "line 1: there is no input 'size'; known: left"):
+        read(tmp_path, line, targets=[], strict=True)
 
 
 def test_streams_may_hold_targets() -> None:

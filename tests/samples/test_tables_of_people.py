@@ -42,7 +42,7 @@ def test_ids_with_other_names(tmp_path: Path) -> None:
     assert read(text, tmp_path, ids=["patient"])[1] == {"patient": ["7"], "Id": ["a"]}
     assert read(text, tmp_path, ids=["patient", "drink"])[1]["drink"] == ["tea"]
     with raises_saying(DataError, "column 'patient' is neither", "ids= (--id NAME)"):
-        read(text, tmp_path)
+        read(text, tmp_path, strict=True)
     with raises_saying(DataError, "line 1: there is no column 'pateint'", "'patient'?"):
         read(text, tmp_path, ids=["patient", "pateint"])
     with raises_saying(DataError, "ids is 'patient'; give a list"):
@@ -61,7 +61,7 @@ def test_json_lines(tmp_path: Path) -> None:
     """
     assert read(text, tmp_path, suffix=".jsonl") == (ROWS, {"id": [1, [2], None]})
     with raises_saying(DataError, "there is no input 'patient'", "--id"):
-        read('{"left": 1, "drink": "tea", "patient": 1}', tmp_path, suffix=".jsonl")
+        read('{"left": 1, "drink": "tea", "patient": 1}', tmp_path, suffix=".jsonl", strict=True)
 
 
 def test_blank_may_be_a_value(tmp_path: Path) -> None:

@@ -61,15 +61,19 @@ def test_sorting_the_audit_and_opening_a_row(
 ) -> None:
     panel = enter(tab, serving(labelled), "data")
     numbers = panel.locator(".rows-table tbody tr td:nth-child(2)")
-    expect(numbers.first).to_have_text("4")  # the row that contradicts the rules
+    expect(numbers.first).to_have_text("4 · d3")  # the row whose label is wrong, and its id
+    expect(panel).to_contain_text(
+        "1 suspicious label (0 impossible) in 6 rows, judged by the rules"
+    )
     expect(panel.locator(".figures")).to_contain_text("83.3 %")
     panel.locator(".rows-table").scroll_into_view_if_needed()
     picture(tab, "studio-data")
     head = panel.get_by_role("columnheader", name="row").first
     head.get_by_role("button").press("Enter")
-    expect(numbers).to_have_text(["1", "2", "3", "4", "5", "6"])
+    names = [f"{i + 1} · d{i}" for i in range(6)]
+    expect(numbers).to_have_text(names)
     panel.locator("[aria-sort=descending] button").press("Enter")
-    expect(numbers).to_have_text(["6", "5", "4", "3", "2", "1"])
+    expect(numbers).to_have_text(names[::-1])
     panel.get_by_role("button", name="Open row 6").click()
     expect(tab.get_by_role("tab", name="Sample")).to_have_attribute("aria-selected", "true")
 

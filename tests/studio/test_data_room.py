@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from pinesy import audit
+from pinesy import audit, induce, learn, save
 from pinesy.learning import evaluate
 from pinesy.studio import Session
 from studio.conftest import ask, client_of
@@ -26,13 +26,42 @@ def test_figures_are_the_librarys(data_client: TestClient, labelled: Session) ->
 
 @pytest.mark.parametrize("method", ["given", "counts"])
 def test_the_worst_row_comes_first(data_client: TestClient, labelled: Session, method: str) -> None:
-    assert ask(data_client, "data/audit", method=method)["result"]["samples"] == 6
+    result = ask(data_client, "data/audit", method=method)["result"]
+    assert (result["samples"], result["suspicious"]) == (6, 1)
+    assert ("out of fold" in result["basis"]) == (method == "counts")
     rows = ask(data_client, "data/page", method=method, count=3)["rows"]
     batch = labelled.rows.batch()
     expected: Any = method
     found = audit(labelled.work.rules, batch.evidence, batch.targets, method=expected)
     assert [row["row"] for row in rows] == found.order[:3].tolist()
     assert rows[0] | {"line": 4, "label": "wet", "ids": {"id": "d3"}} == rows[0]
+
+
+def test_induced_and_learned_rules_are_judged_out_of_fold(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=60).round(3), rng.normal(size=60).round(3)
+    labels = np.where((x > 0) ^ (np.arange(60) == 7), "yes", "no").tolist()
+    data, rules = tmp_path / "table.csv", tmp_path / "card.rules"
+    lines = [f"{a},{b},{label}" for a, b, label in zip(x, z, labels, strict=True)]
+    data.write_text("\n".join(["x,z,label", *lines]) + "\n")
+    table = {"x": x, "z": z}
+    save(induce({**table, "label": labels}, "label"), rules)
+    session = Session.open(rules, data)
+    session.rows.wait()
+    found = ask(client_of(session), "data/audit")["result"]
+    assert "by rules induced without each of 5 folds" in found["basis"]
+    rows = ask(client_of(session), "data/page", count=60)["rows"]
+    expected = audit(session.work.rules, table, {"label": labels})
+    assert [row["row"] for row in rows] == expected.order.tolist()
+    assert rows[0]["row"] == 7
+    model = tmp_path / "model.json"
+    learned = learn(session.work.rules, table, {"label": labels}, method="counts")
+    save(learned, model)
+    session = Session.open(model, data)
+    session.rows.wait()
+    found = ask(client_of(session), "data/audit")["result"]
+    assert "parameters learned (counts) without each of 5 folds" in found["basis"]
 
 
 def test_rows_are_sorted_and_paged(data_client: TestClient) -> None:
@@ -53,9 +82,9 @@ def test_another_label_changes_what_follows_and_is_undone(data_client: TestClien
         {"row": 3, "line": 4, "attribute": "street", "was": "wet", "now": "dry"}
     ]
     assert ask(data_client, "data/evaluate")["result"]["accuracy"] == 1.0
-    assert ask(data_client, "data/audit")["result"]["contradicting"] == 0
+    assert ask(data_client, "data/audit")["result"]["suspicious"] == 0
     changed = ask(data_client, "data/consequences", method="counts")["result"]
-    assert changed["changed"] == 2
+    assert changed["changed"] == 1
     assert changed["rows"][0]["before"] != changed["rows"][0]["after"]
     assert ask(data_client, "data/undo_label")["edits"] == []
     assert ask(data_client, "data/evaluate")["result"]["accuracy"] == before

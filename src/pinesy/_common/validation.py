@@ -51,6 +51,10 @@ def printable_json(content: Any, **how: Any) -> str:
     return _NOT_ASCII.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
 
 
+#: What a suggestion begins with where a known name is near.
+NEAR = "; did you mean"
+
+
 def suggestion(name: object, known: Iterable[object]) -> str:
     """Return ``"; did you mean 'x'?"`` if a known name is near, else the known names.
 
@@ -62,10 +66,23 @@ def suggestion(name: object, known: Iterable[object]) -> str:
         short = [n for n in names[:MOST_NAMES] if len(n) <= LONGEST_NAME]
         near = difflib.get_close_matches(name, short, n=1)
     if near:
-        return f"; did you mean {near[0]!r}?"
+        return f"{NEAR} {near[0]!r}?"
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
     shown = ", ".join(printable(f"{n:.60}") for n in names[:8]) + more
     return f"; known: {shown or 'none'}"
+
+
+def unused_columns(titles: Sequence[str]) -> str:
+    """Return the warning for columns that are ignored.
+
+    Examples
+    --------
+    >>> unused_columns(["weight", "shoe size"])
+    "2 columns that no rule uses are ignored: 'weight', 'shoe size'"
+    """
+    columns = "1 column" if len(titles) == 1 else f"{len(titles):,} columns"
+    verb = "is" if len(titles) == 1 else "are"
+    return f"{columns} that no rule uses {verb} ignored: {listed([repr(t)[:80] for t in titles])}"
 
 
 def check_known(

@@ -60,17 +60,19 @@ class CommandGroup(TyperGroup):
 
 @contextmanager
 def _notices() -> Iterator[None]:
-    """Print warnings on data as notices: one line each, and each once."""
-    shown = warnings.showwarning
-
-    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if issubclass(category, DataWarning):
-            typer.echo(f"notice: {printable(str(message))}", err=True)
-        else:
-            shown(message, category, *place, **more)
-
+    """Print each warning on data once, as a line on standard error."""
+    shown: set[str] = set()
     with warnings.catch_warnings():
-        warnings.filterwarnings("default", category=DataWarning)
+        warnings.simplefilter("always", DataWarning)
+        default = warnings.showwarning
+
+        def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            if not issubclass(category, DataWarning):
+                default(message, category, *place, **more)
+            elif (text := str(message)) not in shown:
+                shown.add(text)
+                typer.echo(f"notice: {printable(text)}", err=True)
+
         warnings.showwarning = show
         yield
 

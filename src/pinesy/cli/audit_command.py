@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 import pinesy
+from pinesy.calibration import CalibratedRules
 from pinesy.cli import options
 from pinesy.cli.learn_command import plain
 from pinesy.cli.output import (
@@ -20,20 +22,22 @@ from pinesy.cli.output import (
     shortened_note,
 )
 from pinesy.cli.training_files import TrainingFiles
-from pinesy.learning import Audit
+from pinesy.learning import Audit, LearnedRules
+from pinesy.learning.rules_again import unused_inputs
 from pinesy.learning.set_audits import Judged
-from pinesy.model.storage import load_rules
-from pinesy.samples import Batch
+from pinesy.model.storage import load, load_rules
+from pinesy.samples import Batch, columns_of
 
-COLUMNS = ("line", "suspicion", "nabla", "set", "label", "repaired", "contradiction")
+COLUMNS = ("sample", "suspicion", "probability", "set", "label", "more possible", "why")
 JudgedBy = Annotated[
-    Judged,
+    Judged | None,
     typer.Option(
-        help="With which parameters labels are judged: those of RULES, or learned ones, out of "
-        "fold. For noisy data, counts or gradient.",
+        help="By which rules labels are judged: as they are (given), with parameters learned "
+        "again, or induced again. By default again, out of fold, where RULES come from data.",
+        show_default=False,
     ),
 ]
-Folds = Annotated[int, typer.Option(min=2, help="With a learned method: the number of folds.")]
+Folds = Annotated[int, typer.Option(min=2, help="Where rules are made again: the number of folds.")]
 Limit = Annotated[int, typer.Option(min=0, help="Samples to print.")]
 
 
@@ -42,35 +46,40 @@ def audit(
     data: options.SamplesFile,
     output: options.OutputFile = None,
     limit: Limit = 20,
-    method: JudgedBy = "given",
+    method: JudgedBy = None,
     folds: Folds = 5,
     *,
     how: options.TrainingOptions,
 ) -> None:
-    """Rank the samples of a file by how badly they contradict the rules.
+    """Rank the samples of a file by how suspicious their labels are.
 
-    Data is as for pinesy learn. For each sample the distance nabla of its target
-    to the nearest one that the rules allow, which rule stands against it, and
-    what the repaired target says. A wrong label is near the top.
+    Data is as for pinesy learn. A label is suspicious if the rules find another
+    value more possible; the rule that speaks against it is named. Suspicion is
+    by how much. Samples are named by their row, from 1, or by columns --id.
 
-    Beside it the suspicion of the label: how much more possible the rules find
-    another value, with their parameters. In noisy data, where rules have
-    exceptions, rank by it: --method counts learns the parameters first, those
-    that judge a sample from other samples.
+    Rules and parameters that come from the same labels excuse them. So induced
+    rules are induced again without each fold, and parameters that pinesy learn
+    took from DATA are learned again; the first line says so. For rules of your
+    own on noisy data, --method counts learns their parameters, out of fold.
 
-    The worst samples are printed; -o writes all of them, worst first, to a .csv,
-    .json or .jsonl file, with columns --id.
+    The suspicious labels are printed; -o writes all samples, worst first, to a
+    .csv, .json or .jsonl file, with columns --id.
 
     [bold]Examples[/bold]
       pinesy audit sum.rules train.csv
-      pinesy audit model.json train.csv --limit 50 -o audit.csv
+      pinesy audit model.json train.csv --id patient --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
     options.check_output(output, list(WRITERS), [rules, data])
-    files = TrainingFiles(load_rules(rules), how)
+    cascade = load_rules(rules)
+    files = TrainingFiles(cascade, how, unused_inputs(cascade))
     samples = files.whole(data)
     result = pinesy.audit(
-        files.cascade, samples.evidence, samples.targets, method=method, folds=folds
+        learned_rules(rules, files, data) or cascade,
+        columns_of(samples, files.inputs),
+        samples.targets,
+        method=method,
+        folds=folds,
     )
     _print(result, samples, limit)
     if output is not None:
@@ -78,30 +87,42 @@ def audit(
             WRITERS[output.suffix](stream, _rows(result, samples))
 
 
+def learned_rules(rules: Path, files: TrainingFiles, data: Path) -> LearnedRules | None:
+    """Return a learned model, if it may have been learned from the data."""
+    model = load(rules) if rules.suffix == ".json" else None
+    learned = model.learned if isinstance(model, CalibratedRules) else model
+    if not isinstance(learned, LearnedRules):
+        return None
+    return learned if learned.may_know(files.fingerprint(data)["sha256"]) else None
+
+
 def _print(result: Audit, samples: Batch, limit: int) -> None:
-    """Print the worst samples, with what they contradict."""
+    """Print the suspicious labels, with the rules that speak against them."""
     screen = Screen()
-    screen.print(Text(plain(repr(result))))
-    rows = [row for row in _rows(result, samples, limit) if row.content["reason"]]
+    screen.print(Text(plain(repr(result))), soft_wrap=True)
+    count = int(result.suspicious.sum())
+    rows = list(_rows(result, samples, min(limit, count)))
     if not rows:
         return
     TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
-    count = int(((result.worst > 0.0) | (result.suspicion > 0.0)).sum())
     if count > len(rows):
         screen.print(shortened_note(count - len(rows), "sample", f"--limit {count}"))
 
 
 def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["AuditRow"]:
     for row in result.rows(limit):
-        place = row["sample"]
-        yield AuditRow({"line": samples.lines[place]} | samples.ids_of(place) | row)
+        index = row["sample"]
+        place = {"sample": index + 1, "line": samples.lines[index]}
+        ids = samples.ids_of(index)
+        yield AuditRow(place | ids | {key: row[key] for key in row if key != "sample"}, ids)
 
 
 @dataclass(frozen=True)
 class AuditRow(ResultRow):
-    """What is against a sample, which stands in a line of the file."""
+    """What an audit has on a sample, by its row from 1, its line in the file and its ids."""
 
     content: dict[str, Any]
+    ids: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that the audit has on the sample."""
@@ -110,6 +131,6 @@ class AuditRow(ResultRow):
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield one line."""
         row = self.content
-        repaired = row["repaired"] or "undecided"
-        numbers = (f"{row[key]:.4g}" for key in ("suspicion", "nabla"))
-        yield str(row["line"]), *numbers, row["set"], row["label"], repaired, row["reason"]
+        name = ", ".join(map(str, self.ids.values())) or f"{row['sample']:,}"
+        numbers = (f"{row[key]:.4g}" for key in ("suspicion", "probability"))
+        yield name, *numbers, row["set"], row["label"], row["best"], row["reason"]

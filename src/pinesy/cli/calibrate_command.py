@@ -11,7 +11,7 @@ from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.cli import options
 from pinesy.cli.output import say
-from pinesy.cli.training_files import TrainingFiles, data_of
+from pinesy.cli.training_files import TrainingFiles
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
 from pinesy.model.storage import load
@@ -127,7 +127,7 @@ def _parts(model: Any) -> tuple[Cascade, LearnedRules | None]:
 
 def _check_unseen(files: TrainingFiles, data: Path, learned: LearnedRules | None) -> None:
     """Refuse a file that the rules were learned from."""
-    known = [one for one in data_of(learned) if isinstance(one, dict)] if learned else []
+    known = [one for one in learned.data if isinstance(one, dict)] if learned else []
     if known and files.fingerprint(data)["sha256"] in [one.get("sha256") for one in known]:
         raise DataError(
             f"{data}: the model was learned from this file, which breaks the guarantee; calibrate "

@@ -1,6 +1,7 @@
 """The command ``pinesy explain``: what it says of a sample, as text, as data or as a picture."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from pinesy import explanations
-from pinesy._common.validation import printable
+from pinesy._common.markup import counted
+from pinesy._common.validation import MOST_NAMES, printable
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
@@ -22,12 +24,12 @@ from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 
 SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg": "svg"}
-Row = Annotated[
-    int | None,
+SampleName = Annotated[
+    str | None,
     typer.Option(
-        min=1,
-        metavar="N",
-        help="The line (or row) of the sample. By default the first one.",
+        metavar="ID|N",
+        help="The sample: its entry in a column --id (or id), or without such a column its row, "
+        "from 1. By default the first one.",
     ),
 ]
 AttributeName = Annotated[
@@ -67,7 +69,7 @@ Form = Annotated[ExplanationFormat | None, typer.Option("--format", help=FORMAT_
 def explain(
     rules: options.RulesFile,
     data: options.DataFile,
-    sample: Row = None,
+    sample: SampleName = None,
     attribute: AttributeName = None,
     value: Value = None,
     why_not: OtherValue = None,
@@ -100,7 +102,7 @@ def explain(
     text  plain English, down 4 rule sets; the first 5 of many values, rules or
           propositions, those that decide first; of induced rules the points that
           each class got and why (--depth N adds the rules of their sums)
-    json  an object: "sample" (its line), "explanation", "margin" and "why_not"
+    json  an object: "sample" (its row, from 1), "explanation", "margin" and "why_not"
           (null unless asked for); the first 20 of each, 500 values in all;
           "why_not" has "change", of values with "inputs": what each is now and
           has to be; "margin" has "all" (of all inputs together), "inputs" (of each alone;
@@ -113,6 +115,7 @@ def explain(
     [bold]Examples[/bold]
       pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
+      pinesy explain risk.rules patients.csv --id patient --sample A200
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
       pinesy explain risk.rules patients.csv --why-not low --keep age --keep sex
     """
@@ -136,8 +139,8 @@ def explain(
     sure = None if level is None else calibrated_rules(rules, how.transform, [level])
     inputs = cascade.compile([wanted]).inputs if sure is None else cascade.inputs
     batches = how.batches(data, cascade, inputs, 1 if sample is None else 1000)
-    batch, place = _find_sample(batches, sample, data)
-    evidence = evidence_of(batch, place, inputs)
+    batch, index, row = find_sample(batches, sample, data)
+    evidence = evidence_of(batch, index, inputs)
     shown = None if everything else limit or LIMITS[chosen]
     explained: Any = partial(explanations.explain, cascade)
     ask: Any = partial(explanations.why_not, cascade)
@@ -146,8 +149,7 @@ def explain(
     explanation = explained(evidence, proposition, eta=eta, depth=depth)
     other = ask(evidence, rival, wanted, mode=mode, change=change, keep=keep) if asked else None
     if sure is None:
-        line = batch.lines[place]
-        text = ExplanationReport(cascade, line, evidence, explanation, other, shown).write(chosen)
+        text = ExplanationReport(cascade, row, evidence, explanation, other, shown).write(chosen)
     else:
         text = _level_text(explanation, other, chosen, shown)
     put_text(output, printable(f"{text}\n"))
@@ -163,18 +165,33 @@ def _level_text(
     return "\n\n".join([explanation.text(limit=limit), *([str(rival)] if rival else [])])
 
 
-def _find_sample(batches: Iterable[Batch], wanted: int | None, data: Path) -> tuple[Batch, int]:
-    """Return a sample of a file, by default the first: its batch, and its place there."""
-    last, instead = 0, ""
+def find_sample(batches: Iterable[Batch], wanted: str | None, data: Path) -> tuple[Batch, int, int]:
+    """Return a sample of a file, by default the first: its batch, its index there, its row from 1.
+
+    It is named by an entry of a column that tells samples apart, else by its row. Where such a
+    column has numbers, a number is never a row.
+    """
+    number = int(wanted) if wanted is not None and wanted.isascii() and wanted.isdigit() else None
+    rows, ids, by_row = 0, dict[str, None](), None
     for batch in batches:
-        lines = list(batch.lines)
-        if wanted is None or wanted in lines:
-            row = 0 if wanted is None else lines.index(wanted)
-            return batch, row
-        if lines[-1] > wanted:
-            nearest = min([*lines, *[last] * (last > 0)], key=lambda n: abs(n - wanted))
-            instead = f"the nearest one is in {nearest}"
-            break
-        last = lines[-1]
-    instead = instead or f"the last one is in {last}"
-    raise DataError(f"{data}: there is no sample in line (or row) {wanted}; {instead}")
+        for index, entries in enumerate(zip(*batch.ids.values(), strict=True)):
+            names = [str(entry) for entry in entries]
+            if wanted in names:
+                return batch, index, rows + index + 1
+            ids.update(dict.fromkeys(names))
+        index = 0 if number is None else number - rows - 1
+        if wanted is None or (number is not None and 0 <= index < len(batch)):
+            by_row = batch, index, rows + index + 1
+            if wanted is None or not batch.ids:
+                return by_row
+        rows += len(batch)
+    if by_row is not None and not any(name.isdigit() for name in ids):
+        return by_row
+    start = f"{data}: there is no sample {wanted!r:.80}; "
+    if ids:
+        near = get_close_matches(str(wanted), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
+        nearest = ", ".join(repr(name)[:80] for name in near)
+        count = counted(len(ids), "id")
+        raise DataError(f"{start}{rows:,} rows have {count}, the nearest {nearest}")
+    cure = "" if number is not None else "; to name it by an id, name the column: --id NAME"
+    raise DataError(f"{start}the rows are 1 to {rows:,}{cure}")

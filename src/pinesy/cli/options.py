@@ -89,6 +89,10 @@ Separator = Annotated[
     typer.Option(help="What stands between the cells of CSV. By default as the header shows."),
 ]
 Decimal = Annotated[str, typer.Option(help="The decimal point of numbers in CSV: . or ,")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse columns that no rule uses; by default a notice."),
+]
 TargetNames = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Only this attribute's targets (repeatable)."),
@@ -143,6 +147,7 @@ class FormatOptions:
     ids: Ids = None
     separator: Separator = None
     decimal: Decimal = "."
+    strict: Strict = False
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -151,6 +156,7 @@ class FormatOptions:
             "ids": tuple(self.ids or ()),
             "separator": self.separator,
             "decimal": self.decimal,
+            "strict": self.strict,
         }
 
     def batches(

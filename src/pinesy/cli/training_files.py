@@ -1,7 +1,7 @@
 """Files of training samples, for the commands that go through them several times."""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ from pinesy.learning import LearnedRules, ParameterEstimate, learn_more
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch, SampleFile
 
 #: Samples that take up to this in memory are read once and held; more are read for every pass.
@@ -23,8 +24,16 @@ HELD_BYTES = 1 << 28
 class TrainingFiles:
     """Files of training samples for some rules, read as options say."""
 
-    def __init__(self, cascade: Cascade, how: options.TrainingOptions) -> None:
+    def __init__(
+        self,
+        cascade: Cascade,
+        how: options.TrainingOptions,
+        optional: Sequence[Attribute] = (),
+    ) -> None:
         self.cascade, self.how = cascade, how
+        #: What is read: the inputs, then attributes that a file need not have.
+        self.inputs = (*cascade.inputs, *optional)
+        self._optional = [a.name for a in optional]
         self.names = list(dict.fromkeys(how.target or ()))
         outputs = [s.output for s in cascade.order]
         self.targets = [cascade[name].output for name in self.names] or outputs
@@ -43,10 +52,11 @@ class TrainingFiles:
                 )
             self._files[path] = SampleFile(
                 path,
-                self.cascade.inputs,
+                self.inputs,
                 targets=self.targets,
                 known=self.cascade.attributes.values(),
                 batch=self.how.batch,
+                optional=self._optional,
                 **self.how.reading,
             )
         return self._files[path]
@@ -109,15 +119,9 @@ def identity(path: Path, digest: str) -> dict[str, Any]:
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
-def data_of(model: LearnedRules) -> list[Any]:
-    """Return what the provenance of a model notes of its data, a file each."""
-    noted = model.provenance.get("data", [])
-    return list(noted) if isinstance(noted, list) else [noted]
-
-
 def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
     """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
     if model is None:
         noted = identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
         return {"rules": noted, "transform": transform, "data": []}
-    return {**model.provenance, "data": data_of(model)}
+    return {**model.provenance, "data": model.data}

@@ -5,6 +5,7 @@ known (every value is fully possible), unless None is a value of the domain. Val
 samples come in a list, an array or a column of a table.
 """
 
+import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -13,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_titles
-from pinesy._common.validation import FloatArray, suggestion
-from pinesy.exceptions import DataError, PinesyError, placed
+from pinesy._common.validation import FloatArray, suggestion, unused_columns
+from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning, placed
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
 
@@ -173,14 +174,12 @@ def _by_attribute(
         elif all(label in names for label in labels):
             parts = [np.asarray(table[names.pop(label)]) for label in labels]
             given[attribute.name] = np.stack(parts, axis=-1)
-    for name in names:
-        _check_used(name, known)
-    return given
-
-
-def _check_used(name: str, known: Collection[str]) -> None:
-    if name not in known and name.lower() != ID:
+    unused = [name for name in names if name not in known and name.lower() != ID]
+    if unused and len(given) < len(attributes):  # one of them may be misspelt
         raise DataError(
-            f"no rule uses the column {name!r} of the table{suggestion(name, known)}; leave it "
-            f"out, declare it in the rules, or call it {ID!r} if it tells samples apart"
+            f"no rule uses the column {unused[0]!r} of the table{suggestion(unused[0], known)}; "
+            f"leave it out, declare it in the rules, or call it {ID!r} if it tells samples apart"
         )
+    if unused:
+        warnings.warn(UnusedColumnsWarning(unused_columns(unused)), stacklevel=5)
+    return given

@@ -24,7 +24,6 @@ from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import DataWarning, TableError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
-from pinesy.transforms import antipignistic_inverse
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -196,13 +195,6 @@ def as_classes(values: Sequence[Hashable]) -> npt.NDArray[Any]:
     array = np.asarray(values)
     same = array.ndim == 1 and array.tolist() == list(values)
     return array if same else object_array(values)
-
-
-def probabilities(pi: FloatArray) -> FloatArray:
-    """Return the probabilities that possibilities (n, classes) stand for; see `predict_proba`."""
-    height = pi.max(axis=1, keepdims=True)
-    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
-    return np.asarray(antipignistic_inverse(scaled))
 
 
 def class_outcomes(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:

@@ -20,7 +20,6 @@ from pinesy.estimators.feature_table import (
     free_name,
     names_of_features,
     one_sample,
-    probabilities,
     read_features,
     read_labels,
     seed_of,
@@ -36,6 +35,7 @@ from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse
+from pinesy.transforms import probabilities
 
 #: The parameters of induced rules.
 INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep", "features")

@@ -33,13 +33,13 @@ class ExplanationReport:
 
     Attributes
     ----------
-    line, evidence : where the sample stands (None if in no file), and its degrees
+    row, evidence : the row of the sample in its file, from 1 (None if in no file), and its degrees
     why_not : what holds another value down, if that was asked
     limit : how much of each is shown; None for everything
     """
 
     cascade: Cascade
-    line: int | None
+    row: int | None
     evidence: Evidence
     explanation: Explanation
     why_not: WhyNot | None
@@ -100,7 +100,7 @@ class ExplanationReport:
         """Return the answers as plain data."""
         nodes = self.limit and NODES
         return {
-            "sample": self.line,
+            "sample": self.row,
             "explanation": self.explanation.to_dict(limit=self.limit, nodes=nodes),
             "margin": self.margin_dict(),
             "why_not": self.why_not and self.why_not.to_dict(self.limit),

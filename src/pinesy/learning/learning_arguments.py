@@ -68,7 +68,10 @@ class TrainingBatch:
 
     def only(self, kept: BoolArray) -> "TrainingBatch":
         """Return the samples that an array of booleans keeps."""
-        rows = np.flatnonzero(kept)
+        return self.rows_at(np.flatnonzero(kept))
+
+    def rows_at(self, rows: npt.NDArray[np.intp]) -> "TrainingBatch":
+        """Return the samples at some rows."""
         return TrainingBatch(len(rows), *self.part(rows))
 
     def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:

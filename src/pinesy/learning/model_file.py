@@ -52,6 +52,17 @@ class LearnedRules:
         """The cascade with its parameters."""
         return self.result.cascade
 
+    @property
+    def data(self) -> list[Any]:
+        """What the provenance notes of the data, a file each."""
+        noted = self.provenance.get("data", [])
+        return list(noted) if isinstance(noted, list) else [noted]
+
+    def may_know(self, sha256: str) -> bool:
+        """Return whether it may have been learned from a file: it is noted, or nothing is."""
+        digests = [one.get("sha256") for one in self.data if isinstance(one, dict)]
+        return not digests or None in digests or sha256 in digests
+
 
 def model_content(
     result: LearningResult | ParameterEstimate, provenance: Mapping[str, Any] | None = None

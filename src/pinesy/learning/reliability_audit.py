@@ -1,15 +1,15 @@
-"""The reliability audit: which training samples contradict the rules, where, and by how much."""
+"""The audit of training samples: which labels are suspicious, and the rules against them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, cast
+from functools import cached_property, partial
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import BLUE, ORANGE, first_lines, tag
+from pinesy._common.markup import BLUE, ORANGE, counted, first_lines, tag
 from pinesy._common.names import name_of
 from pinesy._common.pages import axes_for
 from pinesy._common.validation import (
@@ -18,12 +18,25 @@ from pinesy._common.validation import (
     check_integer,
     check_known,
     check_sample,
+    is_word,
 )
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.learning.learn import learn
+from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.rules_again import (
+    AuditedRules,
+    Table,
+    can_induce,
+    induced_again,
+    induced_output,
+    learned_again,
+    learned_method,
+    learned_result,
+    plain_table,
+    refuse_induction,
+)
 from pinesy.learning.set_audits import (
     Blame,
     Judged,
@@ -38,6 +51,7 @@ from pinesy.learning.set_audits import (
 from pinesy.learning.stages import CascadeStages
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -46,40 +60,44 @@ from pinesy.rules.syntax.writer import show_value
 #: Samples that the printed table shows.
 SHOWN = 10
 #: The numbers of a row that the printed table shows.
-NUMBERS = ("suspicion", "nabla", "support")
-HEAD = ("sample", *NUMBERS, "set", "label", "repaired", "contradiction")
-#: What a row says of the blame, as that does itself.
-BLAMED = ("rule", "text", "side", "degree", "limit", "limit_text", "reason")
+NUMBERS = ("suspicion", "probability", "nabla")
+HEAD = ("sample", *NUMBERS, "set", "label", "more possible", "why")
 
 
 def audit(
-    rules: Rules,
+    rules: AuditedRules,
     evidence: Evidence,
     targets: Any,
     *,
-    method: Judged = "given",
+    method: Judged | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> "Audit":
-    """Judge training samples: how badly, and where, each contradicts the rules.
+    """Rank training samples by how suspicious their labels are, and name the rules against them.
 
-    Those that do are training data of poor quality [subsec:poorqualtrainingdata]. The judgement is
-    the Chebyshev distance ``nabla`` of a sample's equation system for each rule set: by so much, at
-    least, some degree of its target must change before any parameters give it. It does not depend
-    on the set's own parameters, but the premise degrees of later sets depend on those of earlier
-    ones, which are taken as they are: audit ``result.cascade`` for what `learn` found. Cost:
-    O(omega n) a sample and set; memory: a few numbers a sample and set.
+    A label is *suspicious* if the rules find another value more possible. Rules and parameters
+    that come from the same samples excuse wrong labels; then each sample is judged by others, made
+    without the fold that it is in. Rules alone do not tell where they come from:
 
-    Beside it stands the *suspicion* ``max_u pi*(u) - pi*(label)``: by how much the rules, with
-    their parameters, find another value more possible. With a `method` the parameters are learned,
-    each sample's from the folds that it is not in, and samples are ranked by suspicion first: that
-    is the way to find wrong labels in noisy data, where rules have exceptions.
+    * what `learn` returns, or a model that was loaded, is learned again, by its method;
+    * induced rules are induced again, if the evidence is a table of plain values;
+    * other rules judge as they are, unless a `method` says how to learn their parameters.
+
+    ``print(audit(...))`` says which it was.
+
+    Beside it stands the Chebyshev distance ``nabla`` of a sample's equation system for each rule
+    set [subsec:poorqualtrainingdata]: by so much, at least, some degree of its target must change
+    before any parameters give it. It does not depend on the set's own parameters, but the premise
+    degrees of later sets depend on those of earlier ones, which are taken as they are. Cost:
+    O(omega n) a sample and set, and that of making rules again; memory: a few numbers a sample and
+    set.
 
     Parameters
     ----------
-    rules : a rule set or a cascade
-    method : ``"given"``, the parameters that the rules have; or a method of `learn`
-    folds, seed : with a method of `learn`, the number of folds, and what they are drawn by
+    rules : a rule set or a cascade, what `learn` returns, or a learned model
+    method : ``"given"``, the rules as they are; a method of `learn`; or ``"induce"``, for induced
+        rules. By default as above
+    folds, seed : the number of folds, and what they are drawn by
     evidence, targets : as `learn` takes them; they are not copied, and `Audit.repaired` looks at
         them again
 
@@ -89,38 +107,52 @@ def audit(
     >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
     >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> found = audit(rules, {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 0.3]]}, ["wet", "wet", "wet"])
-    >>> found.order, found.worst
-    (array([1, 2, 0]), array([0. , 1. , 0.3]))
-    >>> blame = found.blame(2)[0]
-    >>> blame.values, blame.target, blame.rule, blame.side, blame.degree
-    (('dry',), 0.0, 1, 'complement', 0.3)
+    >>> found.order, found.suspicion
+    (array([1, 2, 0]), array([0. , 0.8, 0. ]))
+    >>> found.row(1)["reason"]
+    'wet is possible to 0.2, dry to 1, by rule 1, iff rain in {yes} then grass in {wet}'
     >>> found.repaired(1)["grass"]
     Possibility(grass, {dry: 1, wet: 0.2})
     """
-    cascade = as_cascade(rules)
+    methods = get_args(Judged)
+    if method is not None and not is_word(method, methods):
+        raise DataError(f"there is no method {method!r:.60} of audits; take {', '.join(methods)}")
+    result = learned_result(rules)
+    cascade = as_cascade(cast(Rules, rules if result is None else result.cascade))
     batch = batch_of(cascade, evidence, targets)
+    name, table = induced_output(cascade), None
+    if name is not None and method in (None, "induce"):
+        table = plain_table(cascade, evidence, batch.n)
+    again = table is not None and name is not None and can_induce(batch, name, folds)
+    if method is None:
+        method = "given" if result is None else learned_method(result)
+        method = "induce" if again and result is None else method
+    if method == "induce" and not again:
+        refuse_induction(cascade, table, name)
+    made_from: Callable[[BoolArray], Cascade] = partial(
+        learned_again, cascade, result, method, batch
+    )
+    labels = None
+    if method == "induce":
+        made_from = induced_again(cascade, cast(str, name), cast(Table, table), batch)
+        labels = batch.targets[cast(str, name)].labels.astype(np.intp)
     code = CascadeStages(cascade, batch.targets).program()
     sets = judged_sets(cascade, code, batch)
-
-    def learned_from(kept: BoolArray) -> Cascade:
-        evidence, targets = batch.part(np.flatnonzero(kept))
-        learned = learn(cascade, evidence, targets, method=cast(Any, method))
-        return cast(Cascade, learned.cascade)
-
-    judges = LabelJudges.of(cascade, batch.n, method, folds, seed, learned_from)
+    judges = LabelJudges.of(cascade, batch.n, method, folds, seed, made_from, table, labels)
     return Audit(cascade, sets, judges.suspicions(batch), method, code, batch, judges)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """Training samples, ranked by how badly they contradict the rules.
+    """Training samples, ranked by how suspicious their labels are.
 
     Attributes
     ----------
-    cascade : the rules that the samples were judged by
+    cascade : the rules that were audited
     sets : by the name of each output with a target, a `SetAudit`
     labels : by the same names, how possible the labels are: a `SetSuspicion`
-    method : where the parameters behind `labels` come from
+    method : where the rules behind `labels` come from: ``"given"``, as they are; else they were
+        learned or induced again, without the fold of each sample
     """
 
     cascade: Cascade
@@ -167,22 +199,53 @@ class Audit:
         return np.asarray(np.max([one.suspicion for one in self.labels.values()], axis=0))
 
     @cached_property
+    def suspicious(self) -> BoolArray:
+        """Which samples have a label that is less possible than another value, or impossible."""
+        return np.asarray(np.any([one.suspicious for one in self.labels.values()], axis=0))
+
+    @property
+    def out_of_fold(self) -> bool:
+        """Whether samples were judged by rules that were made without them."""
+        return self.method != "given"
+
+    @property
+    def fold(self) -> npt.NDArray[np.intp] | None:
+        """The fold of each sample, from 0; None where the rules judge as they are."""
+        return self._judges.fold if self.out_of_fold else None
+
+    @property
+    def basis(self) -> str:
+        """By which rules the labels were judged, in words."""
+        if not self.out_of_fold:
+            return (
+                "judged by the rules as they are, which is in sample if they come from these "
+                "samples"
+            )
+        n = len(self._judges.cascades)
+        if self.method == "induce":
+            return f"judged out of fold, by rules induced without each of {n} folds"
+        return (
+            f"judged out of fold, by parameters learned ({self.method}) without each of {n} folds"
+        )
+
+    @cached_property
     def impossible(self) -> BoolArray:
         """Which samples have a label of possibility 0."""
         return np.asarray(np.min([one.possibility for one in self.labels.values()], axis=0) == 0.0)
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
-        """All samples, worst first.
+        """All samples, the most suspicious first.
 
-        With learned parameters by `suspicion`, the largest first. Then, and without, by `worst`,
-        the largest first; then by `support`, the lowest first, because ``worst`` is 1 wherever
-        another value than the target's is fully possible, be the target's nearly so or not at all;
-        then by the sum of ``nabla`` over the sets; then by index.
+        Suspicious labels come before others; then by the probability of the label, the lowest
+        first, or with several sets, whose domains differ, by `suspicion`, the largest first; then
+        by `worst`, the largest first, by `support`, the lowest first, by the sum of ``nabla`` over
+        the sets, and by index.
         """
         total = np.sum(list(self.nabla.values()), axis=0)
-        first = np.zeros(len(self)) if self.method == "given" else -self.suspicion
-        return np.lexsort((-total, self.support, -self.worst, first))
+        [first, *others] = self.labels.values()
+        doubt = -self.suspicion if others else first.probability
+        return np.lexsort((-total, self.support, -self.worst, doubt, ~self.suspicious))
 
     def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
         """Return the `k` worst samples, worst first."""
@@ -223,9 +286,10 @@ class Audit:
     def rows(self, k: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield a plain dict for each of the `k` worst samples (by default all), worst first.
 
-        It is about the set with the largest distance and, of these, the least support. Values are
-        written as text; `repaired` is None where several are best after repair, and all of the
-        blame where there is none.
+        It is about the set with the most suspicious label. Values are written as text; `repaired`
+        is None where several are best after repair. Of a suspicious label `rule` is the number,
+        from 1, of the rule that speaks against it, `text` the rule (induced again, it has no
+        number); of others both are None.
         """
         for i in self.top(len(self) if k is None else k).tolist():
             yield self.row(i)
@@ -234,54 +298,66 @@ class Audit:
         """Return what `rows` has on one sample."""
         i = check_sample(sample, len(self))
         name = self._worst_set(i)
-        one, label = self.sets[name], self._label(name, i)
-        blame = self._blame(name, i) if one.nabla[i] > 0.0 else None
-        judged = self.labels[name]
+        one, judged, label = self.sets[name], self.labels[name], self._label(name, i)
+        number, text, reason = None, None, None
+        if judged.suspicious[i]:
+            number, text, reason = self._speaks_against(name, i)
+        elif one.nabla[i] > 0.0:
+            reason = self._blame(name, i).reason
         return {
             "sample": i,
+            "suspicious": bool(judged.suspicious[i]),
             "suspicion": float(judged.suspicion[i]),
             "possibility": float(judged.possibility[i]),
+            "probability": float(judged.probability[i]),
             "nabla": float(one.nabla[i]),
             "support": float(one.support[i]),
             "set": name,
             "label": label,
+            "best": show_value(self.cascade[name].output.domain[int(judged.best[i])]),
             "repaired": one.repaired(i, label),
             "agrees": bool(one.agrees[i]),
-            "values": blame and values_text(blame.values),
-            **{key: blame and getattr(blame, key) for key in BLAMED},
-            **self._suspect(name, i),
+            "rule": number,
+            "text": text,
+            "reason": reason,
         }
 
     def _worst_set(self, i: int) -> str:
         def badness(name: str) -> tuple[float, ...]:
-            one, judged = self.sets[name], self.labels[name].suspicion[i]
-            first = 0.0 if self.method == "given" else float(judged)
-            return first, float(one.nabla[i]), -float(one.support[i])
+            one, judged = self.sets[name], self.labels[name]
+            nabla, support = float(one.nabla[i]), float(one.support[i])
+            return bool(judged.suspicious[i]), float(judged.suspicion[i]), nabla, -support
 
         return max(self.sets, key=badness)
 
-    def _suspect(self, name: str, i: int) -> dict[str, Any]:
-        """Return the reason of a suspicion, where it is one that the distance does not tell."""
-        one, judged = self.sets[name], self.labels[name]
-        blamed = self.method == "given" and (one.nabla[i] > 0.0 or not self.impossible[i])
-        if blamed or (judged.suspicion[i] == 0.0 and judged.possibility[i] > 0.0):
-            return {}
-        rule_set = self._judges.of_sample(i)[name]
-        best = show_value(rule_set.output.domain[int(judged.best[i])])
-        number = self._limiting_rule(rule_set, name, i)
-        return {
-            "reason": (
-                f"{self._label(name, i)} is possible to {judged.possibility[i]:.4g}, {best} to "
-                f"{judged.highest[i]:.4g}, by rule {number + 1}, {short(rule_set.rules[number])}"
-            )
-        }
+    def _speaks_against(self, name: str, i: int) -> tuple[int | None, str, str]:
+        """Return the number and the text of the rule that speaks against a label, and a reason."""
+        judged, judge = self.labels[name], self._judges.of_sample(i)
+        best = self.cascade[name].output.domain[int(judged.best[i])]
+        start = (
+            f"{self._label(name, i)} is possible to {judged.possibility[i]:.4g}, "
+            f"{show_value(best)} to {judged.highest[i]:.4g}"
+        )
+        evidence: Evidence = self._judges.evidence(self._batch.single(i), judge, np.array([i]))
+        giving = _most_points(judge, name, best, evidence)
+        if giving is not None:
+            points, rule = points_of(giving), giving.rules[0]
+            text = f"{rule.premise} (+{points} for {show_value(best)})"
+            return None, str(rule), f"{start}, most by {short(text)}"
+        number = self._limiting_rule(judge, name, i, evidence)
+        rule = judge[name].rules[number]
+        return number + 1, str(rule), f"{start}, by rule {number + 1}, {short(rule)}"
 
-    def _limiting_rule(self, rule_set: RuleSet, name: str, i: int) -> int:
+    def _limiting_rule(self, judge: Cascade, name: str, i: int, evidence: Evidence) -> int:
         """Return the index of the first rule that keeps the possibility of a label down."""
-        evidence, target = self._batch.single(i).known, self._batch.targets[name].distribution(i)
-        program = self._judges.of_sample(i).compile([rule_set.output], trace=True)
+        rule_set, target = judge[name], self._batch.targets[name].distribution(i)
+        program = judge.compile([rule_set.output], trace=True)
         degrees = cast(Trace, program.infer(evidence)).premises[name]
-        terms = rule_terms(rule_set, degrees, np.flatnonzero(target == 1.0))
+        values = [self.cascade[name].output.domain[u] for u in np.flatnonzero(target == 1.0)]
+        known = [rule_set.output.position(value) for value in values if value in rule_set.output]
+        if not known:  # a class that only this sample has: every rule speaks for others
+            return 0
+        terms = rule_terms(rule_set, degrees, np.array(known))
         return int(terms[terms.min(axis=1).argmax()].argmin())
 
     def _label(self, name: str, i: int) -> str:
@@ -295,26 +371,25 @@ class Audit:
         return data_frame(list(self.rows(k)))
 
     def __repr__(self) -> str:
-        contrary = int((self.worst > 0.0).sum())
-        changed = int((~np.all(list(self.agrees.values()), axis=0)).sum())
+        suspicious = counted(int(self.suspicious.sum()), "label", "suspicious ")
         excluded = int(self.impossible.sum())
-        labels = f"; {excluded} labels are impossible with the parameters" if excluded else ""
-        return (
-            f"Audit({len(self)} samples: {contrary} contradict the rules, {changed} so that repair "
-            f"changes the best values{labels})"
-        )
+        impossible = f" ({excluded:,} impossible)" if excluded else ""
+        return f"Audit({suspicious}{impossible} in {counted(len(self), 'sample')}; {self.basis})"
+
+    def _suspicious_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the first suspicious labels."""
+        return list(self.rows(min(SHOWN, int(self.suspicious.sum()))))
 
     def __str__(self) -> str:
-        """Return a table of the worst samples, with what they contradict in words."""
-        rows = [row for row in self.rows(SHOWN) if row["reason"]]
+        """Return a table of the suspicious labels, with the rules that speak against them."""
+        rows = self._suspicious_rows()
         if not rows:
             return repr(self)
         return f"{self!r}\n{text_table([HEAD, *map(_line, rows)])}"
 
     def _repr_html_(self) -> str:
-        lines = [_line(row) for row in self.rows(SHOWN) if row["reason"]]
-        suspected = (self.suspicion > 0.0) & (self.method != "given")
-        n = int(np.count_nonzero((self.worst > 0.0) | self.impossible | suspected))
+        lines = [_line(row) for row in self._suspicious_rows()]
+        n = int(self.suspicious.sum())
         return tag("div", repr(self)) + first_lines(HEAD, lines, n, "samples")
 
     def plot(self, axes: Any = None) -> Any:
@@ -331,6 +406,19 @@ class Audit:
         return axes
 
 
+def _most_points(
+    cascade: Cascade, name: str, value: Hashable, evidence: Evidence
+) -> RuleSet | None:
+    """Return the rule that gives a value the most points on a sample, if rules give points."""
+    sums = {one.value: one for one in point_sums(cascade, cascade[name].output)}
+    gives = sums[value].gives if value in sums else ()
+    if not gives:
+        return None
+    inferred = cascade.infer(evidence, [one.output for one in gives])
+    holding = [one for one in gives if inferred.degrees(one.output.name).reshape(-1)[0] == 0.0]
+    return max(holding, key=points_of, default=None)
+
+
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     numbers = [f"{row[key]:.4g}" for key in ("sample", *NUMBERS)]
-    return *numbers, row["set"], row["label"], row["repaired"] or "undecided", row["reason"]
+    return *numbers, row["set"], row["label"], row["best"], row["reason"]

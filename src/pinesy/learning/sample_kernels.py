@@ -78,12 +78,16 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
         unique[i] = found[i] == 1
 
 
-@compiled(types.void(k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
+@compiled(types.void(k.TABLE, k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
 def blames(
-    d, shape, cells, labels, degrees, signs,
+    d, certain, shape, cells, labels, degrees, signs,
     nabla, support, degree, cell, side, limit, best, unique, agrees,
 ):  # fmt: skip
-    """Fill in the columns of a `SetAudit`, from `nabla` to `agrees`, for all samples of `d`."""
+    """Fill in the columns of a `SetAudit`, from `nabla` to `agrees`, for all samples of `d`.
+
+    `certain` has the terms of the rules as statements without uncertainty, for `support` and
+    `limit`: the premise degrees, and 1 on a side of which a rule says nothing.
+    """
     y, part, up, h = k.scratch(d, shape, cells)
     z, ignored = np.empty_like(y), np.empty(k.WIDTH)
     no_y, no_up = np.zeros_like(y), np.zeros_like(up)
@@ -102,8 +106,8 @@ def blames(
         _highest(z, lanes, out, where)
         _nearest(d, first, signs, y, up, where, side[block], degree[block])
         supporting = best[block]  # which is free until the end
-        _support(d, first, lanes, shape, cells, y, part, h, z, support[block], supporting)
-        _nearest(d, first, signs, no_y, no_up, supporting, limit[block], ignored)
+        _support(certain, first, lanes, shape, cells, y, part, h, z, support[block], supporting)
+        _nearest(certain, first, signs, no_y, no_up, supporting, limit[block], ignored)
         k.repair(d, first, lanes, shape, cells, labels, degrees, 0.0, nabla, z, part, up, h)
         _agreement(y, z, out, best[block], unique[block], agrees[block])
 

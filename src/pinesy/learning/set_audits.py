@@ -1,11 +1,11 @@
-"""What an audit finds for one rule set: whom to blame, and how suspicious labels are.
+"""What an audit finds for one rule set: violated rules, and how suspicious labels are.
 
 The suspicion of a label is ``max_u pi*(u) - pi*(label)`` (docs/audit.md): how much more possible
-than the label another value is, by what the rules infer with their parameters. Parameters that come
-from the same labels excuse them; so they are learned from other samples, fold by fold.
+than the label another value is, by what the rules infer with their parameters. Parameters and rules
+that come from the same labels excuse them; so they are learned from other samples, fold by fold.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from textwrap import shorten
@@ -17,23 +17,26 @@ import numpy.typing as npt
 from pinesy._common.caching import load_kernels
 from pinesy._common.console import check_stop
 from pinesy._common.threads import n_threads
-from pinesy._common.validation import BoolArray, FloatArray, check_integer
+from pinesy._common.validation import BoolArray, FloatArray, check_integer, object_array
 from pinesy.engine.code import Code
 from pinesy.engine.program import PremiseDegrees, run
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_subset, show_value
+from pinesy.transforms import probabilities
 
 Numbers = npt.NDArray[np.uint32]
 Columns = tuple[npt.NDArray[Any], ...]
 Rows = npt.NDArray[np.intp]
-#: With which parameters: those that the rules have, or learned ones.
-Judged = Literal["given", "exact", "counts", "gradient"]
+#: By which rules: as they are, with parameters that are learned again, or induced again.
+Judged = Literal["given", "exact", "counts", "gradient", "induce"]
 KERNELS = "pinesy.learning.sample_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
@@ -54,14 +57,14 @@ class Blame:
     attribute : the output of the rule set
     nabla : by how much some degree of the target must change, at least
     support : the possibility that the rules, taken as certain, give to the values with target 1
-    values : the values of the cell where that is so
+    values : the values of the cell that attains `nabla`
     target : their target possibility
     rule : the number, from 1, of the rule that comes nearest to it (the first such)
     text : that rule
     side : whether the values lie in the rule's conclusion or in its complement
     degree : the possibility of its premise (in the conclusion) or of the negation (outside)
-    limit, limit_text : number and text of the rule that keeps `support` down to what it is (the
-        first such); None if it is 1
+    limit, limit_text : number and text of the rule that speaks against the values with target 1:
+        it keeps `support` down (the first such); None if `support` is 1
     """
 
     attribute: Attribute
@@ -86,11 +89,7 @@ class Blame:
                 f"{start}; what has target 1 is possible to {self.support:.4g} only, by rule "
                 f"{self.limit}, {short(self.limit_text)}"
             )
-        premise = "premise" if self.side == "conclusion" else "negated premise"
-        return (
-            f"{start}; nearest is rule {self.rule}, {short(self.text)} ({premise} possible to "
-            f"{self.degree:.4g})"
-        )
+        return f"{start}; no rule speaks against what has target 1"
 
     def __str__(self) -> str:
         return f"{self.attribute.name}: {self.reason}"
@@ -104,8 +103,9 @@ class SetAudit:
     ----------
     rule_set : RuleSet
     nabla : the distance, the largest of the cells'
-    support : the possibility that the rules, taken as certain (``s = r = 0``), give to the values
-        with target 1: the largest ``min_j g`` of their cells
+    support : the possibility that the rules, taken as certain, give to the values with target 1:
+        the largest ``min_j g`` of their cells. A parameter of 1 stays: an implication says nothing
+        where its premise does not hold
     degree : the premise degree that the blamed rule has on its `side`
     cell : the first cell of the partition that attains `nabla`
     side : the side that comes nearest to the target in that cell (the first, in the order of the
@@ -143,8 +143,11 @@ class SetAudit:
         """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
         partition = self.rule_set.partition
         shape = shape_of(partition)
-        taken = (degrees, *shape, shape.cell_labels(target), target.degrees, partition.signs)
-        load_kernels(KERNELS).blames(*taken, *(column[samples] for column in self.columns))
+        silent = interleave(self.rule_set.s, self.rule_set.r) == 1.0
+        certain = np.where(silent[:, None], 1.0, degrees) if silent.any() else degrees
+        taken = (*shape, shape.cell_labels(target), target.degrees, partition.signs)
+        kernel = load_kernels(KERNELS).blames
+        kernel(degrees, certain, *taken, *(column[samples] for column in self.columns))
 
     @classmethod
     def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
@@ -178,7 +181,7 @@ class SetAudit:
         return tuple(domain[i] for i in np.flatnonzero(inside))
 
     def blame(self, sample: int, target: FloatArray) -> Blame:
-        """Return whom to blame for a sample with a given target distribution."""
+        """Return where a sample with a target distribution contradicts the rules."""
         cell, rule, limit = int(self.cell[sample]), int(self.rule[sample]), None
         if self.support[sample] < 1.0:
             limit = int(self.limit[sample]) // 2
@@ -253,13 +256,28 @@ class SetSuspicion:
     Attributes
     ----------
     possibility : the possibility of the label, or of the most possible value of target 1
+    probability : that of the values of target 1, by the inverse antipignistic transformation
     highest : the largest possibility of any value
-    best : the position of the first value that has it
+    best : the index of the first value that has it
     """
 
     possibility: FloatArray
+    probability: FloatArray
     highest: FloatArray
     best: Rows
+
+    @classmethod
+    def empty(cls, n: int) -> "SetSuspicion":
+        """Return arrays for `n` samples, to be filled."""
+        return cls(np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.intp))
+
+    def fill(self, rows: Rows, pi: FloatArray, target: Target) -> None:
+        """Judge the labels of some samples by the possibilities that are inferred for them."""
+        labelled = target.distributions == 1.0
+        self.possibility[rows] = np.where(labelled, pi, 0.0).max(axis=1)
+        self.probability[rows] = np.where(labelled, probabilities(pi), 0.0).sum(axis=1)
+        self.highest[rows] = pi.max(axis=1)
+        self.best[rows] = pi.argmax(axis=1)
 
     @classmethod
     def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
@@ -271,19 +289,27 @@ class SetSuspicion:
         """How much more possible than the label another value is."""
         return self.highest - self.possibility
 
+    @property
+    def suspicious(self) -> BoolArray:
+        """Which labels are less possible than another value, or impossible."""
+        return np.asarray((self.highest > self.possibility) | (self.possibility == 0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class LabelJudges:
-    """The rules with the parameters that the samples are judged with.
+    """The rules that the samples are judged by.
 
     Attributes
     ----------
     cascades : one for each fold
-    fold : the fold of each sample: the one that its judge has not learned from
+    fold : the fold of each sample: the one that its judge does not come from
+    table : the columns of plain values that rules induced again, with cuts of their own, take;
+        None where all judges take the degrees that the samples have
     """
 
     cascades: Sequence[Cascade]
     fold: Rows
+    table: Mapping[str, npt.NDArray[Any]] | None = None
 
     @classmethod
     def of(
@@ -294,10 +320,13 @@ class LabelJudges:
         folds: int,
         seed: int,
         learned_from: Callable[[BoolArray], Cascade],
+        table: Mapping[str, npt.NDArray[Any]] | None = None,
+        labels: Rows | None = None,
     ) -> "LabelJudges":
         """Return the rules as given, or learned without the samples of each fold.
 
-        `learned_from` learns, by the method, from the samples that an array of booleans keeps.
+        `learned_from` learns, by the method, from the samples that an array of booleans keeps. With
+        `labels` every fold has its share of each.
         """
         if isinstance(method, str) and method == "given":
             return cls([cascade], np.zeros(n, dtype=np.intp))
@@ -305,32 +334,36 @@ class LabelJudges:
         if folds > n:
             raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
         order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
+        if labels is not None:
+            order = order[np.argsort(labels[order], kind="stable")]
         fold = np.empty(n, dtype=np.intp)
         fold[order] = np.arange(n) % folds
         learned = []
         for k in range(folds):
             check_stop()
             learned.append(learned_from(fold != k))
-        return cls(learned, fold)
+        return cls(learned, fold, table)
 
     def of_sample(self, sample: int) -> Cascade:
         """Return the rules that judge a sample."""
         return self.cascades[int(self.fold[sample])]
 
+    def evidence(self, batch: TrainingBatch, cascade: Cascade, rows: Rows) -> dict[str, Any]:
+        """Return what is known of a batch, which has some of the rows, as a judge takes it."""
+        if self.table is None:
+            return dict(batch.known)
+        return {a.name: known_values(self.table[a.name][rows], a) for a in cascade.inputs}
+
     def suspicions(self, batch: TrainingBatch) -> dict[str, SetSuspicion]:
-        """Judge all labels. Memory: three numbers a sample and set, and a chunk of results."""
-        judged = {
-            name: SetSuspicion(np.empty(batch.n), np.empty(batch.n), np.empty(batch.n, np.intp))
-            for name in batch.targets
-        }
+        """Judge all labels. Memory: four numbers a sample and set, and a chunk of results."""
+        judged = {name: SetSuspicion.empty(batch.n) for name in batch.targets}
         for cascade, rows in self._chunks():
-            evidence, targets = batch.part(rows)
-            result = cascade.infer(evidence, outputs=list(targets))
-            for name, target in targets.items():
-                pi, one = result.degrees(name), judged[name]
-                one.possibility[rows] = np.where(target.distributions == 1.0, pi, 0.0).max(axis=1)
-                one.highest[rows] = pi.max(axis=1)
-                one.best[rows] = pi.argmax(axis=1)
+            part = batch.rows_at(rows)
+            evidence = self.evidence(part, cascade, rows)
+            result = cascade.infer(evidence, outputs=list(part.targets))
+            for name, target in part.targets.items():
+                pi = degrees_on(result[name], target.attribute)
+                judged[name].fill(rows, pi, target)
         return judged
 
     def _chunks(self) -> Iterator[tuple[Cascade, Rows]]:
@@ -339,3 +372,19 @@ class LabelJudges:
             for begin in range(0, len(rows), INFERRED):
                 check_stop()
                 yield cascade, rows[begin : begin + INFERRED]
+
+
+def known_values(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return plain values, with None for categories that an attribute does not have."""
+    if attribute.scale is not None:
+        return values
+    return object_array([v if v in attribute else None for v in values.tolist()])
+
+
+def degrees_on(pi: Possibility, attribute: Attribute) -> FloatArray:
+    """Return possibilities on the domain of an attribute: values that rules never saw have 0."""
+    if pi.attribute.domain == attribute.domain:
+        return pi.degrees
+    degrees = np.zeros((len(pi.degrees), len(attribute.domain)))
+    degrees[:, [attribute.position(value) for value in pi.attribute.domain]] = pi.degrees
+    return degrees

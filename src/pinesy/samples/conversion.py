@@ -132,6 +132,8 @@ class Conversion:
                 evidence[np.arange(n), layout.slices[name].start + content] = 1.0
             else:
                 evidence[:, layout.slices[name]] = content
+        for name in layout.optional - {column.name for column in columns}:
+            evidence[:, layout.slices[name]] = 1.0
         return Batch(evidence, raw.lines, raw.position, targets, ids, numbers)
 
     def _converted(

@@ -2,16 +2,17 @@
 
 import csv
 import json
+import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pinesy._common.names import column_slices, repeated
-from pinesy._common.validation import suggestion
+from pinesy._common.validation import NEAR, suggestion, unused_columns
 from pinesy.engine.plain_values import ID
-from pinesy.exceptions import DataError, PinesyError
+from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
@@ -65,11 +66,13 @@ class FileOptions:
     ids : the columns that tell samples apart; one that is called ``id`` does, if it is no attribute
     separator : what stands between the cells of CSV; None to see it from the header
     decimal : the decimal point of numbers in CSV
+    strict : whether columns of no attribute are refused, rather than ignored with a warning
     """
 
     ids: tuple[str, ...] = ()
     separator: str | None = None
     decimal: str = "."
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.ids, str) or not all(isinstance(name, str) for name in self.ids):
@@ -171,6 +174,7 @@ class Layout:
     Attributes
     ----------
     inputs, targets : the attributes that are read, by name
+    optional : the names of inputs that a file need not have: nothing is known of them then
     wanted : both
     known : those, and the attributes that a file may hold besides
     options : how the file is to be read
@@ -185,8 +189,10 @@ class Layout:
         known: Iterable[Attribute] = (),
         targets: Sequence[Attribute] = (),
         options: FileOptions | None = None,
+        optional: Iterable[str] = (),
     ) -> None:
         _check_once([*inputs, *targets])
+        self.optional = frozenset(optional)
         self.options = options or FileOptions()
         self.inputs = {a.name: a for a in inputs}
         self.targets = {a.name: a for a in targets}
@@ -202,6 +208,7 @@ class Layout:
         }
         self.width = sum(len(a.domain) for a in self.wanted.values())
         self._positions = {name: value_positions(a) for name, a in self.known.items()}
+        self._ignored: set[str] = set()
 
     def is_id(self, title: str) -> bool:
         """Tell whether a column tells samples apart."""
@@ -218,11 +225,9 @@ class Layout:
     def check_names(self, names: Iterable[str]) -> None:
         """Raise for a name that is not known, and for an input that is missing."""
         given = set(names)
-        for name in names:
-            if name not in self.known and not self.is_id(name):
-                hint = suggestion(name, self.known)
-                raise DataError(f"there is no {self.noun} {name!r:.80}{hint}{AS_ID}")
-        missing = [name for name in self.inputs if name not in given]
+        unused = [name for name in names if name not in self.known and not self.is_id(name)]
+        self._check_unused(unused, given, f"there is no {self.noun} {{!r:.80}}")
+        missing = self._missing(given)
         if missing:
             more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
             raise DataError(
@@ -234,6 +239,26 @@ class Layout:
         """Return the title that a cell above a column has: blanks around it are not part of it."""
         return text if self._is_known(text) or self.is_id(text) else text.strip()
 
+    def _missing(self, given: Collection[str]) -> list[str]:
+        """Return the inputs that a file must have and that are not given."""
+        return [name for name in self.inputs if name not in given and name not in self.optional]
+
+    def _check_unused(self, titles: Sequence[str], given: Collection[str], problem: str) -> None:
+        """Ignore columns of no attribute, with one warning, or raise for the first of them.
+
+        They are refused if the options are strict, if an input is missing, and if no target is
+        given and one looks like a misspelt target.
+        """
+        for title in titles:
+            name = title.partition("=")[0]
+            hint = suggestion(name, self.known)
+            misspelt = self.targets.keys().isdisjoint(given) and hint.startswith(NEAR)
+            if self.options.strict or self._missing(given) or (self.targets and misspelt):
+                raise DataError(f"{problem.format(title)}{hint}{AS_ID}")
+        if unused := [title for title in titles if title not in self._ignored]:
+            self._ignored.update(unused)
+            warnings.warn(UnusedColumnsWarning(unused_columns(unused)), stacklevel=2)
+
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return the columns that are wanted of a table with these titles."""
         alone = len(titles) == 1 and not self._is_known(titles[0])
@@ -243,15 +268,24 @@ class Layout:
                 f"separator={separator!r} (--separator {separator!r})"
             )
         given: dict[str, dict[int | None, Column]] = {}
+        unused = []
         for number, title in enumerate(titles):
             if title not in self.known and self.is_id(title):
                 continue
-            column = Column(number, title, *self._meaning(title))
+            meaning = self._meaning(title)
+            if meaning is None:
+                unused.append(title)
+                continue
+            column = Column(number, title, *meaning)
             earlier = given.setdefault(column.name, {})
             whole = None in earlier or (column.position is None and earlier)
             if whole or column.position in earlier:
                 raise DataError(f"column {title!r:.80}: an earlier column gives the same")
             earlier[column.position] = column
+        noun = self.noun
+        self._check_unused(
+            unused, given, f"column {{!r:.80}} is neither an {noun} nor {noun}=value"
+        )
         self.check_names(given)
         wanted = [c for name in self.wanted if name in given for c in given[name].values()]
         return [*wanted, *self.id_columns(titles)]
@@ -278,19 +312,15 @@ class Layout:
         splits = (i for i, sign in enumerate(title) if sign == "=")
         return [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.known]
 
-    def _meaning(self, title: str) -> tuple[str, int | None]:
-        """Return the attribute of a column, and the position of the value."""
+    def _meaning(self, title: str) -> tuple[str, int | None] | None:
+        """Return the attribute of a column, and the position of the value; None if it has none."""
         if title in self.known:
             return title, None
         pairs = self._pairs(title)
         for name, text in pairs:
             if text in self._positions[name] or (name, text) == pairs[-1]:
                 return name, self.position(name, text)
-        name, noun = title.partition("=")[0], self.noun
-        raise DataError(
-            f"column {title!r:.80} is neither an {noun} nor {noun}=value"
-            f"{suggestion(name, self.known)}{AS_ID}"
-        )
+        return None
 
     def has_value(self, name: str, value: str | None) -> bool:
         """Tell whether an entry, blank or null, is a value."""

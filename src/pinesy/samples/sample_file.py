@@ -22,7 +22,7 @@ import numpy as np
 
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, object_array
 from pinesy.exceptions import DataError
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
@@ -68,6 +68,8 @@ def read_samples(
     ids: Iterable[str] = (),
     separator: str | None = None,
     decimal: str = ".",
+    strict: bool = False,
+    optional: Iterable[str] = (),
 ) -> Iterator[Batch]:
     """Read the samples of a data file, a batch at a time.
 
@@ -87,6 +89,9 @@ def read_samples(
     ids : columns that tell samples apart, for `Batch.ids`; one called ``id`` always does
     separator : what stands between the cells of CSV, by default as the header shows
     decimal : the decimal point of numbers in CSV, ``"."`` or ``","``
+    strict : refuse columns of no attribute; by default they are ignored with an
+        `UnusedColumnsWarning`, unless an input is missing
+    optional : the names of inputs that the file need not have
 
     Raises
     ------
@@ -101,8 +106,9 @@ def read_samples(
     >>> batch.evidence.tolist(), batch.targets["size"]
     ([[1.0, 0.0, 0.5]], Target(size: 1 labels))
     """
-    options = FileOptions(ids if isinstance(ids, str) else tuple(ids), separator, decimal)  # type: ignore[arg-type]
-    layout = Layout(inputs, known, targets, options)
+    named = ids if isinstance(ids, str) else tuple(ids)
+    options = FileOptions(named, separator, decimal, strict)  # type: ignore[arg-type]
+    layout = Layout(inputs, known, targets, options, optional)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
     (name, read), convert = _reader(source), Conversion(layout, transform)
     parts: list[Batch] = []
@@ -134,7 +140,8 @@ class SampleFile:
     Parameters
     ----------
     path : a data file
-    inputs, targets, known, transform, batch, ids, separator, decimal : as `read_samples` takes them
+    inputs, targets, known, transform, batch, ids, separator, decimal, strict, optional : as
+        `read_samples` takes them
 
     Attributes
     ----------
@@ -157,6 +164,8 @@ class SampleFile:
         ids: Iterable[str] = (),
         separator: str | None = None,
         decimal: str = ".",
+        strict: bool = False,
+        optional: Iterable[str] = (),
     ) -> None:
         self.path = Path(path)
         self._read = partial(
@@ -170,6 +179,8 @@ class SampleFile:
             ids=tuple(ids),
             separator=separator,
             decimal=decimal,
+            strict=strict,
+            optional=tuple(optional),
         )
         _reader(path)
         self._state = self._look()
@@ -242,6 +253,32 @@ def evidence_of(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[s
         known = batch.evidence[place, slices[a.name]]
         evidence[a.name] = float(number) if number == number else _content(a, known)
     return evidence
+
+
+def columns_of(batch: Batch, inputs: Sequence[Attribute]) -> dict[str, Any]:
+    """Return samples by input: plain values where each has one or none, else degrees (n, |D|).
+
+    Parameters
+    ----------
+    batch, inputs : as for `evidence_of`
+    """
+    slices = column_slices(inputs)
+    columns = {}
+    for a in inputs:
+        degrees = batch.evidence[:, slices[a.name]]
+        numbers = batch.numbers.get(a.name)
+        unknown = (degrees == 1.0).all(axis=1)
+        if numbers is not None and bool((unknown | ~np.isnan(numbers)).all()):
+            columns[a.name] = numbers
+            continue
+        is_value = (degrees > 0.0).sum(axis=1) == 1
+        if a.scale is not None or None in a or not (unknown | is_value).all():
+            columns[a.name] = degrees
+            continue
+        places = degrees.argmax(axis=1)
+        entries = [a.domain[i] if v else None for i, v in zip(places, is_value, strict=True)]
+        columns[a.name] = object_array(entries)
+    return columns
 
 
 def _content(attribute: Attribute, degrees: FloatArray) -> Any:

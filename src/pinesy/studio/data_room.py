@@ -1,5 +1,6 @@
 """The room Data: how right the rules are on the data, which rows are suspicious, other labels."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast, get_args
@@ -8,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import learning
+from pinesy._common.files import reading
 from pinesy._common.names import column_slices
 from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport
+from pinesy.learning.rules_again import AuditedRules, unused_inputs
 from pinesy.learning.set_audits import Judged
-from pinesy.samples import Batch, value_texts
+from pinesy.samples import Batch, columns_of, read_samples, value_texts
 from pinesy.studio.learn_room import learned_difference
 from pinesy.studio.question import place_of
 from pinesy.studio.row_table import LabelEdit
@@ -32,7 +35,8 @@ Order = npt.NDArray[np.intp]
 #: Points of a curve; values of a confusion table; pairs of values that are most often confused;
 #: rules that decide; images that are shown of a row.
 POINTS, TABLE, PAIRS, RULES, IMAGES = 100, 20, 50, 20, 8
-METHODS: tuple[str, ...] = get_args(Judged)
+#: By which rules labels are judged; ``"auto"`` is out of fold where the rules come from the data.
+METHODS: tuple[str, ...] = ("auto", *get_args(Judged))
 #: What rows are sorted by.
 SORTS = ("worst", "row", "suspicion", "nabla", "support", "label")
 #: Seconds that learning may take to tell what other labels change.
@@ -72,15 +76,15 @@ def evaluate(session: Session, asked: Asked) -> dict[str, Any]:
 
 def audit(session: Session, asked: Asked) -> dict[str, Any]:
     """Begin to judge the labels by a ``method``; then `page` shows the rows."""
-    method = asked.get("method", "given")
+    method = asked.get("method", "auto")
 
     def work() -> dict[str, Any]:
         audited = audit_of(session, method)
         return {
             "samples": len(audited),
-            "contradicting": int((audited.worst > 0.0).sum()),
-            "suspicious": int((audited.suspicion > 0.0).sum()),
+            "suspicious": int(audited.suspicious.sum()),
             "impossible": int(audited.impossible.sum()),
+            "basis": audited.basis,
         }
 
     return session.jobs.start("audit", work).status()
@@ -91,7 +95,7 @@ def page(session: Session, asked: Asked) -> dict[str, Any]:
 
     Asked: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
     """
-    method, (start, count) = asked.get("method", "given"), page_asked(asked)
+    method, (start, count) = asked.get("method", "auto"), page_asked(asked)
     audited, batch = audit_of(session, method), session.labelled()
     order = order_of(session, method, asked.get("sort", "worst"))
     if asked.get("reversed"):
@@ -108,7 +112,8 @@ def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, An
     i, name = int(row["sample"]), str(row["set"])
     target, images = batch.targets[name], session.rows.images
     return {
-        **{key: row[key] for key in ("suspicion", "nabla", "support", "label", "reason")},
+        **{key: row[key] for key in ("suspicion", "nabla", "label", "best", "reason")},
+        "suspicious": row["suspicious"],
         "row": i,
         "line": int(batch.lines[i]),
         "ids": {title: str(entry) for title, entry in batch.ids_of(i).items()},
@@ -217,9 +222,40 @@ def audit_of(session: Session, method: object) -> Audit:
 
     def make() -> Audit:
         batch, judged = session.with_labels(), cast("Judged", method)
-        return learning.audit(session.work.rules, batch.evidence, batch.targets, method=judged)
+        return learning.audit(
+            audited_rules(session),
+            table_columns(session, batch),
+            batch.targets,
+            method=None if method == "auto" else judged,
+        )
 
     return session.report(("audit", method), make)
+
+
+def audited_rules(session: Session) -> AuditedRules:
+    """Return the rules, with what they were learned from if that may be the data."""
+    learned, path = session.work.learned, session.data_path
+    if learned is None or path is None:
+        return session.work.rules
+    with reading(path), path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return learned if learned.may_know(digest) else session.work.rules
+
+
+def table_columns(session: Session, batch: Batch) -> dict[str, Any]:
+    """Return what is known of the samples, with the columns that induced rules do not use."""
+    rules = session.work.rules
+    columns, unused = columns_of(batch, rules.inputs), unused_inputs(rules)
+    if session.data_path is None or not unused:
+        return columns
+    read = read_samples(
+        session.data_path,
+        unused,
+        known=rules.attributes.values(),
+        optional=[a.name for a in unused],
+        **session.how,
+    )
+    return columns | columns_of(Batch.joined(list(read)), unused)
 
 
 def order_of(session: Session, method: object, sort: object) -> Order:

@@ -10,6 +10,7 @@ is less than rules need; `Program.infer` takes probabilities and transforms them
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal, Protocol, TypeVar, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray
@@ -36,6 +37,7 @@ __all__ = [
     "check_probabilities",
     "inverse",
     "minimum_specificity",
+    "probabilities",
     "register_transform",
 ]
 
@@ -95,6 +97,16 @@ def antipignistic_inverse(
     {3: 0.8, 8: 0.2}
     """
     return INVERSE(possibility)
+
+
+def probabilities(pi: FloatArray) -> FloatArray:
+    """Return the probabilities that inferred possibilities ``(n, values)`` stand for.
+
+    They are divided by their height first; a row of zeros excludes every value, and so none.
+    """
+    height = pi.max(axis=1, keepdims=True)
+    scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
+    return np.asarray(antipignistic_inverse(scaled))
 
 
 @overload

@@ -6,10 +6,12 @@ import { Pager, choice, field, fields, named, percent, sortHead, table } from ".
 
 const ROWS = 20;
 const METHODS = [
-  ["given", "the parameters that the rules have"],
-  ["exact", "exactly learned ones, out of fold"],
-  ["counts", "counted ones, out of fold"],
-  ["gradient", "fitted ones, out of fold"],
+  ["auto", "the rules, out of fold where they come from this data"],
+  ["given", "the rules as they are"],
+  ["exact", "exactly learned parameters, out of fold"],
+  ["counts", "counted parameters, out of fold"],
+  ["gradient", "fitted parameters, out of fold"],
+  ["induce", "rules induced again, out of fold"],
 ];
 
 /** How right the rules are on the data, and which rows are suspicious. */
@@ -26,7 +28,7 @@ class DataRoom extends FreshRoom {
 
   write() {
     this.attributes = choice([], null, { onchange: () => this.studio.attempt(() => this.evaluate()) });
-    this.methods = choice(METHODS, "given", { onchange: () => this.studio.attempt(() => this.audit()) });
+    this.methods = choice(METHODS, "auto", { onchange: () => this.studio.attempt(() => this.audit()) });
     this.note = make("p", { class: "quiet" });
     this.figures = make("div", {});
     this.edits = make("div", { class: "edits" });
@@ -39,7 +41,7 @@ class DataRoom extends FreshRoom {
       fields(field("Labels of", this.attributes)),
       this.figuresJob.element,
       this.figures,
-      make("h2", {}, "Suspicious rows"),
+      make("h2", {}, "Suspicious labels"),
       fields(field("Judged with", this.methods)),
       this.auditJob.element,
       this.verdict,
@@ -170,9 +172,8 @@ class DataRoom extends FreshRoom {
     if (!found) return;
     fill(
       this.verdict,
-      `Of ${counted(found.samples)} rows ${counted(found.contradicting)} contradict the rules, ` +
-        `${counted(found.suspicious)} have a label that is less possible than another value, ` +
-        `${counted(found.impossible)} an impossible one.`,
+      `${counted(found.suspicious)} suspicious ${found.suspicious === 1 ? "label" : "labels"} ` +
+        `(${counted(found.impossible)} impossible) in ${counted(found.samples)} rows, ${found.basis}.`,
     );
     await this.page(0);
   }
@@ -198,23 +199,23 @@ class DataRoom extends FreshRoom {
     const heads = [
       head("worst first", "worst"),
       ...sorted.map(([text, sort]) => head(text, sort)),
-      ...["repaired", "why"].map((text) => make("th", { scope: "col" }, text)),
+      ...["more possible", "why"].map((text) => make("th", { scope: "col" }, text)),
     ];
     fill(filled.querySelector("thead tr"), ...heads);
     return filled;
   }
 
   cells(row) {
-    const told = [`line ${row.line}`, ...Object.values(row.ids)].join(", ");
+    const name = [String(row.row + 1), ...Object.values(row.ids)].join(" · ");
     const open = button("Open", () => this.open(row.row), { "aria-label": `Open row ${row.row + 1}` });
     const images = Object.entries(row.images).map(([name, src]) => make("img", { src, alt: name }));
     return [
       make("span", { class: "thumbs" }, open, ...images),
-      make("span", { title: told }, String(row.row + 1)),
+      make("span", { title: `line ${row.line}` }, name),
       degreeText(row.suspicion),
       degreeText(row.nabla),
       this.labelChoice(row),
-      row.repaired ?? (row.reason ? "undecided" : ""),
+      row.suspicious ? row.best : "",
       row.reason ?? "",
     ];
   }
@@ -275,7 +276,7 @@ class DataRoom extends FreshRoom {
   }
 
   async consider() {
-    const method = this.methods.value === "given" ? "exact" : this.methods.value;
+    const method = ["auto", "given", "induce"].includes(this.methods.value) ? "exact" : this.methods.value;
     const place = this.consequences;
     const found = await this.run(this.learnJob, "data/consequences", { method });
     if (!found) return fill(place, "Learning was stopped.");
