@@ -92,9 +92,9 @@ def premise_of(*statements: Statement) -> Premise:
     if isinstance(whole, Premise):
         return whole
     form = normal_form(whole)
-    if isinstance(form, bool):  # said of any attribute, so that a check can name it
-        attribute = next(propositions_of(whole)).attribute
-        return Premise((Proposition(attribute, attribute.full * form),))
+    if isinstance(form, bool):  # of all attributes: which one comes first does not matter
+        attributes = dict.fromkeys(p.attribute for p in propositions_of(whole))
+        return Premise(tuple(Proposition(a, a.full * form) for a in attributes))
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
         return Premise(tuple(map(_literal, form.parts)))
     return Premise((_literal(form),))
@@ -204,6 +204,9 @@ def _excluded(
     cases: Sequence[tuple[list[Proposition], Normal]], bounded: Proposition, holds: bool
 ) -> Rule:
     """Return the rule: a truth value is no more possible than the cases where it is so."""
+    attribute = cases[0][0][0].attribute
+    if all(rest is holds for _, rest in cases):  # nothing to exclude; a premise that never holds
+        return Rule(Premise((Proposition(attribute, 0),)), ~bounded, 1.0, 0.0)
     parts: list[Proposition] = []
     for case, rest in cases:
         rest = rest if holds or isinstance(rest, bool) else normal_form(rest, False)
@@ -212,7 +215,6 @@ def _excluded(
         elif rest == holds:
             parts.append(_joint(case, len(case)))
     if not parts:  # in no case; a premise that always holds
-        attribute = cases[0][0][0].attribute
         return Rule(Premise((Proposition(attribute, attribute.full),)), ~bounded, 1.0, 0.0)
     return Rule(Premise((~_joint(parts, 1),)), ~bounded, 1.0, 0.0)
 
