@@ -512,7 +512,8 @@ def is_true(statement: Any, values: dict[str, Hashable]) -> bool:
         return values[statement.attribute.name] in statement.values
     if isinstance(statement, Premise):
         return all(is_true(p, values) for p in statement.propositions)
-    return statement.least <= sum(is_true(p, values) for p in statement.parts) <= statement.most
+    n_true = sum(is_true(p, values) for p in statement.parts)
+    return bool(statement.least <= n_true <= statement.most)
 
 
 @given(data=st.data(), sort=st.booleans(), most=st.none() | st.integers(1, 3))
