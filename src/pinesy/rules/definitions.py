@@ -93,7 +93,7 @@ def premise_of(*statements: Statement) -> Premise:
     mentioned = dict.fromkeys(p.attribute for p in propositions_of(whole))
     if isinstance(form, bool):  # of all attributes: which one comes first does not matter
         return Premise(tuple(Proposition(a, a.full * form) for a in mentioned))
-    parts = (_literal(form),)
+    parts: tuple[Proposition, ...] = (_literal(form),)
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
         parts = tuple(map(_literal, form.parts))
     used = _used(parts)
