@@ -44,14 +44,17 @@ def necessity(pi: Distribution, subset: Collection[Hashable]) -> Fraction:
 
 
 def premise_degrees(premise: Premise, known: Known) -> tuple[Fraction, Fraction]:
-    """Lambda and rho: the min over propositions of Pi(P_j), the max of Pi(not P_j)."""
+    """Lambda and rho: the min over propositions of Pi(P_j), the max of Pi(not P_j).
+
+    A proposition with all values is true and one with none is false, whatever the distribution.
+    """
     held, failed = [], []
     for proposition in premise.propositions:
         pi = known[proposition.attribute.name]
         inside = set(proposition.values)
         outside = [u for u in proposition.attribute.domain if u not in inside]
-        held.append(possibility(pi, inside))
-        failed.append(possibility(pi, outside))
+        held.append(possibility(pi, inside) if outside else ONE)
+        failed.append(possibility(pi, outside) if inside else ONE)
     return min(held), max(failed)
 
 

@@ -5,9 +5,13 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+import numpy as np
+import numpy.typing as npt
+
 import oracles
 from pinesy import Attribute, Cascade, Possibility
 
+IntArray = npt.NDArray[np.intp]
 Inputs = Mapping[str, list[float]]
 
 
@@ -22,6 +26,17 @@ def leaders(pi: Possibility) -> list[Hashable]:
     """The values of the highest degree, whether it is 1 or not."""
     highest = pi.degrees.max()
     return [v for v, d in zip(pi.attribute.domain, pi.degrees, strict=True) if d == highest]
+
+
+def winning(pi: Possibility, place: int) -> IntArray:
+    """The rows of a batch that decide on a value; if none does, those where it is the only leader.
+
+    A row decides if the value alone has degree 1, and no distribution behind is below 1.
+    """
+    others = np.delete(pi.degrees, place, axis=1).max(axis=1, initial=-1.0)
+    leads = pi.degrees[:, place] > others
+    decides = leads & (pi.degrees[:, place] == 1.0) & pi.normalised
+    return np.flatnonzero(decides if decides.any() else leads)
 
 
 def count(evidence: Inputs) -> int:
@@ -46,6 +61,17 @@ def infer(
     domains = {a.name: a.domain for a in cascade.inputs}
     known = {n: dict(zip(domains[n], map(Fraction, pi), strict=True)) for n, pi in evidence.items()}
     return dict(oracles.infer(cascade.rule_sets, known).distributions[output.name])
+
+
+def reaches(
+    cascade: Cascade, evidence: Inputs, output: Attribute, value: Hashable, decides: bool
+) -> bool:
+    """Whether a value wins by the definition and, if it must decide, nothing contradicts."""
+    domains = {a.name: a.domain for a in cascade.inputs}
+    known = {n: dict(zip(domains[n], map(Fraction, pi), strict=True)) for n, pi in evidence.items()}
+    outcome = oracles.infer(cascade.rule_sets, known)
+    is_coherent = outcome.coherent[output.name]
+    return wins(outcome.distributions[output.name], value) and (is_coherent or not decides)
 
 
 def wins(pi: Mapping[Hashable, Fraction], value: Hashable) -> bool:

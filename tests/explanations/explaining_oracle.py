@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from oracles import ONE, Known, possibility, premise_degrees
+from oracles import ONE, Known, premise_degrees
 from pinesy import Premise, Proposition, Rule
 
 Reduced = tuple[int, frozenset[Hashable], Fraction]
@@ -35,11 +35,8 @@ def justify(rules: Iterable[Rule], known: Known, value: Hashable, tau: Fraction)
 
 def degree(p: Proposition, known: Known, semantics: str) -> Fraction:
     """pi(p) or n(p) = 1 - pi(not p)."""
-    pi = known[p.attribute.name]
-    inside = set(p.values)
-    if semantics == "P":
-        return possibility(pi, inside)
-    return ONE - possibility(pi, [u for u in pi if u not in inside])
+    held, failed = premise_degrees(Premise((p,)), known)
+    return held if semantics == "P" else ONE - failed
 
 
 def reduce_proposition(
@@ -48,8 +45,8 @@ def reduce_proposition(
     pi, d = known[p.attribute.name], degree(p, known, semantics)
     if d < eta:
         return frozenset(p.values)
-    if semantics == "P":
-        return frozenset(u for u in p.values if pi[u] == d)
+    if semantics == "P":  # what is true whatever the values stays whole
+        return frozenset(u for u in p.values if pi[u] == d) or frozenset(p.values)
     return frozenset(u for u in pi if u in p.values or ONE - pi[u] > d)
 
 

@@ -12,7 +12,7 @@ import oracles
 from explanations import attempts
 from inverse.conditioning_problems import trees
 from messages import raises_saying
-from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic
+from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic, parse
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -21,7 +21,7 @@ from pinesy.exceptions import (
     UnknownAttributeError,
     UnreachableError,
 )
-from pinesy.explanations import Change, is_coherent, smallest_change
+from pinesy.explanations import Change, is_coherent, smallest_change, why_not
 from pinesy.problems import addition, sudoku
 from strategies import distributions, shaped_cascades
 
@@ -46,10 +46,8 @@ def listed(cascade: Cascade, evidence: Any, output: Attribute, value: Any, clear
     """The least size of all changes that make the value win, by trying all; None if none does."""
     tried = list(attempts.changes(evidence, clear))
     rows = {n: np.array([new[n] for _, new in tried]) for n in evidence}
-    degrees = cascade.infer(rows, [output])[output.name].degrees
-    place = output.position(value)
-    others = np.delete(degrees, place, axis=1).max(axis=1, initial=-1.0)
-    sizes = np.array([size for size, _ in tried])[degrees[:, place] > others]
+    won = attempts.winning(cascade.infer(rows, [output])[output.name], output.position(value))
+    sizes = np.array([size for size, _ in tried])[won]
     return sizes.min() if len(sizes) else None
 
 
@@ -87,11 +85,12 @@ def check(cascade: Cascade, evidence: Any, change: Change, clear: float) -> None
         assert new[name] in list(attempts.ways(evidence[name], clear))
         assert change.new[name].best == change.readings[name]
     found = attempts.infer(cascade, new, change.attribute)
-    assert attempts.wins(found, change.value)
+    assert attempts.reaches(cascade, new, change.attribute, change.value, change.decides)
     assert change.result.degrees.tolist() == [float(d) for d in found.values()]
     for name in changed:
         fewer = {**new, name: evidence[name]}
-        assert not attempts.wins(attempts.infer(cascade, fewer, change.attribute), change.value)
+        output, value = change.attribute, change.value
+        assert not attempts.reaches(cascade, fewer, output, value, change.decides)
 
 
 CLEARANCES = st.sampled_from([0.1, 0.1, 0.25, 1.0])
@@ -150,12 +149,12 @@ def test_no_fewer_readings_win(question: Any, clear: float) -> None:
     assume(attempts.count(evidence) <= MOST)
     tried = list(attempts.changes(evidence, clear))
     rows = {n: np.array([new[n] for _, new in tried]) for n in evidence}
-    degrees = cascade.infer(rows, [output])[output.name].degrees
+    results = cascade.infer(rows, [output])[output.name]
+    before = attempts.leaders(cascade.infer(evidence, [output])[output.name])
     for place, value in enumerate(output.domain):
-        others = np.delete(degrees, place, axis=1).max(axis=1, initial=-1.0)
-        won = np.flatnonzero(degrees[:, place] > others)
+        won = attempts.winning(results, place)
         sizes = [(sum(evidence[n] != tried[k][1][n] for n in evidence), tried[k][0]) for k in won]
-        if not sizes or min(sizes)[0] == 0:
+        if not sizes or before == [value]:
             continue
         change = smallest_change(cascade, evidence, value, output, mode="fewest", clearance=clear)
         event(f"{len(change.readings)} inputs")
@@ -174,6 +173,47 @@ def test_rules_that_are_not_coherent() -> None:
     change = smallest_change(rules, sees, 1)
     assert change.readings == {"a": 1, "b": 1}
     check(rules, sees, change, 0.1)
+
+
+def test_a_change_that_decides_is_preferred() -> None:
+    """Read as 1 the rules contradict each other; read as 2, which is further away, they do not."""
+    rules = parse("""
+        attribute a in {0, 1, 2}
+        attribute c in {no, yes}
+        iff a in {1, 2} then c == yes
+        if a == 1 then c == no [certainty=0.5]
+    """)
+    sees = {"a": [1.0, 0.9, 0.4]}
+    change = smallest_change(rules, sees, "yes", clearance=1)
+    assert (change.readings, change.decides, change.exact) == ({"a": 2}, True, True)
+    assert change.result.to_dict() == {"no": 0.0, "yes": 1.0}
+    assert "contradict" not in str(change)
+    answer = why_not(rules, sees, "yes", clearance=1).change
+    assert answer is not None
+    assert answer.readings == {"a": 2}
+    only = parse(str(rules).replace("{0..2}", "{0, 1}").replace("{1, 2}", "{1}"))
+    none = smallest_change(only, {"a": [1.0, 0.9]}, "yes", clearance=1)
+    assert (none.readings, none.decides) == ({"a": 1}, False)
+    assert str(none).endswith(
+        "(though the rules contradict each other then, by 0.5; no change decides)"
+    )
+
+
+def test_a_contradiction_behind_the_output_does_not_decide() -> None:
+    rules = parse("""
+        attribute a in {0, 1, 2}
+        attribute b in {0, 1}
+        attribute c in {no, yes}
+        iff a == 0 then b == 0
+        if a == 1 then b == 0 [certainty=0.5]
+        iff b == 1 or a == 1 then c == yes
+    """)
+    sees = {"a": [1.0, 0.9, 0.4]}
+    assert rules.infer({"a": 1}, ["c"])["c"].to_dict() == {"no": 0.0, "yes": 1.0}
+    assert not rules.infer({"a": 1}, ["c"])["c"].normalised
+    for mode in ("smallest", "fewest"):
+        change = smallest_change(rules, sees, "yes", mode=mode, clearance=1)
+        assert (change.readings, change.decides) == ({"a": 2}, True)
 
 
 # --- the problems of the paper -------------------------------------------------------------------
@@ -231,13 +271,15 @@ def test_no_smaller_change_of_probabilities(question: Any) -> None:
     """The same kind of change, measured by what a network would have to say."""
     cascade, evidence, output = question
     assume(attempts.count(evidence) <= 64)
+    before = attempts.leaders(cascade.infer(evidence, [output])[output.name])
     for value in output.domain:
-        sizes = [
-            max(_spoken(evidence[n], new[n]) for n in evidence)
-            for _, new in attempts.changes(evidence, 0.1)
-            if attempts.wins(attempts.infer(cascade, new, output), value)
+        tried = [new for _, new in attempts.changes(evidence, 0.1)]
+        won = [
+            [n for n in tried if attempts.reaches(cascade, n, output, value, decides)]
+            for decides in (True, False)
         ]
-        if sizes and min(sizes) > 0:
+        sizes = [max(_spoken(evidence[n], new[n]) for n in evidence) for new in won[0] or won[1]]
+        if sizes and before != [value]:
             change = smallest_change(cascade, evidence, value, output, measure="probability")
             assert change.exact
             assert change.measure == "probability"

@@ -1,8 +1,9 @@
 """Functions of attributes against the definition: max over tuples of the min of the inputs."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from math import prod
+from operator import inv
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pinesy import (
     Cascade,
     CascadeError,
     DomainError,
+    Premise,
     Proposition,
     RulesTextError,
     all_different,
@@ -481,6 +483,67 @@ def test_a_count_of_formulas_is_exact(data: st.DataObject, sort: bool) -> None:
     four = [x, y, z, u]
     check_exact(with_both, "n", four, degrees, count(lambda a, b: a == 1 and b != 1))
     check_exact(with_either, "n", four, degrees, count(lambda a, b: a == 1 or b != 1))
+
+
+def test_a_count_of_a_conjunction_that_repeats_an_attribute() -> None:
+    a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
+    rules = count_of("n", [a.isin({0}) & a.isin({1}), b.isin({1})])
+    result = rules.infer({"a": {0: 0.8, 1: 1.0}, "b": {0: 1.0}})["n"]
+    assert result.to_dict() == {0: 1.0, 1: 0.0, 2: 0.0}
+
+
+def formulas_on(attributes: Sequence[Attribute]) -> st.SearchStrategy[Any]:
+    """Formulas that may repeat attributes, and share them with others."""
+    single = st.sampled_from(list(attributes)).flatmap(
+        lambda a: st.integers(0, a.full).map(lambda mask: Proposition(a, mask))
+    )
+
+    def compounds(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        pairs = st.tuples(parts, parts)
+        return st.one_of(
+            pairs.map(lambda p: p[0] & p[1]), pairs.map(lambda p: p[0] | p[1]), parts.map(inv)
+        )
+
+    return st.recursive(single, compounds, max_leaves=4)
+
+
+def is_true(statement: Any, values: dict[str, Hashable]) -> bool:
+    if isinstance(statement, Proposition):
+        return values[statement.attribute.name] in statement.values
+    if isinstance(statement, Premise):
+        return all(is_true(p, values) for p in statement.propositions)
+    n_true = sum(is_true(p, values) for p in statement.parts)
+    return bool(statement.least <= n_true <= statement.most)
+
+
+@given(data=st.data(), sort=st.booleans(), most=st.none() | st.integers(1, 3))
+@SLOW
+def test_a_count_of_formulas_that_share_attributes_is_exact(
+    data: st.DataObject, sort: bool, most: int | None
+) -> None:
+    attributes = [Attribute(n, range(2 + i % 2)) for i, n in enumerate("xyzu")]
+    stated = data.draw(st.lists(formulas_on(attributes), min_size=1, max_size=4))
+    degrees = data.draw(evidence_on(attributes))
+
+    def count(*values: Hashable) -> int:
+        known = dict(zip((a.name for a in attributes), values, strict=True))
+        n = sum(is_true(statement, known) for statement in stated)
+        return n if most is None else min(n, most)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "SORTED_FROM", 2 if sort else 24)
+        rules = count_of("n", stated, most)
+    check_exact(rules, "n", attributes, degrees, count)
+
+
+def test_a_count_of_formulas_that_share_too_much_is_an_upper_bound() -> None:
+    """As docs/functions.md says; the check reports it."""
+    ten = [Attribute(f"a_{i}", range(3)) for i in range(10)]
+    chain = [x.isin({0}) & y.isin({1}) for x, y in pairwise(ten)]
+    rules = count_of("n", chain)
+    assert any(f.kind == "upper bound" for f in rules.check().findings)
+    crisp = rules.infer({a.name: i % 2 for i, a in enumerate(ten)})["n"]
+    assert crisp.to_dict() == {k: float(k == 5) for k in range(10)}
 
 
 @given(degrees=st.lists(distributions(2), min_size=24, max_size=40))

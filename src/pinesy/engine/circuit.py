@@ -76,13 +76,20 @@ class Circuit:
         """Return the rule parameter number `index`."""
         return self._leaf(Parameter(index))
 
-    def premise(self, propositions: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    def premise(
+        self, propositions: Sequence[tuple[int, int]], bare: bool = False
+    ) -> tuple[int, int]:
         """Return ``lambda = min_j pi(p_j)`` and ``rho = max_j pi(not p_j)`` [eq:pinegpiformulae].
 
-        Propositions are pairs of an attribute and a mask.
+        Propositions are pairs of an attribute and a mask. One with all values is true and one with
+        none is false, whatever the height of the attribute's distribution, unless `bare`.
         """
-        true = [self.facet(a, mask) for a, mask in propositions]
-        false = [self.facet(a, self.full[a] & ~mask) for a, mask in propositions]
+
+        def measure(a: int, mask: int) -> int:
+            return ONE if mask == self.full[a] and not bare else self.facet(a, mask)
+
+        true = [measure(a, mask) for a, mask in propositions]
+        false = [measure(a, self.full[a] & ~mask) for a, mask in propositions]
         return self.meet(true), self.join(false)
 
     def _leaf(self, leaf: Facet | Parameter) -> int:

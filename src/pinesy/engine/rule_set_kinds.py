@@ -38,6 +38,8 @@ class Kind:
     premises : for each rule, its propositions as (input attribute, mask)
     output_size, conclusions : the size of ``D_b`` and the masks ``Q_i``
     parameters : for each of ``s_1, r_1, s_2, ...``, 0 or 1 where it is that, else None
+    bare : whether a proposition with all values has the possibility ``Pi(D_a)``; else it is true,
+        and one without values false, whatever the height of the distribution
     """
 
     sizes: tuple[int, ...]
@@ -46,6 +48,7 @@ class Kind:
     output_size: int
     conclusions: tuple[int, ...]
     parameters: tuple[int | None, ...]
+    bare: bool = False
 
     def __hash__(self) -> int:
         return self._hash
@@ -73,11 +76,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class RuleUnit:
-    """The rules that conclude on one attribute, as the engine sees them."""
+    """The rules that conclude on one attribute, as the engine sees them; `bare` as in `Kind`."""
 
     output: Attribute
     inputs: tuple[Attribute, ...]
     rules: tuple[Rule, ...]
+    bare: bool = False
 
     def kind(self, normalised: set[str]) -> Kind:
         """Return the structure of this rule set; `normalised` names the attributes known to be."""
@@ -99,6 +103,7 @@ class RuleUnit:
             tuple(
                 int(z) if z in (0.0, 1.0) else None for rule in self.rules for z in (rule.s, rule.r)
             ),
+            self.bare,
         )
 
 
@@ -118,7 +123,7 @@ class KindCircuit(Circuit):
     def __init__(self, kind: Kind) -> None:
         super().__init__([(1 << size) - 1 for size in kind.sizes], kind.normalised)
         self.kind = kind
-        degrees = [self.premise(propositions) for propositions in kind.premises]
+        degrees = [self.premise(propositions, kind.bare) for propositions in kind.premises]
         self.lambdas, self.rhos = map(list, zip(*degrees, strict=True))
         # alpha_i = max(s_i, lambda_i), beta_i = max(r_i, rho_i)  [eq:alphabeta]
         self.alphas = [self._with_parameter(2 * j, d) for j, d in enumerate(self.lambdas)]

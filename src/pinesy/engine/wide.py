@@ -89,8 +89,16 @@ class WideSet:
         order = np.argsort(attributes, kind="stable")
         ends = np.cumsum(np.bincount(attributes, minlength=len(subsets)))
         for a, (one, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
-            degrees[mine] = self.folds.measures(one, self.folds.atoms[a])[masks[mine]]
+            measures = self.folds.measures(one, self.folds.atoms[a])
+            if not self.kind.bare:
+                measures[self._is_full(a, op == MAX)] = ONE
+            degrees[mine] = measures[masks[mine]]
         return self.folds.lists(op, len(self.kind.premises), rules, degrees)
+
+    def _is_full(self, attribute: int, negated: bool) -> BoolArray:
+        """Return which subsets of an attribute (or their complements) are its whole domain."""
+        full = 0 if negated else (1 << self.kind.sizes[attribute]) - 1
+        return np.array([mask == full for mask in self._masks[attribute]], dtype=bool)
 
     @cached_property
     def _alphas(self) -> Numbers:

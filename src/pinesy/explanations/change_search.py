@@ -16,7 +16,7 @@ an end with half of the effort, it begins again with the input that has the fewe
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
@@ -114,12 +114,15 @@ class ChangeSearch:
     place : the value's place in the domain of the output
     inputs : what may become of each input
     effort : how many rows may be inferred before it is given up
+    decides : whether the value must be fully possible and no rules may contradict each other;
+        else it is enough that all other values are less possible
     """
 
     decision: Decision
     place: int
     inputs: tuple[Alternatives, ...]
     effort: SearchEffort
+    decides: bool = field(default=True, kw_only=True)
 
     def row(self, choice: Choice) -> FloatArray:
         """Return the inputs changed as chosen."""
@@ -143,18 +146,22 @@ class ChangeSearch:
     ) -> tuple[FloatArray, FloatArray]:
         """Return what is inferred of the value, and of the highest of all others, or lower bounds.
 
-        For each combination, put into the row `base`; of ways that are open, by their bounds.
+        For each combination, put into the row `base`; of ways that are open, by their bounds. If
+        the change must decide, the value counts as the lowest height behind the output at most.
         """
         # Many inputs take longer to put into a row than to infer from it.
         self.effort.spend(len(tried) * (1 + tried.inputs.shape[1] // 8))
         program = self.decision.plan.floor if at_least else self.decision.program
         columns = program.code.columns[self.decision.output.name]
+        height = program.code.coherence.get(self.decision.output.name) if self.decides else None
         found = np.empty((2, len(tried)))
         size = max(1, CELLS // len(base))
         for at in range(0, len(tried), size):
             rows = self._filled(base, tried.where(slice(at, at + size)), at_least)
-            degrees = program.run(rows)[columns].copy()
-            found[0, at : at + size] = degrees[self.place]
+            out = program.run(rows)
+            degrees = out[columns].copy()
+            own = degrees[self.place]
+            found[0, at : at + size] = own if height is None else np.minimum(own, out[height])
             degrees[self.place] = -1.0
             found[1, at : at + size] = degrees.max(axis=0)
         return found[0], found[1]
@@ -175,13 +182,22 @@ class ChangeSearch:
         return self.inputs[i].degrees
 
     def is_open(self, own: FloatArray) -> BoolArray:
-        """Tell where the value may still win: a winner of coherent rules has possibility 1."""
-        return np.asarray(own == 1.0 if self.decision.coherent else own > 0.0)
+        """Return where the value may still win: a winner of coherent rules has possibility 1."""
+        return np.asarray(own == 1.0 if self.decides or self.decision.coherent else own > 0.0)
+
+    def wins(self, own: FloatArray, others: FloatArray) -> BoolArray:
+        """Return where the value is the only winner, from what `degrees` returns."""
+        return np.asarray(self.is_open(own) & (own > others))
+
+    @property
+    def always_decides(self) -> bool:
+        """Whether a value wins with any inputs with which no other value is fully possible."""
+        return self.decision.always_normalised if self.decides else self.decision.coherent
 
     def may_win(self, tried: Combinations, high: FloatArray, low: FloatArray) -> BoolArray:
         """Tell where the value at its highest is above the others at their lowest."""
         own, others = self.degrees(high, tried)[0], self.degrees(low, tried, at_least=True)[1]
-        return self.is_open(own) & (own > others)
+        return self.wins(own, others)
 
 
 class ReadingSearch(ChangeSearch):
@@ -288,7 +304,7 @@ class ReadingSearch(ChangeSearch):
         own, others = self.degrees(row, Combinations.single({i: ways[i]}))
         left = {j: open_ways for j, open_ways in ways.items() if j != i}
         # It wins whatever becomes of the others: each gets the first way that is open.
-        wins = (own > others) & (self.decision.coherent or not left)
+        wins = self.wins(own, others) & (self.always_decides or not left)
         for at in np.flatnonzero(self.is_open(own)).tolist():
             k, won = int(ways[i][at]), bool(wins[at])
             branch = row.copy()

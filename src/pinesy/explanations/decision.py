@@ -70,17 +70,18 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
     True
     """
     cascade = as_cascade(rules)
-    return _is_coherent(plan_for(cascade, output_of(cascade, output)))
+    return _is_coherent(plan_for(cascade, output_of(cascade, output)), False)
 
 
 @cached_on_owner
-def _is_coherent(plan: SamplePlan) -> bool:
+def _is_coherent(plan: SamplePlan, behind: bool) -> bool:
     """Tell whether the rules behind an output are known to leave a value at 1 for all inputs.
 
     Inferred degrees rise with those of the inputs, and every normalised distribution is above a
     crisp one (a value at 1 alone). So rules are coherent for all normalised inputs iff they are for
     all crisp ones, and of these one is enough for each combination of cells that the rules tell
     apart. If each rule set leaves a value for all crisp inputs of its own, so do all together.
+    With `behind`, all attributes behind the output are to have a value at 1, too.
     """
     if all(leaves_a_value(s.unit) for s in plan.rule_sets.values()):
         return True
@@ -97,7 +98,10 @@ def _is_coherent(plan: SamplePlan) -> bool:
         rows: FloatArray = np.zeros((len(at[0]), program.code.n_inputs))
         for own, place in zip(columns, at, strict=True):
             rows[np.arange(len(rows)), own[place]] = 1.0
-        if program.run(rows)[program.code.columns[plan.attribute.name]].max(axis=0).min() < 1.0:
+        out = program.run(rows)
+        height = program.code.coherence.get(plan.attribute.name) if behind else None
+        own = program.code.columns[plan.attribute.name] if height is None else [height]
+        if out[own].max(axis=0).min() < 1.0:
             return False
     return True
 
@@ -133,7 +137,12 @@ class Decision(Sample):
     @cached_property
     def coherent(self) -> bool:
         """Whether some value always reaches 1, so that a value wins if all others stay below."""
-        return _is_coherent(self.plan)
+        return _is_coherent(self.plan, False)
+
+    @cached_property
+    def always_normalised(self) -> bool:
+        """Whether some value always reaches 1, of the output and of all attributes behind it."""
+        return _is_coherent(self.plan, True)
 
     @cached_property
     def winners(self) -> tuple[Hashable, ...]:

@@ -59,7 +59,7 @@ class FewestSearch(ChangeSearch):
         if one_by_one is not None:
             return one_by_one, False
         choice, complete = ReadingSearch(
-            self.decision, self.place, self.inputs, self.effort
+            self.decision, self.place, self.inputs, self.effort, decides=self.decides
         ).within(inf, 1.0)
         return choice, choice is None and complete
 
@@ -101,7 +101,8 @@ class FewestSearch(ChangeSearch):
                     tried = self._expanded(tried.where(self.may_win(tried, row, row)), at)
                     if self.effort.left - len(tried) < reserve:
                         return best, False
-                best = self._cheapest(tried.where(self._gaps(self.decision.row, tried) > 0.0), best)
+                won = self.wins(*self.degrees(self.decision.row, tried))
+                best = self._cheapest(tried.where(won), best)
         except KeyboardInterrupt:
             if best is None:
                 raise
@@ -150,11 +151,6 @@ class FewestSearch(ChangeSearch):
         ways[:, at] = np.arange(len(ways)) - first + 1
         return Combinations(np.repeat(tried.inputs, many, axis=0), ways)
 
-    def _gaps(self, base: FloatArray, tried: Combinations) -> FloatArray:
-        """Return by how much the value is above all others; nothing is open."""
-        own, others = self.degrees(base, tried)
-        return own - others
-
     def _cheapest(self, winning: Combinations, best: _Candidate | None) -> _Candidate | None:
         """Return the first of the cheapest combinations, or the one before if none is cheaper."""
         if not len(winning):
@@ -180,17 +176,20 @@ class FewestSearch(ChangeSearch):
     def _one_by_one(self, free: list[int]) -> Choice | None:
         """Change the input that brings the value nearest to winning, as long as one does."""
         choice: Choice = {}
-        gap = float(self._gaps(self.decision.row, NOTHING)[0])
-        while gap <= 0.0:
+        own, others = self.degrees(self.decision.row, NOTHING)
+        gap, won = float((own - others)[0]), False
+        while not won:
             left = {i: np.arange(1, len(self.inputs[i])) for i in free if i not in choice}
             tried = Combinations.single(left)
-            gaps = self._gaps(self.row(choice), tried)
+            own, others = self.degrees(self.row(choice), tried)
+            gaps = own - others
             if not len(gaps) or gaps.max() <= gap:
                 return None
             k, gap = int(gaps.argmax()), float(gaps.max())
+            won = bool(self.wins(own, others)[k])
             choice[int(tried.inputs[k, 0])] = int(tried.ways[k, 0])
         for i in list(choice):  # what it wins without is taken back
             fewer = {j: k for j, k in choice.items() if j != i}
-            if self._gaps(self.row(fewer), NOTHING)[0] > 0.0:
+            if self.wins(*self.degrees(self.row(fewer), NOTHING))[0]:
                 choice = fewer
         return choice

@@ -178,7 +178,7 @@ class Triplet:
         self, proposition: Proposition, measure: float, attaining: list[int], pi: FloatArray
     ) -> Proposition:
         """Keep the attaining values (possibility) or add those excluded more surely (certainty)."""
-        if self._below_eta(measure):
+        if self._below_eta(measure) or not attaining:
             return proposition
         if self.semantics == "P":
             changed = mask_of(attaining)

@@ -171,11 +171,17 @@ class ClauseBuilder:
         held = failed = self.true
         if not self.hits(rule.s):
             parts = rule.premise.propositions
-            held = self.all_of(self._subset(p.attribute, p.mask) for p in parts)
+            held = self.all_of(map(self._holds, parts))
         if not self.hits(rule.r):
             outside = [p.complement for p in rule.premise.propositions]
-            failed = self.any_of(self._subset(p.attribute, p.mask) for p in outside)
+            failed = self.any_of(map(self._holds, outside))
         return held, failed
+
+    def _holds(self, proposition: Proposition) -> Clause:
+        """Return ``pi(p) > t``; a proposition with all values is true, whatever their degrees."""
+        attribute, mask = proposition.attribute, proposition.mask
+        subset = self.atom if mask == attribute.full else self._subset
+        return subset(attribute, mask)
 
     def _subset(self, attribute: Attribute, mask: int) -> Clause:
         """Return ``Pi(a in P) > t``: an atom for an input, else that of any of its values."""

@@ -68,6 +68,8 @@ class RuleTable:
     by_attribute : for each input the numbers of its propositions, and which of its values are in
         each of them, an array (propositions, values)
     members : for each proposition its row of these arrays
+    is_full : array (2, propositions), whether a proposition, and its negation, has all values: it
+        is true then, whatever the height of the attribute's distribution
     """
 
     rules: tuple[Rule, ...]
@@ -79,6 +81,7 @@ class RuleTable:
     parameters: FloatArray
     by_attribute: dict[str, tuple[list[int], BoolArray]]
     members: dict[int, BoolArray]
+    is_full: BoolArray
 
 
 @cached_on_owner
@@ -104,6 +107,7 @@ def table_of(rule_set: RuleSet) -> RuleTable:
         np.where(inside, rule_set.s, rule_set.r),
         by_attribute,
         {n: row for ns, rows in by_attribute.values() for n, row in zip(ns, rows, strict=True)},
+        np.array([[q.mask == q.attribute.full for q in (p, ~p)] for p in propositions]).T,
     )
 
 
@@ -266,7 +270,9 @@ class Sample:
         self.premises = ComputedOnce(self._premises)
         if result is None:
             out = _run(plan.program, row)
-            self.measures[plan.attribute.name] = out[plan.program.code.measures].reshape(2, -1)
+            measures = out[plan.program.code.measures].reshape(2, -1)
+            is_full = plan.tables[plan.attribute.name].is_full
+            self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
             result = _distribution(plan.program, out, plan.attribute)
         self.result = result
         self.degrees[plan.attribute.name] = result.degrees
@@ -294,7 +300,7 @@ class Sample:
             degrees = self.degrees[used]
             measures[0, numbers] = np.where(members, degrees, 0.0).max(axis=1)
             measures[1, numbers] = np.where(members, 0.0, degrees).max(axis=1)
-        return measures
+        return np.where(table.is_full, 1.0, measures)
 
     def _premises(self, name: str) -> tuple[FloatArray, FloatArray]:
         table, measures = self.plan.tables[name], self.measures[name]

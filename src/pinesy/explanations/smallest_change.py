@@ -12,7 +12,13 @@ from pinesy._common.markup import bar, first_lines, folded, lines_of
 from pinesy._common.validation import FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
-from pinesy.explanations.change_search import ChangeSearch, Choice, ReadingSearch, SearchEffort
+from pinesy.explanations.change_search import (
+    Alternatives,
+    ChangeSearch,
+    Choice,
+    ReadingSearch,
+    SearchEffort,
+)
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.fewest_search import FewestSearch
 from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode, Replacement
@@ -33,6 +39,8 @@ from pinesy.transforms import antipignistic_inverse
 @dataclass(frozen=True, eq=False, repr=False)
 class Change:
     """A change of input distributions by which a value becomes the only winner.
+
+    If any change does, the value is fully possible after it, and no rules contradict each other.
 
     Attributes
     ----------
@@ -61,6 +69,14 @@ class Change:
     exact: bool
     result: Possibility
 
+    @property
+    def decides(self) -> bool:
+        """Whether the value is decided on after the change, without a contradiction.
+
+        If not, no such change was found: none exists where `exact` is True.
+        """
+        return bool(self.result.normalised)
+
     @cached_property
     def probabilities(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         """For each changed input its probabilities before and after.
@@ -88,9 +104,10 @@ class Change:
         """Return what the reader must not take for granted, in brackets."""
         smaller = "a smaller change" if self.mode == "smallest" else "a change of fewer inputs"
         notes = [] if self.exact else [f"there may be {smaller}"]
-        if not self.result.normalised:
+        if not self.decides:
             by = number_text(float(self.result.contradiction))
-            notes.insert(0, f"though the rules contradict each other then, by {by}")
+            none = "no change decides" if self.exact else "no change was found that decides"
+            notes.insert(0, f"though the rules contradict each other then, by {by}; {none}")
         return f" ({'; '.join(notes)})" if notes else ""
 
     def _part(self, name: str) -> str:
@@ -205,6 +222,10 @@ def smallest_change(
     All other inputs stay as they are, and no input is changed without need: any one changed back,
     the value does not win.
 
+    A change after which the value is fully possible, and no rules contradict each other, is
+    preferred to any other. If there is none, the value is only the most possible one after the
+    change: `Change.decides` is False, and the text says so.
+
     Parameters
     ----------
     rules : Cascade or RuleSet
@@ -254,15 +275,34 @@ def change_to(decision: Decision, place: int, request: ChangeRequest) -> Change:
     """Return the smallest change that makes the value at `place` the only winner."""
     inputs = request.alternatives(decision)
     with progress("searching the smallest change", request.rows) as bar:
-        effort = SearchEffort(request.rows, bar)
-        search: FewestSearch | ReadingSearch = ReadingSearch(decision, place, inputs, effort)
-        if request.mode != "smallest":
-            total: Literal["sum", "max"] = "sum" if request.mode == "values" else "max"
-            search = FewestSearch(decision, place, inputs, effort, total)
+        # Where rules may contradict each other, half is left for a change that does not decide.
+        reserve = 0 if decision.always_normalised else request.rows // 2
+        effort = SearchEffort(request.rows - reserve, bar)
+        search = _search(decision, place, inputs, effort, request.mode, decides=True)
         choice, exact = search.run()
+        if choice is None and not decision.always_normalised:
+            effort = SearchEffort(effort.left + reserve, bar)
+            search = _search(decision, place, inputs, effort, request.mode, decides=False)
+            choice, complete = search.run()
+            exact = exact and complete
     if choice is None:
         raise _unreachable(decision, place, request, exact)
     return _change(search, request, choice, exact)
+
+
+def _search(
+    decision: Decision,
+    place: int,
+    inputs: tuple[Alternatives, ...],
+    effort: SearchEffort,
+    mode: Mode,
+    decides: bool,
+) -> FewestSearch | ReadingSearch:
+    """Return the search of a mode."""
+    if mode == "smallest":
+        return ReadingSearch(decision, place, inputs, effort, decides=decides)
+    total: Literal["sum", "max"] = "sum" if mode == "values" else "max"
+    return FewestSearch(decision, place, inputs, effort, total, decides=decides)
 
 
 def _change(search: ChangeSearch, request: ChangeRequest, choice: Choice, exact: bool) -> Change:

@@ -11,7 +11,7 @@ chosen to be lowered, which a switch turns on (docs/backpropagation.md).
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -284,7 +284,8 @@ class Reversal:
     def _from_targets(self, sets: Iterable[RuleSet], outputs: Iterable[Attribute]) -> Program:
         known = {a.name: a for a in (*(self.sets[n].output for n in self.targets), *self.switches)}
         distinct = list({a.name: a for a in outputs}.values())
-        return Program([s.unit for s in sets], distinct, known)
+        # A conclusion on all values is bounded by the height of what it stands for.
+        return Program([replace(s.unit, bare=True) for s in sets], distinct, known)
 
     def forward(self, inputs: Arrays, normalised: bool, *, trace: bool = False) -> Trace:
         """Infer the targets from inputs; if some are not `normalised`, by the bare formulas."""

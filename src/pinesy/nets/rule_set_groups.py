@@ -83,21 +83,26 @@ class GroupLayer(nn.Module):
         """Keep the columns of each proposition and of its negation, and each rule's propositions.
 
         Shorter rows are filled up with the place after the last one. A proposition without values
-        has only a column of zeros.
+        has only a column of zeros, one with all values only a column of ones.
         """
         premises = rule_set.unit.kind(set()).premises
         place = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
         slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
         subsets = [*place, *((i, full[i] & ~mask) for i, mask in place)]
         zero = slices[-1].stop
-        columns = [[slices[i].start + v for v in positions(mask)] for i, mask in subsets]
-        self._keep("columns", _padded((c or [zero] for c in columns), zero + 1))
+        columns = [
+            [zero + (mask != 0)]
+            if mask in (0, full[i])
+            else [slices[i].start + v for v in positions(mask)]
+            for i, mask in subsets
+        ]
+        self._keep("columns", _padded(columns, zero + 2))
         self._keep("premises", _padded(([place[p] for p in q] for q in premises), len(place)))
 
     def forward(self, values: Mapping[str, Tensor], s: Tensor, r: Tensor) -> dict[str, Tensor]:
         """Return what the sets of the group infer, with the parameters of all rules."""
         each = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
-        pi = _filled(torch.stack(each, dim=2), 0.0)
+        pi = _filled(_filled(torch.stack(each, dim=2), 0.0), 1.0)
         holds, fails = row_extremes(_filled(pi, BELOW), self.columns, True).chunk(2, dim=1)
         # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
         lambdas = row_extremes(_filled(holds, ABOVE), self.premises, False)

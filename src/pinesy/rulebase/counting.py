@@ -2,20 +2,29 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from operator import inv
 from typing import Any
 
-from pinesy._common.masks import contains
-from pinesy._common.validation import check_integer, is_iterable
+import numpy as np
+
+from pinesy._common.masks import contains, mask_of, mask_table
+from pinesy._common.validation import BoolArray, check_integer, is_iterable
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.aggregates import capped, check_numbers, full_sum, modular
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, equivalence
+from pinesy.rulebase.function_steps import (
+    MAX_SHARED,
+    FunctionSteps,
+    distinct_attributes,
+    equivalence,
+)
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import Defined, premise_of
+from pinesy.rules.definitions import Defined, normal_form, premise_of, propositions_of
 from pinesy.rules.propositions import Compound, Premise, Proposition, Statement
 from pinesy.rules.rule import Rule
+from pinesy.semantics.factors import tied_rules
 
 #: Propositions from which on a full count is made by sorting.
 SORTED_FROM = 24
@@ -36,8 +45,9 @@ def count_of(name: str, propositions: Iterable[Statement], most: int | None = No
     ----------
     name : the name of the new attribute
     propositions : at least one, such as ``digit.isin({7})``; also premises and formulas, such as
-        ``shape.isin({"circle"}) & colour.isin({"red"})`` (if two that are of several attributes
-        have one in common, the count is an upper bound)
+        ``shape.isin({"circle"}) & colour.isin({"red"})``. Those that share attributes are counted
+        on the product of these. If that has more than 10,000 values, they are counted one by one,
+        and the count is an upper bound.
     most : a larger count counts as this one, so that it means "so many or more"
 
     Examples
@@ -93,15 +103,50 @@ def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Propositio
         raise DomainError(
             f"a count is of a list of propositions such as attribute.isin({{...}}); got {shown:.60}"
         )
-    propositions = []
-    for i, statement in enumerate(known, 1):
-        premise = premise_of(statement)
-        first = premise.propositions[0]
-        if len(premise.propositions) > 1 or isinstance(first.attribute, Defined):
-            first = Attribute(f"{name}.holds{i}", (0, 1)).isin({1})
-            steps.rule_sets.append(RuleSet([Rule(premise, first, 0.0, 0.0)]))
-        propositions.append(first)
-    return propositions
+    forms = list(map(_simplified, known))
+    attributes = [dict.fromkeys(p.attribute for p in propositions_of(form)) for form in forms]
+    stated: dict[int, Proposition] = {}
+    for group in tied_rules([[a.name for a in each] for each in attributes]):
+        shared = list(dict.fromkeys(a for i in group for a in attributes[i]))
+        is_joint = len(group) > 1 < len(shared)
+        if is_joint and prod(len(a.domain) for a in shared) <= MAX_SHARED:
+            source = steps.source(f"{name}.group{group[0] + 1}", shared)
+            for i in group:
+                holds = _truth_table(forms[i], shared).ravel()
+                stated[i] = Proposition(source, mask_of(np.flatnonzero(holds).tolist()))
+        else:
+            stated |= {i: _single(steps, f"{name}.holds{i + 1}", forms[i]) for i in group}
+    return [stated[i] for i in range(len(forms))]
+
+
+def _simplified(statement: Statement) -> Statement:
+    """Return a statement in normal form; one that is always or never true on one attribute."""
+    form = normal_form(statement)
+    if not isinstance(form, bool):
+        return form
+    attribute = next(propositions_of(statement)).attribute
+    return Proposition(attribute, attribute.full * form)
+
+
+def _single(steps: FunctionSteps, name: str, form: Statement) -> Proposition:
+    """Return a formula as a proposition, on an inner attribute if it is of several attributes."""
+    if isinstance(form, Proposition) and not isinstance(form.attribute, Defined):
+        return form
+    holds = Attribute(name, (0, 1)).isin({1})
+    steps.rule_sets.append(RuleSet([Rule(premise_of(form), holds, 0.0, 0.0)]))
+    return holds
+
+
+def _truth_table(statement: Statement, attributes: Sequence[Attribute]) -> BoolArray:
+    """Return for which values of some attributes, an axis each, a statement holds."""
+    if isinstance(statement, Proposition):
+        axis = attributes.index(statement.attribute)
+        shape = np.where(np.arange(len(attributes)) == axis, -1, 1)
+        inside = mask_table(len(statement.attribute.domain), [statement.mask]).reshape(shape)
+        return np.broadcast_to(inside, [len(a.domain) for a in attributes])
+    assert isinstance(statement, Compound)  # a normal form has no premises
+    count = np.sum([_truth_table(part, attributes) for part in statement.parts], axis=0)
+    return np.asarray((statement.least <= count) & (count <= statement.most))
 
 
 def _counted(

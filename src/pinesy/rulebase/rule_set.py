@@ -282,8 +282,7 @@ def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> di
                 f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
                 f"and {attribute!r}; rename one"
             )
-        parts = attribute.mentioned if isinstance(attribute, Defined) else attribute.factors
-        waiting.extend(a for a in parts if a.formula is None and by_name.get(a.name) is not a)
+        waiting.extend(a for a in attribute.factors if by_name.get(a.name) is not a)
     return by_name
 
 

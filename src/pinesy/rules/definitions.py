@@ -63,11 +63,6 @@ class Defined(Attribute):
         """The rules that define it."""
         return tuple(_rules(self))
 
-    @property
-    def mentioned(self) -> "tuple[Attribute, ...]":
-        """The attributes that its formula speaks of, even if its rules can do without them."""
-        return tuple(p.attribute for p in propositions_of(self.content))
-
 
 def _name(text: str) -> str:
     """Return the name of the attribute of a formula: its text, or a beginning that is its own."""
@@ -79,6 +74,9 @@ def _name(text: str) -> str:
 
 def premise_of(*statements: Statement) -> Premise:
     """Return statements that all hold as a premise, with inner attributes for formulas.
+
+    An attribute that the formula mentions without need stays, with all its values: what is inferred
+    is to rest on the same attributes however the formula is written.
 
     Examples
     --------
@@ -92,12 +90,25 @@ def premise_of(*statements: Statement) -> Premise:
     if isinstance(whole, Premise):
         return whole
     form = normal_form(whole)
-    if isinstance(form, bool):  # said of any attribute, so that a check can name it
-        attribute = next(propositions_of(whole)).attribute
-        return Premise((Proposition(attribute, attribute.full * form),))
+    mentioned = dict.fromkeys(p.attribute for p in propositions_of(whole))
+    if isinstance(form, bool):  # of all attributes: which one comes first does not matter
+        return Premise(tuple(Proposition(a, a.full * form) for a in mentioned))
+    parts: tuple[Proposition, ...] = (_literal(form),)
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
-        return Premise(tuple(map(_literal, form.parts)))
-    return Premise((_literal(form),))
+        parts = tuple(map(_literal, form.parts))
+    used = _used(parts)
+    return Premise((*parts, *(Proposition(a, a.full) for a in mentioned if a.name not in used)))
+
+
+def _used(parts: Sequence[Proposition]) -> set[str]:
+    """Return the names of the attributes that propositions, and the rules behind them, are on."""
+    waiting, names = list(parts), set[str]()
+    for proposition in waiting:  # grows on the way
+        attribute = proposition.attribute
+        if attribute.name not in names and isinstance(attribute, Defined):
+            waiting += [p for rule in attribute.rules for p in rule.premise.propositions]
+        names.add(attribute.name)
+    return names
 
 
 def _literal(form: Statement) -> Proposition:
@@ -204,6 +215,9 @@ def _excluded(
     cases: Sequence[tuple[list[Proposition], Normal]], bounded: Proposition, holds: bool
 ) -> Rule:
     """Return the rule: a truth value is no more possible than the cases where it is so."""
+    attribute = cases[0][0][0].attribute
+    if all(rest is holds for _, rest in cases):  # nothing to exclude; a premise that never holds
+        return Rule(Premise((Proposition(attribute, 0),)), ~bounded, 1.0, 0.0)
     parts: list[Proposition] = []
     for case, rest in cases:
         rest = rest if holds or isinstance(rest, bool) else normal_form(rest, False)
@@ -212,7 +226,6 @@ def _excluded(
         elif rest == holds:
             parts.append(_joint(case, len(case)))
     if not parts:  # in no case; a premise that always holds
-        attribute = cases[0][0][0].attribute
         return Rule(Premise((Proposition(attribute, attribute.full),)), ~bounded, 1.0, 0.0)
     return Rule(Premise((~_joint(parts, 1),)), ~bounded, 1.0, 0.0)
 

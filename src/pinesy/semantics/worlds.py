@@ -1,7 +1,8 @@
 """Worlds: what all inputs that agree with something weigh together, in a semiring.
 
 A world gives every attribute a value. It weighs the product of the weights of its input values, or
-nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone.
+nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone: on the
+attributes that their rules mention, whether a formula needs them or not, and so on.
 
 For crisp inputs `x` rules without uncertainty leave a set ``C(x)`` of output values. Where weights
 are added, a value of it has the weight ``1 / |C(x)|``: what rules leave open is decided by lot,

@@ -97,7 +97,10 @@ export function setsBehind(rules, attributes) {
   return found.reverse();
 }
 
-/** Return Pi(P) and Pi(not P) of each proposition: two arrays. */
+/**
+ * Return Pi(P) and Pi(not P) of each proposition: two arrays.
+ * One with all values is true, one with none false, whatever the height of the distribution.
+ */
 function measuresOf(set, degrees) {
   const n = set.propositions.length;
   const possible = new Float64Array(n);
@@ -106,13 +109,15 @@ function measuresOf(set, degrees) {
     const pi = degrees[set.inputs[input].number];
     let yes = 0;
     let no = 0;
+    let count = 0;
     for (let i = 0; i < pi.length; i++) {
       if (inside[i]) {
+        count += 1;
         if (pi[i] > yes) yes = pi[i];
       } else if (pi[i] > no) no = pi[i];
     }
-    possible[j] = yes;
-    negated[j] = no;
+    possible[j] = count === pi.length ? 1 : yes;
+    negated[j] = count === 0 ? 1 : no;
   });
   return [possible, negated];
 }

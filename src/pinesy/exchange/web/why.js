@@ -85,7 +85,7 @@ function partOf(state, { attribute, rule, by, degree }, place, below) {
     degree: by === "P" ? measure : 1 - measure,
     decides: measure === degree,
     values,
-    reduced: below(measure) ? members : reduced,
+    reduced: below(measure) || !values.length ? members : reduced,
   };
 }
 
