@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pinesy._common.budgets import take_values
+from pinesy._common.budgets import ATTRIBUTE, CHARACTERS, take_steps, take_values
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import is_iterable, listed, suggestion
 from pinesy.exceptions import DataError, DomainError
@@ -19,6 +19,7 @@ from pinesy.rules.syntax.conditions import (
     Condition,
     ValueColumn,
     column_of,
+    compared_mask,
     condition_mask,
     parse_condition,
 )
@@ -86,6 +87,7 @@ class Attribute:
     ) -> None:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise DomainError(f"an attribute's name is a printable text without `; got {name!r}")
+        take_steps(ATTRIBUTE + len(name) // CHARACTERS)
         self.__dict__.update(name=name, domain=domain, factors=factors, _index=index)
 
     @classmethod
@@ -202,6 +204,9 @@ class Attribute:
             masks = [(1 << self.scale.below(s, number, self.name)) - 1 for s in signs]
             mask = masks[0] & ~masks[1] if len(masks) > 1 else masks[0]
             return Proposition(self, mask if sign in ("<", "<=", "==") else self.full & ~mask)
+        plain = compared_mask(self.column, sign, number)
+        if plain is not None:
+            return Proposition(self, plain)
         if not all(map(is_number, (*self.domain, number))):
             raise DomainError(
                 f"{sign!r} compares numbers; attribute {self.name!r} and {number!r:.60} are not "
@@ -249,6 +254,8 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
+        if isinstance(values, Sized):
+            take_steps(2 * len(values))
         return mask_of([self.position(value) for value in values])
 
     def position(self, value: Hashable) -> int:
