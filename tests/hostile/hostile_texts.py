@@ -51,11 +51,10 @@ TEXTS = {
     "more blanks": AB + " " * 400_000 + "?",
     "comment lines": AB + "#\n" * 100_000 + "?",
     "10,000 remainders": f"{LARGE}for i in 1..10000: iff a where a % i == 1 then b == 1\n",
-    "10,000 memberships": (
-        f"{LARGE}for i in 1..10000: iff a where a in {{i, 7}} then b == 1\n"
-    ),
+    "10,000 memberships": (f"{LARGE}for i in 1..10000: iff a where a in {{i, 7}} then b == 1\n"),
     "10,000 tuples": "attribute a in {0..999}\nattribute c in {0..999}\nattribute b in {0, 1}\n"
-    "product p = a * c\nfor i in 1..10000: iff p where (p == (i % 999, 1) or p in {(1, i % 999)} or p == (1, i)) then b == 1\n",
+    "product p = a * c\nfor i in 1..10000: "
+    "iff p where (p == (i % 999, 1) or p in {(1, i % 999)} or p == (1, i)) then b == 1\n",
     "mixed values": "attribute a in {none, 0..999999}\nattribute b in {0, 1}\n"
     "for i in 1..100: iff a where a == i or a == none then b == 1\n",
     "99 parts, 100,000 times": (
@@ -64,9 +63,7 @@ TEXTS = {
     "3,000 comparisons": f"{LARGE}for i in 1..3000: iff a < i then b == 1\n",
     "3,000 memberships": f"{LARGE}for i in 1..3000: iff a in {{i..999999}} then b == 1\n",
     "3,000 complements": f"{LARGE}for i in 1..3000: iff a != i then b == 1\n",
-    "100,000 cuts": (
-        "number a\nattribute b in {0, 1}\nfor i in 1..100000: if a < i then b == 1\n"
-    ),
+    "100,000 cuts": ("number a\nattribute b in {0, 1}\nfor i in 1..100000: if a < i then b == 1\n"),
     "30,000 cuts": "number a\nattribute b in {0, 1}\nfor i in 1..30000: if a < i then b == 1\n",
     "declared cuts": "number a cuts {0..999999}\nattribute b in {0, 1}\nif a < 3 then b == 1\n",
     "count of 20,000": f"{BITS.format(20_000)}function n = count(a[i] == 1 for i in 1..20000)\n",

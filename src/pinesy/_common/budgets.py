@@ -22,15 +22,16 @@ from pinesy.exceptions import DomainError
 MAX_VALUES = 2_000_000
 #: Steps of work for each value that the rules may have (at the usual limit, some 2 seconds).
 STEPS = 10
-#: Steps that each token of a text brings, for what is written out (twice as many as it takes, as
+#: Steps that each token of a text brings, for what is written out (more than it takes, as
 #: numbers that comparisons lack cuts for are read twice).
-TOKEN_ALLOWANCE = 50
+TOKEN_ALLOWANCE = 80
 #: Steps between two looks whether the work is to be stopped.
 STOP_EVERY = 100_000
 #: Steps that things take: reading a token again, or an operand of an expression; listing a value
 #: of a set, or holding it in a variable.
 TOKEN, OPERAND, LISTED, HELD = 10, 25, 1, 4
-#: Making an attribute, a value of its domain, a proposition, a rule, a rule set; a node of a formula.
+#: Making an attribute, a value of its domain, a proposition, a rule, a rule set, and a node of a
+#: formula.
 ATTRIBUTE, VALUE, PROPOSITION, RULE, RULE_SET, NODE = 60, 3, 20, 150, 150, 40
 #: Characters of a name, and bits of a subset, that take one step.
 CHARACTERS, BITS = 15, 120

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from pinesy._common.budgets import take_steps
+from pinesy._common.budgets import NODE, take_steps
 from pinesy.rulebase.function_steps import FunctionSteps, compared, equivalence, images, subsets
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -57,6 +57,7 @@ class ExpressionRules:
         domain: Sequence[Hashable] | None = None,
     ) -> Attribute:
         """Add the rules of an expression and return its attribute, an inner one by default."""
+        take_steps(NODE * _size(node))
         groups = _groups(node)
         if len(groups) > 1 and (domain is None or len(domain) == 2):
             return self._add_logical(node.kind, groups, name, domain)

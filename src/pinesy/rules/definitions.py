@@ -247,7 +247,9 @@ def _counting(form: Compound, attribute: Defined) -> Rule:
         )
 
     def step(one: Proposition, two: Proposition, least: int, what: str) -> Proposition:
-        name = f"{attribute.name}: {what}"  # the formula of a step holds all before it, several times
+        name = (
+            f"{attribute.name}: {what}"  # the formula of a step holds all before it, several times
+        )
         return Defined(Compound((one, two), least, 2), name, False, name).isin({True})
 
     counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold

@@ -26,7 +26,7 @@ class Reader:
         self.scope: Mapping[str, Any] = {}
         #: How often a variable was read: what was read meanwhile is no longer what is written.
         self.lookups = 0
-        #: Brackets, negations and loops of formulas, conditions, sets and indices around this place.
+        #: Brackets of formulas, conditions, sets and indices around this place.
         self.depth = 0
         #: Whether the text has not been read before, as where comparisons lacked cuts.
         self.is_first_reading = True
