@@ -242,7 +242,7 @@ def test_what_templates_say_when_they_are_wrong(text: str, column: int, parts: l
     [
         ("for i in 1..9999: for j in 1..9999 { }", 38),
         ("for i in 1..9999, j in 1..9999 where false: if", 43),
-        ("if a[1] in {i for i in 1..999, j in 1..9999 where i < 0} then c == 1", 56),
+        ("if a[1] in {i for i in 1..999, j in 1..9999 where i < 0} then c == 1", 53),
         ("for i in 1..9999: if a[1] where a[1] in {0..9999} then c == 1", 51),
         ("let s = 0..9999 for i in 1..999: if a[1] where a[1] in s then c==1", 58),
     ],
