@@ -20,7 +20,13 @@ from pinesy._common import transform_loops
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.transform_loops import ANTIPIGNISTIC, EQUAL_TIES, INVERSE, MINIMUM_SPECIFICITY
-from pinesy._common.validation import FloatArray, check_distribution, check_unmasked, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    check_distribution,
+    check_unmasked,
+    cut_repr,
+    suggestion,
+)
 from pinesy.exceptions import DegreeError, DomainError, placed
 
 __all__ = ["antipignistic", "antipignistic_inverse", "inverse", "minimum_specificity"]
@@ -272,8 +278,8 @@ def _as_rows(distribution: Any) -> npt.NDArray[Any]:
         rows = rows if rows.dtype.kind in "fiub" else np.asarray(distribution, dtype=np.float64)
     except (TypeError, ValueError):
         cure = "; take the columns of the distribution alone" * hasattr(distribution, "columns")
-        shown = repr(distribution).replace("\n", " ")
-        raise DegreeError(f"a distribution must hold numbers{cure}; got {shown:.80}") from None
+        text = cut_repr(distribution, None).replace("\n", " ")
+        raise DegreeError(f"a distribution must hold numbers{cure}; got {text:.80}") from None
     if not rows.ndim or rows.shape[-1] == 0:
         raise DegreeError(
             f"a distribution has shape (m,), several (..., m), m >= 1; got shape {rows.shape}"

@@ -18,6 +18,7 @@ from pinesy.cli.output import (
     TableWriter,
     open_output,
     shortened_note,
+    writer_of,
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit
@@ -44,6 +45,7 @@ def audit(
     limit: Limit = 20,
     method: JudgedBy = "given",
     folds: Folds = 5,
+    formulas: options.Formulas = False,
     *,
     how: options.TrainingOptions,
 ) -> None:
@@ -75,7 +77,7 @@ def audit(
     _print(result, samples, limit)
     if output is not None:
         with open_output(output) as stream:
-            WRITERS[output.suffix](stream, _rows(result, samples))
+            writer_of(output.suffix, formulas)(stream, _rows(result, samples))
 
 
 def _print(result: Audit, samples: Batch, limit: int) -> None:

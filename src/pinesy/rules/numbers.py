@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.budgets import take_steps
-from pinesy._common.validation import FloatArray, check_number, is_iterable, listed
+from pinesy._common.validation import FloatArray, check_number, is_iterable, listed, size_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
     comparison_text,
@@ -96,7 +96,7 @@ class Scale:
         if isinstance(cuts, str | bytes) or not is_iterable(cuts):
             raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
         if isinstance(cuts, Sized):
-            check_count(len(cuts), where)
+            check_count(size_of(cuts), where)
         places = tuple(_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
         check_count(len(places), where)
         for low, high in pairwise(places):
