@@ -14,7 +14,17 @@ import pytest
 
 from hostile.hostile_texts import TEXTS
 from messages import raises_saying
-from pinesy import Attribute, DomainError, PinesyError, RulesTextError, load, parse
+from pinesy import (
+    Attribute,
+    DomainError,
+    PinesyError,
+    RulesTextError,
+    load,
+    parse,
+    read_decision_table,
+    save,
+    write_decision_table,
+)
 from pinesy._common.budgets import STEPS, TOKEN_ALLOWANCE
 from pinesy._common.console import Watch, WorkStopped, watched_by
 from pinesy._common.masks import mask_of, positions
@@ -141,6 +151,16 @@ def test_long_texts_bring_their_own_steps() -> None:
     assert len(parse(head + rules + numbers, max_values=300)["b"].rules) == 300
     with raises_saying(RulesTextError, "line 5", "more than 3,000 steps"):
         parse(f"{head}for i in 1..300: if a in {{0}} then b in {{1}}", max_values=300)
+
+
+def test_long_files_bring_their_own_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute c in {0, 1}\n"
+    rules = parse(head + "if a in {0} and c in {1} then b in {1}\n" * 300)
+    save(rules, tmp_path / "r.json")
+    assert load(tmp_path / "r.json", max_values=300) == rules
+    write_decision_table(rules, tmp_path / "r.csv")
+    monkeypatch.setenv("PINESY_MAX_VALUES", "300")
+    assert read_decision_table(tmp_path / "r.csv") == rules
 
 
 def test_readings_for_the_sake_of_cuts_share_one_budget() -> None:

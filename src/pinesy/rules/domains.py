@@ -47,8 +47,8 @@ def positions_of(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
             index[value] = position
         except TypeError:
             raise DomainError(
-                f"attribute {name!r}: the value {cut_repr(value)} is not hashable; use a tuple, not "
-                "a list"
+                f"attribute {name!r}: the value {cut_repr(value)} is not hashable; use a tuple, "
+                "not a list"
             ) from None
         if twice:
             raise DomainError(
