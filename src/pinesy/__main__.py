@@ -13,11 +13,11 @@ def main() -> None:
     is_ours = is_usual and threading.current_thread() is threading.main_thread()
     if is_ours:  # an exception would be lost, or printed, in the callbacks of an import
         signal.signal(signal.SIGINT, _end)
-    from pinesy.cli.app import main as run
-
-    if is_ours:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        from pinesy.cli.app import main as run
+
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         run()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")

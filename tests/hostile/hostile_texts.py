@@ -91,6 +91,9 @@ TEXTS = {
     "a long expression": "attribute x in {0..99999}\nfunction f = "
     + " + ".join(["x"] * 190)
     + " > 5\n",
+    "a name often": "attribute x in {0..999999}\nfunction f = "
+    + " or ".join(["x > 5"] * 99)
+    + "\n",
     "a sum of 190": "attribute x[1..190] in {0..99}\nfunction f = ("
     + " + ".join(f"x[{i}]" for i in range(1, 191))
     + ") % 97\n",

@@ -164,7 +164,8 @@ class ExpressionGrammar:
         if self.names is not None and isinstance(name, str) and name in self.names:
             number = self.names[name]
             written = format_name(name) if known or indexed else token.text
-            self._replace(start, written, f"${number}")
+            # Functions give attributes in place of numbers, and use no patterns.
+            self._replace(start, written, f"${number}" if is_integer(number) else written)
             return Expression("name", content=number)
         if known and not indexed:
             self._replace(start, _literal(value))
