@@ -57,6 +57,7 @@ SEED ?= 1
 KILLS ?= 20
 SOAK ?= 200000
 fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=100000 KILLS=100 SEED=7
+	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/hostile_texts.py
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
 	PINESY_SOAK=$(SOAK) PINESY_LOADS=5000 $(BIN)/pytest tests/hostile/test_load.py tests/hostile/test_model_archives.py

@@ -141,6 +141,19 @@ def test_all_formats_give_the_same_rows(
     assert json.loads(output.read_text()) == placed(found, lambda i: i + first)
 
 
+@pytest.mark.parametrize(("option", "mark"), [([], "'"), (["--formulas"], "")])
+def test_csv_has_no_formulas(pinesy: Run, tmp_path: Path, option: list[str], mark: str) -> None:
+    lines = weather.TRAIN.read_text().splitlines()
+    named = [json.dumps({"id": f"={i}", **json.loads(line)}) for i, line in enumerate(lines)]
+    (tmp_path / "d.jsonl").write_text("\n".join(named))
+    output = tmp_path / "audit.csv"
+    done = pinesy("audit", weather.RULES, tmp_path / "d.jsonl", "-o", output, *option)
+    assert done.exit_code == 0, done.stderr
+    with output.open(newline="") as stream:
+        ids = {row["id"] for row in csv.DictReader(stream)}
+    assert ids == {f"{mark}={i}" for i in range(len(lines))}
+
+
 def test_samples_that_agree(pinesy: Run, tmp_path: Path) -> None:
     right = [one for i, one in enumerate(weather.read(weather.TRAIN)) if i != 8]
     data = weather.write(tmp_path / "right.jsonl", right)

@@ -69,6 +69,32 @@ def test_csv_equals_the_library_exactly(
         assert [row[f"{name} verdict"] for row in rows] == verdicts
 
 
+FORMULAS = """
+attribute a in {"=1+2", "-5", -7, "+x", "@y", "\\tz"}
+attribute b in {"=1+2", "-5", -7, "+x", "@y", "\\tz"}
+for v in {"=1+2", "-5", -7, "+x", "@y", "\\tz"}: iff a in {v} then b in {v}
+"""
+
+
+@pytest.mark.parametrize("option", [[], ["--formulas"]])
+def test_csv_has_no_formulas(pinesy: Run, tmp_path: Path, option: list[str]) -> None:
+    """Texts that a spreadsheet would run have an apostrophe before them; numbers have none."""
+    (tmp_path / "r.rules").write_text(FORMULAS)
+    names = ["=cmd|' /C calc'!A0", "-3", "@z", "x", "\ty", "+1.5e3"]
+    values = library.load(tmp_path / "r.rules").attributes["a"].domain
+    lines = [json.dumps({"id": n, "a": v}) for n, v in zip(names, values, strict=True)]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    done = pinesy("infer", tmp_path / "r.rules", tmp_path / "d.jsonl", "--format", "csv", *option)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    mark = "" if option else "'"
+    assert [row["id"] for row in rows] == [
+        f"{mark}=cmd|' /C calc'!A0", "-3", f"{mark}@z", "x", f"{mark}\ty", "+1.5e3",
+    ]  # fmt: skip
+    assert [row["b"] for row in rows] == [
+        f"{mark}=1+2", "-5", "-7", f"{mark}+x", f"{mark}@y", f"{mark}\tz",
+    ]  # fmt: skip
+
+
 def test_csv_columns_stand_in_order(pinesy: Run, rules: Path, data: Path) -> None:
     header = pinesy("infer", rules, data, "--format", "csv", "--outputs", "size").stdout
     assert header.splitlines()[0] == (

@@ -95,6 +95,25 @@ def test_python_m_pinesy_prints_errors_without_traceback(tmp_path: Path) -> None
     assert result.stderr == f"error: {path}: cannot be read: No such file or directory\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_while_modules_are_imported_is_one_line(tmp_path: Path) -> None:
+    """One that comes in a callback, as importlib has them, was printed and lost."""
+    (tmp_path / "typer.py").write_text(
+        "import os, signal, time\n"
+        "class Interrupted:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(0.01)\n"
+        "Interrupted()\n"
+    )
+    path = os.pathsep.join([str(tmp_path), ENVIRONMENT["PYTHONPATH"]])
+    environment = ENVIRONMENT | {"PYTHONPATH": path}
+    run = subprocess.run(
+        [*COMMAND, "--help"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "interrupted\n")
+
+
 def test_an_interrupt_leaves_no_file(rules: Path, tmp_path: Path) -> None:
     arguments = [*COMMAND, "infer", str(rules), "-", "-o", str(tmp_path / "out.csv")]
     with subprocess.Popen(

@@ -17,6 +17,7 @@ from pinesy import (
     DataError,
     DomainError,
     If,
+    PinesyError,
     RuleSet,
     parse,
     read_decision_table,
@@ -304,6 +305,22 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     for use in (read_decision_table, lambda path: write_decision_table(addition(1), path)):
         with pytest.raises(DataError, match=r"is a .csv or .xlsx file, not '.ods'"):
             use(tmp_path / "table.ods")
+
+
+def test_damaged_workbooks_are_refused(tmp_path: Path) -> None:
+    """zlib, zipfile and the XML parser raise errors of many kinds for one changed byte."""
+    write_decision_table(parse(RULES), tmp_path / "t.xlsx")
+    content = (tmp_path / "t.xlsx").read_bytes()
+    refused = 0
+    for i in range(0, len(content), 29):
+        changed = bytearray(content)
+        changed[i] ^= 0x55
+        (tmp_path / "t.xlsx").write_bytes(changed)
+        try:
+            read_decision_table(tmp_path / "t.xlsx")
+        except PinesyError:
+            refused += 1
+    assert refused > len(content) // 29 // 3
 
 
 def test_what_excel_cannot_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

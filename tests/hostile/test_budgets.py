@@ -2,16 +2,35 @@
 
 import gc
 import json
+import sys
 import weakref
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+from typing import Self
 
 import pytest
 
+from hostile.hostile_texts import TEXTS
 from messages import raises_saying
-from pinesy import Attribute, DomainError, PinesyError, load, parse
+from pinesy import (
+    Attribute,
+    DomainError,
+    PinesyError,
+    RulesTextError,
+    load,
+    parse,
+    read_decision_table,
+    save,
+    write_decision_table,
+)
+from pinesy._common.budgets import STEPS, TOKEN_ALLOWANCE
+from pinesy._common.console import Watch, WorkStopped, watched_by
 from pinesy._common.masks import mask_of, positions
 from pinesy.engine.linker import subset_key
 from pinesy.rulebase import check
+from pinesy.rules.syntax.lexer import tokenize
 
 REDUNDANT = "too many cells and rules to look for redundant"
 END = "attribute d in {0, 1}\nattribute e in {0, 1}\niff d in {0} then e in {0}\n"
@@ -46,7 +65,7 @@ TOO_MUCH = {
     ),
     "a function": (
         "attribute a in {0..2999}\nattribute b in {0..2999}\nfunction c = a + b",
-        ["would have 6,000 subsets of 9,000,000 values", "6.8 GB"],
+        ["line 3", "these rules take more than 20,000,000 steps", "max_values="],
     ),
     "ranges in a domain": (
         f"attribute a in {{{ranges(21)}}}",
@@ -54,12 +73,12 @@ TOO_MUCH = {
     ),
     "ranges in a condition": (
         f"attribute a in {{0..9}}\niff a where a in {{{ranges(101)}}} then a in {{0}}",
-        ["line 2", "the sets of this text list more than 10,000,000 values", "max_values="],
+        ["line 2", "these rules take more than 20,000,000 steps", "max_values="],
     ),
     "ranges in many conditions": (
         "attribute a in {0..9}\nattribute b in {0, 1}\n"
         + f"iff a where a in {{{ranges(9)}}} then b in {{0}}\n" * 12,
-        ["line 14", "the sets of this text list more than 10,000,000 values"],
+        ["line 13", "these rules take more than 20,000,000 steps"],
     ),
     "1,000 levels": (chained(1000), ["tuples of 52 values, 51 deep", "at most 1,000 and 50"]),
     "24 doubled levels": (doubled(24), ["tuples of 1,024 values, 10 deep", "pair fewer"]),
@@ -71,6 +90,145 @@ def test_what_asks_for_too_much_is_refused(case: str) -> None:
     text, said = TOO_MUCH[case]
     with raises_saying(PinesyError, *said):
         parse(f"{text}\n{END}")
+
+
+class Calls:
+    """Counts the calls of functions, of Python and of C, while it is used."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def _see(self, _frame: FrameType | None, event: str, _argument: object) -> None:
+        self.count += event in ("call", "c_call")
+
+    def __enter__(self) -> Self:
+        sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_all_work_of_a_text_is_counted(name: str) -> None:
+    """Uncounted work takes more calls than steps, or does not end."""
+    text = TEXTS[name]
+    is_large = "999999}" in text.partition("\n")[0]
+    max_values = 1_100_000 if is_large else 50_000
+    steps = STEPS * max_values + TOKEN_ALLOWANCE * len(tokenize_or_none(text))
+    with Calls() as calls, suppress(PinesyError):
+        parse(text, max_values=max_values)
+    assert calls.count < 1.5 * steps + len(text)
+
+
+def tokenize_or_none(text: str) -> Sequence[object]:
+    try:
+        return tokenize(text)
+    except RulesTextError:
+        return ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a macro in a loop", "99 parts, 100,000 times", "doubling macros", "nested forall and exists"],
+)
+def test_the_work_grows_with_the_limit(name: str) -> None:
+    counts = []
+    for max_values in (25_000, 100_000):
+        with (
+            Calls() as calls,
+            raises_saying(PinesyError, f"more than {max_values * STEPS:,} steps", "max_values="),
+        ):
+            parse(TEXTS[name], max_values=max_values)
+        counts.append(calls.count)
+    assert 3 < counts[1] / counts[0] < 6
+
+
+def test_long_texts_bring_their_own_steps() -> None:
+    rules = "if a in {0} then b in {1}\n" * 300
+    numbers = "".join(f"if c < {i} then d == 1\n" for i in range(100))
+    head = "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute d in {0, 1}\nnumber c\n"
+    assert len(parse(head + rules + numbers, max_values=300)["b"].rules) == 300
+    with raises_saying(RulesTextError, "line 5", "more than 3,000 steps"):
+        parse(f"{head}for i in 1..300: if a in {{0}} then b in {{1}}", max_values=300)
+
+
+def test_long_files_bring_their_own_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "attribute a in {0, 1}\nattribute b in {0, 1}\nattribute c in {0, 1}\n"
+    rules = parse(head + "if a in {0} and c in {1} then b in {1}\n" * 300)
+    save(rules, tmp_path / "r.json")
+    assert load(tmp_path / "r.json", max_values=300) == rules
+    write_decision_table(rules, tmp_path / "r.csv")
+    monkeypatch.setenv("PINESY_MAX_VALUES", "300")
+    assert read_decision_table(tmp_path / "r.csv") == rules
+
+
+def test_readings_for_the_sake_of_cuts_share_one_budget() -> None:
+    """Each reading of this text ends at an interval whose cut the one before it has added."""
+    lines = [
+        f'if a < {i} then b == 1\nif a in {{"[{i - 1}, {i})"}} then b == 1' for i in range(2, 99)
+    ]
+    text = "\n".join(["number a", "attribute b in {0, 1}", "if a < 1 then b == 1", *lines])
+    with raises_saying(RulesTextError, "more than 20,000 steps"):
+        parse(text, max_values=2_000)
+    assert len(parse(text)["b"].rules) == 1 + 2 * 97
+
+
+def test_at_least_half_of_many_is_read() -> None:
+    """The formula of a partial count held those of all before it, several times."""
+    rules = parse(TEXTS["30 of 60"])
+    inner = [s.output for s in rules.rule_sets if s.output.formula]
+    assert len(inner) > 60
+    assert max(len(str(a.formula)) for a in inner) < 1_000
+    evidence = {f"a_{i}": {1: 1.0} if i <= 30 else {0: 1.0, 1: 0.25} for i in range(1, 61)}
+    assert rules.infer(evidence)["b"].possibility({1}) == 1.0
+    assert rules.infer({**evidence, "a_1": {0: 1.0}})["b"].possibility({1}) == 0.25
+
+
+def nested_counts(levels: int) -> str:
+    formula = "a == 1"
+    for _ in range(levels):
+        formula = f"exactly 1 of ({formula}, b == 1)"
+    names = "".join(f"attribute {name} in {{0, 1}}\n" for name in "abc")
+    return f"{names}iff {formula} then c == 1\n"
+
+
+def test_nested_counts_do_not_double() -> None:
+    with Calls() as calls, suppress(PinesyError):
+        parse(nested_counts(24))
+    assert calls.count < 3_000_000
+
+
+DEEP = {
+    "sets": "attribute a in " + "{" * 50_000 + "0" + "}" * 50_000,
+    "indices": "attribute a in {0, 1} if " + "a[" * 5_000 + "0" + "]" * 5_000 + " == 1 then a == 1",
+    "indices of conditions": "attribute a in {0, 1} if a where "
+    + "a[(((((((((((" * 500
+    + "0"
+    + ")))))))))))]" * 500
+    + " == 1 then a == 1",
+    "tuples of variables": "let t0 = (1, 2)\n"
+    + "\n".join(f"let t{i} = (t{i - 1},)" for i in range(1, 5_000)),
+    "formulas": "attribute a in {0, 1} if " + "not " * 50_000 + "a == 1 then a == 1",
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_texts_are_refused(name: str) -> None:
+    with raises_saying(RulesTextError, "more than 50 deep"):
+        parse(DEEP[name])
+
+
+def test_an_included_name_that_no_file_system_takes(tmp_path: Path) -> None:
+    with raises_saying(RulesTextError, "line 1", "'xxx", "cannot be included: File name too long"):
+        parse(f'include "{"x" * 5_000}"', tmp_path)
+
+
+def test_work_on_a_text_can_be_stopped() -> None:
+    watch = Watch()
+    watch.stop()
+    with watched_by(watch), pytest.raises(WorkStopped):
+        parse(TEXTS["empty innermost range"])
 
 
 def test_the_limit_can_be_raised_and_lowered(

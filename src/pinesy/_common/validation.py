@@ -3,7 +3,8 @@
 import difflib
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Sequence, Sized
 from math import inf, isinf, nan
 from typing import Any, TypeGuard
 
@@ -37,6 +38,34 @@ def printable(text: str) -> str:
     \x1b[31mred
     """
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def cut_repr(value: object, length: int | None = 60) -> str:
+    """Return the first characters of the repr of a value; its type if it nests too deeply for one.
+
+    Examples
+    --------
+    >>> cut_repr([1, 2, 3], 5)
+    '[1, 2'
+    """
+    try:
+        return repr(value)[:length]
+    except RecursionError:
+        return f"a deeply nested {type(value).__name__}"
+
+
+def size_of(things: Sized) -> int:
+    """Return how many things there are; `sys.maxsize` for more, which `len` refuses.
+
+    Examples
+    --------
+    >>> size_of(range(2**70)) == sys.maxsize
+    True
+    """
+    try:
+        return len(things)
+    except OverflowError:
+        return sys.maxsize
 
 
 def printable_json(content: Any, **how: Any) -> str:
@@ -299,9 +328,9 @@ def check_degree(degree: object, what: str) -> float:
     try:
         number = float("nan" if isinstance(degree, str | bytes) else degree)  # type: ignore[arg-type]
     except (OverflowError, TypeError, ValueError):
-        raise DegreeError(f"{what} is {degree!r:.60}; it must be a number in [0, 1]") from None
+        raise DegreeError(f"{what} is {cut_repr(degree)}; it must be a number in [0, 1]") from None
     if not 0.0 <= number <= 1.0:
-        raise DegreeError(f"{what} is {degree!r:.60}; it must be a number in [0, 1]")
+        raise DegreeError(f"{what} is {cut_repr(degree)}; it must be a number in [0, 1]")
     return number + 0.0
 
 

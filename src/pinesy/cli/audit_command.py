@@ -20,6 +20,7 @@ from pinesy.cli.output import (
     TableWriter,
     open_output,
     shortened_note,
+    writer_of,
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit, LearnedRules
@@ -48,6 +49,7 @@ def audit(
     limit: Limit = 20,
     method: JudgedBy = None,
     folds: Folds = 5,
+    formulas: options.Formulas = False,
     *,
     how: options.TrainingOptions,
 ) -> None:
@@ -84,7 +86,7 @@ def audit(
     _print(result, samples, limit)
     if output is not None:
         with open_output(output) as stream:
-            WRITERS[output.suffix](stream, _rows(result, samples))
+            writer_of(output.suffix, formulas)(stream, _rows(result, samples))
 
 
 def learned_rules(rules: Path, files: TrainingFiles, data: Path) -> LearnedRules | None:

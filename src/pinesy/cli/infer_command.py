@@ -16,7 +16,7 @@ from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.calibrate_command import Level, calibrated_rules
-from pinesy.cli.output import WRITERS, ResultRow, TableWriter, degree_text, write_rows
+from pinesy.cli.output import ResultRow, TableWriter, degree_text, write_rows, writer_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
@@ -55,6 +55,7 @@ def infer(
     semantics: SemanticsName = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
+    formulas: options.Formulas = False,
     *,
     how: options.DataOptions,
 ) -> None:
@@ -155,7 +156,7 @@ def infer(
     last = last if named == "possibilistic" else ("weight",)
     columns = ("sample", "output", "best", *last, "outcome")
     table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
-    write = table if chosen == "table" else WRITERS[f".{chosen}"]
+    write = table if chosen == "table" else writer_of(f".{chosen}", formulas)
     write_rows(batches, rows, write, data, output)
 
 

@@ -56,6 +56,14 @@ Outputs = Annotated[list[str] | None, typer.Option(metavar="NAME", help=OUTPUTS_
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples held in memory at a time.")]
 ReadSize = Annotated[int, typer.Option(min=1, help="Samples read at a time.")]
 All = Annotated[bool, typer.Option("--all", help="Shorten nothing.")]
+Formulas = Annotated[
+    bool,
+    typer.Option(
+        "--formulas",
+        help="In CSV, leave texts that begin with =, +, -, @ as they are; by default an apostrophe "
+        "stands before them, so that a spreadsheet does not run them.",
+    ),
+]
 
 
 def _known_transform(name: str) -> str:

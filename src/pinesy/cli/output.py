@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -23,6 +24,8 @@ from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 
 T = TypeVar("T")
+#: What a cell begins with that a spreadsheet takes for a formula.
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 #: Samples that a table shows unless all are wanted.
 SHOWN = 20
 
@@ -139,18 +142,43 @@ def write_json_list(stream: TextIO, rows: Iterable[ResultRow]) -> None:
     stream.write(printable_json([row.to_dict() for row in rows], indent=1) + "\n")
 
 
-def write_csv(stream: TextIO, rows: Iterable[ResultRow]) -> None:
-    """Write a header, then a row for each sample."""
+def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False) -> None:
+    """Write a header, then a row for each sample.
+
+    Parameters
+    ----------
+    formulas : whether to leave texts as they are that spreadsheets take for formulas
+    """
     writer = csv.writer(stream, lineterminator="\n")
-    shown: Callable[[Any], Any] = _shown if stream.isatty() else (lambda cell: cell)
+    is_screen = stream.isatty()
+
+    def cell_text(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return cell
+        text = cell if formulas else neutral(cell)
+        return printable(text) if is_screen else text
+
     for number, row in enumerate(rows):
         if number == 0:
-            writer.writerow(map(shown, row.titles()))
-        writer.writerow(map(shown, row.cells()))
+            writer.writerow(map(cell_text, row.titles()))
+        writer.writerow(map(cell_text, row.cells()))
 
 
-def _shown(cell: Any) -> Any:
-    return printable(cell) if isinstance(cell, str) else cell
+def neutral(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: with an apostrophe before it.
+
+    Examples
+    --------
+    >>> [neutral(text) for text in ("=1+2", "@x", "-1.5", "- or +", "low")]
+    ["'=1+2", "'@x", '-1.5', "'- or +", 'low']
+    """
+    if not text.startswith(FORMULA_SIGNS):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 #: The writers of files, by what the names of these end in.
@@ -159,6 +187,11 @@ WRITERS: dict[str, Writer] = {
     ".json": write_json_list,
     ".jsonl": write_json_lines,
 }
+
+
+def writer_of(suffix: str, formulas: bool) -> Writer:
+    """Return the writer of files whose names end in `suffix`; see `write_csv`."""
+    return partial(write_csv, formulas=formulas) if suffix == ".csv" else WRITERS[suffix]
 
 
 @dataclass(frozen=True)

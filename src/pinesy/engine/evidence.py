@@ -16,6 +16,7 @@ from pinesy._common.validation import (
     check_degree,
     check_distribution,
     check_unmasked,
+    cut_repr,
     in_order,
     object_array,
     suggestion,
@@ -321,7 +322,8 @@ def _as_array(content: object, what: str) -> npt.NDArray[Any]:
         return np.asarray(content)
     except (TypeError, ValueError):
         raise DegreeError(
-            f"{what}: {content!r:.80} is neither a dict {{value: degree}} nor an array of degrees"
+            f"{what}: {cut_repr(content, 80)} is neither a dict {{value: degree}} nor an array of "
+            "degrees"
         ) from None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pinesy._common.budgets import budget, value_limit
+from pinesy._common.budgets import allow_tokens, budget, value_limit
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import DataError, PinesyError, RulesTextError, placed
 from pinesy.exchange.table_cells import (
@@ -183,6 +183,7 @@ def _rules(row: DecisionRow, known: Mapping[str, AttributeCells]) -> Iterator[Ru
     premise: list[Proposition] = []
     conclusions: list[Proposition] = []
     given = {S: 0.0 if row.kind == IFF else 1.0, R: 0.0}
+    allow_tokens(3 * len(row.cells))
     for where, column, text in row.cells:
         with _at(where):
             if column.name:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy._common.files import read_text, reading, writing, writing_bytes
-from pinesy.exceptions import DataError, needing, placed
+from pinesy.exceptions import DataError, PinesyError, needing, placed
 from pinesy.rules.cut_texts import number_text
 
 #: What Excel can hold.
@@ -134,8 +134,11 @@ def _read_workbook(path: Path) -> Iterator[TableSheet]:
         with placed(str(path)), zipfile.ZipFile(BytesIO(content)) as archive:
             _check_size(sum(part.file_size for part in archive.infolist()), MAX_UNPACKED, "bytes")
         book = openpyxl.load_workbook(BytesIO(content))
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
-        raise DataError(f"{path}: no workbook of Excel that can be read: {error!s:.200}") from None
+    except PinesyError:
+        raise
+    except Exception as error:  # of zipfile, zlib, the XML parser or openpyxl: any kind
+        problem = f"{type(error).__name__}: {error!s:.200}"
+        raise DataError(f"{path}: no workbook of Excel that can be read: {problem}") from None
     for sheet in book.worksheets:
         with placed(f"{path}: sheet {sheet.title!r}"):
             _check_size(sheet.max_row * sheet.max_column, MAX_CELLS, "cells")

@@ -10,7 +10,7 @@ from pinesy._common.box_pictures import drawing
 from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
 from pinesy._common.pages import data_uri
-from pinesy._common.validation import FloatArray, check_known
+from pinesy._common.validation import FloatArray, check_known, cut_repr
 from pinesy.exceptions import DataError, placed
 from pinesy.explanations.justification import (
     ExplanationNode,
@@ -68,6 +68,8 @@ def picture(
     >>> svg[:4], "rule 1 · C 0.8" in svg
     ('<svg', True)
     """
+    if not hasattr(explanation, "graph"):
+        raise DataError(f"a picture is of explain(rules, evidence); got {cut_repr(explanation)}")
     boxes = BoxMaker(explanation, depth, limit, nodes, _image_uris(explanation, images))
     title, text = f"Why {explanation.proposition}", explanation.text(limit=boxes.limit)
     return drawing(boxes.root(), title, text, LEGEND)

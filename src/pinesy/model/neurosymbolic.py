@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray, check_known
+from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
@@ -265,7 +265,7 @@ class Combined:
     """
 
     def __init__(self, models: Sequence[NeuroSymbolic]) -> None:
-        self.models = tuple(models)
+        self.models = tuple(as_list(models, "models"))
         for model in self.models:
             if not isinstance(model, NeuroSymbolic):
                 raise DataError(f"a model is {model!r:.60}; give a list of NeuroSymbolic models")

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, cut_repr
 from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
@@ -40,6 +40,11 @@ class Predictions(dict[str, npt.NDArray[Any]]):
     """
 
     def __init__(self, inference: Mapping[str, Possibility]) -> None:
+        if not isinstance(inference, Mapping):
+            raise DataError(
+                "predictions are of distributions by the names of outputs, such as "
+                f"predict_possibility(samples); got {cut_repr(inference)}"
+            )
         super().__init__((name, pi.best) for name, pi in inference.items())
         self.outcomes: dict[str, npt.NDArray[np.str_]] = {
             name: pi.outcome for name, pi in inference.items()

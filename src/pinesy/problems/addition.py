@@ -16,6 +16,9 @@ from pinesy.rules.statements import Iff
 
 Indices = npt.NDArray[np.int64]
 
+#: Digits of a number, and the base, at most.
+MAX_DIGITS = 100_000
+
 
 def addition(k: int, base: int = 10) -> Cascade:
     """Return the rule base of Addition-k: ``3k + 1`` rule sets, ``32k`` rules for base 10.
@@ -41,6 +44,8 @@ def addition(k: int, base: int = 10) -> Cascade:
     """
     if not (isinstance(k, int) and isinstance(base, int)) or k < 1 or base < 2:
         raise DomainError(f"addition needs k >= 1 digits in base >= 2; got k={k!r}, base={base!r}")
+    if max(k, base) > MAX_DIGITS:
+        raise DomainError(f"addition takes k and base up to {MAX_DIGITS:,}; got k={k}, base={base}")
     digits, bits = range(base), (0, 1)
     a = {i: Attribute(f"a_{i}", digits) for i in range(1, 2 * k + 1)}
     w = {i: Attribute(f"w_{i}", bits) for i in range(1, k + 1)}

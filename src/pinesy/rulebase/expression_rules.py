@@ -8,8 +8,10 @@ a sum one of remainders, and a sum that is compared with numbers is followed onl
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
+from pinesy._common.budgets import NODE, take_steps
 from pinesy.rulebase.function_steps import FunctionSteps, compared, equivalence, images, subsets
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -55,6 +57,7 @@ class ExpressionRules:
         domain: Sequence[Hashable] | None = None,
     ) -> Attribute:
         """Add the rules of an expression and return its attribute, an inner one by default."""
+        take_steps(NODE * _size(node))
         groups = _groups(node)
         if len(groups) > 1 and (domain is None or len(domain) == 2):
             return self._add_logical(node.kind, groups, name, domain)
@@ -76,7 +79,9 @@ class ExpressionRules:
         """Return the attributes of an expression, and the function of them that it is."""
         numbers = list(dict.fromkeys(node.names()))
         values = evaluator(_renumbered(node, numbers))
-        return [self.attributes[i] for i in numbers], lambda *u: values(u)
+        attributes = [self.attributes[i] for i in numbers]
+        take_steps(4 * _size(node) * prod(len(a.domain) for a in attributes))
+        return attributes, lambda *u: values(u)
 
     def _simplified(self, node: Expression, limits: Limits | None) -> Expression:
         """Replace the parts of an expression that share no attribute with its other parts."""
@@ -174,7 +179,11 @@ class ExpressionRules:
     def _bounds(self, node: Expression) -> Limits | None:
         """Return bounds of an expression that is a whole number, None for any other."""
         if node.kind == "name":
-            values = self.attributes[node.content].domain
+            attribute = self.attributes[node.content]
+            column, values = attribute.column, attribute.domain
+            if column is not None and column.kind is int:
+                return column.low, column.high
+            take_steps(len(values))
             whole = all(isinstance(v, int) for v in values)
             return (int(min(values)), int(max(values))) if whole else None
         if node.kind == "constant":
@@ -262,6 +271,11 @@ def value_condition(node: Expression, names: Sequence[str], value: Hashable) -> 
         return compared(expression_text(node, names, "+"), "==", value)
     truth = node if value else Expression("not", (node,))
     return expression_text(truth, names, "compare")
+
+
+def _size(node: Expression) -> int:
+    """Return the number of nodes of an expression."""
+    return 1 + sum(map(_size, node.parts))
 
 
 def _is_number(node: Expression) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.budgets import BITS, take_steps
 from pinesy._common.masks import class_masks, positions
 from pinesy._common.names import repeated
 from pinesy._common.validation import is_iterable
@@ -67,6 +68,7 @@ def _check_subsets(name: str, count: int, size: int) -> None:
             f"the rules of {name!r} would have {count:,} subsets of {size:,} values, "
             f"{count * size / 8e9:.1f} GB; take fewer values, or digits or classes of them"
         )
+    take_steps(count * size // BITS + 3 * size)
 
 
 def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -131,7 +133,10 @@ class FunctionSteps:
         output = Attribute(name, _sorted(masks) if domain is None else domain)
         self._check_domain(output, source, masks)
         premises = dict.fromkeys(output.domain, Proposition(source, 0))
-        premises |= {v: Proposition(source, mask, text(v)) for v, mask in masks.items()}
+        for value, mask in masks.items():
+            condition = text(value)
+            take_steps(2 * len(condition or ""))
+            premises[value] = Proposition(source, mask, condition)
         # Of two values the rule on the last one says both.
         values = output.domain[len(output.domain) == 2 :]
         rules = [equivalence([premises[v]], output.isin({v})) for v in values]
@@ -170,6 +175,7 @@ def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashab
 
 def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
     """Go through the results of a function for the values of an attribute."""
+    take_steps(10 * len(source.domain))
     for values in source.domain:
         try:
             result = fn(*parts_of(source, values))

@@ -36,7 +36,8 @@ def read_number(reader: "RuleReader") -> None:
         if names is None:
             compared = reader.compared_cuts.setdefault(title, set())
             every = sorted({*declared.scale.cuts, *compared})
-            declared = Attribute.number(title, every, None, blur)
+            if len(every) > len(declared.scale.cuts):
+                declared = reader.at(token, partial(Attribute.number, title, every, None, blur))
         reader.attributes[title] = declared
 
 
@@ -119,7 +120,7 @@ def _compared(
     if scale is not None and attribute.name in reader.compared_cuts:
         where = f"attribute {attribute.name!r}"
         needed = reader.at(token, partial(cuts_of, sign, value, where))
-        if not needed <= set(scale.cuts):
+        if not all(map(scale.has_cut, needed)):
             reader.compared_cuts[attribute.name] |= needed
             reader.lacks_cuts = True
             attribute = Attribute.number(attribute.name, sorted(needed))

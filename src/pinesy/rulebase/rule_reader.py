@@ -22,7 +22,7 @@ from pinesy.rules.propositions import (
 from pinesy.rules.rule import Rule, from_certainty
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS
-from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, Token
+from pinesy.rules.syntax.lexer import KEYWORDS, Token
 from pinesy.rules.syntax.template_reader import TemplateReader
 
 T = TypeVar("T")
@@ -66,7 +66,6 @@ class RuleReader(TemplateReader):
         #: Whether some were missing, so that the text must be read again, with them.
         self.lacks_cuts = False
         self.version = VERSION
-        self._depth = 0
         #: What empty loops say.
         self._empty: dict[bool, Proposition] = {}
         self._statements: dict[str, Callable[[], object]] = {
@@ -126,8 +125,6 @@ class RuleReader(TemplateReader):
         if plain is None:
             self.expect("in")
         values = self.subset() if plain is None else plain[1]
-        if len(names) > 1:
-            self.step(len(names) * len(values) // 10)
         for name in names:
             self.attributes[name] = self.at(token, partial(Attribute, name, values))
 
@@ -236,9 +233,7 @@ class RuleReader(TemplateReader):
 
     def _operand(self) -> Statement:
         """Read a proposition, ``not f``, ``(f)``, ``exists i in ...: f``, ``exactly 2 of ...``."""
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            self.fail(f"this formula nests more than {MAX_DEPTH} deep")
+        self.deeper("this formula nests")
         word = self.token.text
         if word == "not":
             self.take()
@@ -255,7 +250,7 @@ class RuleReader(TemplateReader):
             result = self._counted(f"{self.take().text} {self.take().text}")
         else:
             result = self.proposition()
-        self._depth -= 1
+        self.depth -= 1
         return result
 
     def _counted(self, words: str) -> Statement:
@@ -280,6 +275,7 @@ class RuleReader(TemplateReader):
             self.seek(colon + 1)
             parts.append(self._operand())
             end = self.position
+            self.read_again(end - colon)
         self.scope = outer
         self.seek(end or self._operand_end(colon + 1))
         if parts:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 
+from pinesy._common.budgets import RULE_SET, take_steps
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.markup import tag
 from pinesy._common.validation import FloatArray, is_iterable
@@ -48,6 +49,7 @@ class RuleSet:
     def __init__(self, rules: Iterable[Rule]) -> None:
         if isinstance(rules, Rule) or not is_iterable(rules):
             raise RuleSetError(f"a rule set takes a list of rules; got {rules!r}")
+        take_steps(RULE_SET)
         object.__setattr__(self, "rules", tuple(rules))
         if not self.rules:
             raise RuleSetError("a rule set needs at least one rule")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pinesy._common.budgets import budget, value_limit
+from pinesy._common.budgets import allow_tokens, budget, value_limit
 from pinesy._common.files import read_text, writing
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, check_known
@@ -203,6 +203,7 @@ class _RulesContent:
         return self.attributes[name]
 
     def _rule(self, entry: dict[str, Any]) -> Rule:
+        allow_tokens(4)
         _check_keys(entry, {"if", "then", "s", "r"})
         for key in ("s", "r"):
             if type(entry[key]) not in (int, float):
@@ -211,6 +212,7 @@ class _RulesContent:
         return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
 
     def _statement(self, entry: Any) -> Proposition | Compound:
+        allow_tokens(2)
         if not isinstance(entry, dict):
             return self._proposition(entry)
         _check_keys(entry, {"least", "most", "of"})

@@ -15,7 +15,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pinesy._common.budgets import budget, value_limit
+from pinesy._common.budgets import Budget, allow_tokens, any_budget, budget, value_limit
 from pinesy._common.files import as_path
 from pinesy._common.validation import as_list
 from pinesy.exceptions import DataError, PinesyError
@@ -68,19 +68,22 @@ def parse_file(
     version : that of the language, if the text does not begin by saying it
     most : how many values all attributes may have together
     """
-    with budget(most):
-        reader = _read(text, directory, file, version, {})
-    while reader.lacks_cuts:  # a second time, with the cuts that comparisons need
-        with budget(most):
-            reader = _read(text, directory, file, version, reader.compared_cuts)
-    if not reader.rules:
-        reader.fail("there are no rules in this text")
-    try:
-        rule_sets = [RuleSet(rules) for rules in reader.rules.values()]
-        return Cascade(*rule_sets, attributes=reader.attributes.values())
-    except PinesyError as error:
-        # Such as a cycle: no one place in the text is to blame.
-        raise type(error)(f"the rules do not fit together: {error}") from None
+    with budget(most) as current:
+        reader = _read(text, directory, file, version, {}, current)
+        while reader.lacks_cuts and not current.is_spent:
+            # A second time, with the cuts that comparisons need.
+            current.restart()
+            reader = _read(text, directory, file, version, reader.compared_cuts, current)
+        if not reader.rules:
+            reader.fail("there are no rules in this text")
+        try:
+            rule_sets = [RuleSet(rules) for rules in reader.rules.values()]
+            return Cascade(*rule_sets, attributes=reader.attributes.values())
+        except PinesyError as error:
+            if current.is_spent:
+                raise
+            # Such as a cycle: no one place in the text is to blame.
+            raise type(error)(f"the rules do not fit together: {error}") from None
 
 
 def _read(
@@ -89,17 +92,23 @@ def _read(
     file: Path | None,
     version: int,
     cuts: dict[str, set[float]],
+    current: Budget,
 ) -> RuleReader:
     """Read a whole text, of which comparisons are known to need some cuts."""
     reader = RuleReader(text)
     reader.version, reader.compared_cuts = version, cuts
+    if cuts:
+        reader.is_first_reading = False
+        reader.read_again(len(reader.tokens))
+    else:
+        allow_tokens(len(reader.tokens))
     if reader.token.text == "version" and reader.ahead().isdecimal():
         reader.version = reader.stated_version()
     older = HEAD_1 if reader.version > 1 else ""
     try:
         reader.read(directory, file, older)
     except PinesyError:
-        if not reader.lacks_cuts:  # else they may be the reason
+        if current.is_spent or not reader.lacks_cuts:  # else they may be the reason
             raise
     return reader
 
@@ -123,7 +132,8 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     word = reader.accept("if", "iff")
     if not word:
         reader.expect("if")
-    rule = reader.rule(word)
+    with any_budget():
+        rule = reader.rule(word)
     reader.expect_end()
     return rule
 
@@ -140,6 +150,7 @@ def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribut
     reader = RuleReader(text, known)
     if reader.token.text not in ("attribute", "number", "product"):
         reader.missing("a declaration")
-    reader.statement()
+    with any_budget():
+        reader.statement()
     reader.expect_end()
     return next(a for name, a in reader.attributes.items() if name not in known)

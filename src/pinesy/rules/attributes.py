@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pinesy._common.budgets import take_values
+from pinesy._common.budgets import ATTRIBUTE, CHARACTERS, take_steps, take_values
 from pinesy._common.masks import mask_of
-from pinesy._common.validation import is_iterable, listed, suggestion
+from pinesy._common.validation import cut_repr, is_iterable, listed, size_of, suggestion
 from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
@@ -19,6 +19,7 @@ from pinesy.rules.syntax.conditions import (
     Condition,
     ValueColumn,
     column_of,
+    compared_mask,
     condition_mask,
     parse_condition,
 )
@@ -69,11 +70,12 @@ class Attribute:
                 f"the domain of attribute {name!r} is {domain!r:.60}; give an ordered collection "
                 "of values, such as a list"
             )
-        if isinstance(domain, Sized) and len(domain) > MAX_PRODUCT:
-            what = f"attribute {name!r} would have {len(domain):,} values"
-            raise DomainError(f"{what}; at most {MAX_PRODUCT:,} are allowed")
         if isinstance(domain, Sized):
-            take_values(len(domain), f"attribute {name!r}")
+            size = size_of(domain)
+            if size > MAX_PRODUCT:
+                what = f"attribute {name!r} would have {size:,} values or more"
+                raise DomainError(f"{what}; at most {MAX_PRODUCT:,} are allowed")
+            take_values(size, f"attribute {name!r}")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
         self._fill(name, values, positions_of(name, values), ())
 
@@ -86,6 +88,7 @@ class Attribute:
     ) -> None:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise DomainError(f"an attribute's name is a printable text without `; got {name!r}")
+        take_steps(ATTRIBUTE + len(name) // CHARACTERS)
         self.__dict__.update(name=name, domain=domain, factors=factors, _index=index)
 
     @classmethod
@@ -202,6 +205,9 @@ class Attribute:
             masks = [(1 << self.scale.below(s, number, self.name)) - 1 for s in signs]
             mask = masks[0] & ~masks[1] if len(masks) > 1 else masks[0]
             return Proposition(self, mask if sign in ("<", "<=", "==") else self.full & ~mask)
+        plain = compared_mask(self.column, sign, number)
+        if plain is not None:
+            return Proposition(self, plain)
         if not all(map(is_number, (*self.domain, number))):
             raise DomainError(
                 f"{sign!r} compares numbers; attribute {self.name!r} and {number!r:.60} are not "
@@ -249,6 +255,8 @@ class Attribute:
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
             )
+        if isinstance(values, Sized):
+            take_steps(2 * len(values))
         return mask_of([self.position(value) for value in values])
 
     def position(self, value: Hashable) -> int:
@@ -262,12 +270,18 @@ class Attribute:
                     f"the values of attribute {self.name!r} are intervals: {shown}; {value!r:.60} "
                     f"is none of them: compare numbers, such as {self.name} < 30"
                 ) from None
-            alike = [v for v in self.domain if str(value) in (str(v), show_value(v))]
+            try:
+                text = str(value)
+            except RecursionError:
+                text = ""
+            alike = [v for v in self.domain if text in (str(v), show_value(v))]
             hint = suggestion(value, self.domain)
             if alike:
                 kinds = (type(alike[0]).__name__, type(value).__name__)
-                hint = f"; it has {alike[0]!r} ({kinds[0]}), not {value!r:.60} ({kinds[1]})"
-            raise DomainError(f"attribute {self.name!r} has no value {value!r:.60}{hint}") from None
+                hint = f"; it has {alike[0]!r} ({kinds[0]}), not {cut_repr(value)} ({kinds[1]})"
+            raise DomainError(
+                f"attribute {self.name!r} has no value {cut_repr(value)}{hint}"
+            ) from None
 
     @cached_property
     def full(self) -> int:

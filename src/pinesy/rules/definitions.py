@@ -27,6 +27,7 @@ from math import prod
 from operator import and_, or_
 from typing import Any
 
+from pinesy._common.budgets import NODE, take_steps
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Compound, Premise, Proposition, Statement, all_of
@@ -54,9 +55,16 @@ class Defined(Attribute):
     content: Compound
     split: bool
 
-    def __init__(self, content: Compound, name: str | None = None, split: bool = True) -> None:
-        super().__init__(name or _name(str(content)), (False, True))
-        self.__dict__.update(content=content, split=split, formula=str(content))
+    def __init__(
+        self,
+        content: Compound,
+        name: str | None = None,
+        split: bool = True,
+        formula: str | None = None,
+    ) -> None:
+        text = str(content) if formula is None else formula
+        super().__init__(name or _name(text), (False, True))
+        self.__dict__.update(content=content, split=split, formula=text)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -252,8 +260,10 @@ def _counting(form: Compound, attribute: Defined) -> Rule:
         )
 
     def step(one: Proposition, two: Proposition, least: int, what: str) -> Proposition:
-        name = f"{attribute.name}: {what}"
-        return Defined(Compound((one, two), least, 2), name, split=False).isin({True})
+        name = (
+            f"{attribute.name}: {what}"  # the formula of a step holds all before it, several times
+        )
+        return Defined(Compound((one, two), least, 2), name, False, name).isin({True})
 
     counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold
     for i, part in enumerate(parts, 1):
@@ -277,6 +287,7 @@ def normal_form(statement: Statement, holds: bool = True, given: Mapping[str, in
     given : the subset in which each of some attributes lies; it meets every subset that the
         statement speaks of wholly or not at all
     """
+    take_steps(NODE // 2)
     if isinstance(statement, Proposition):
         if statement.attribute.name in given:
             return bool(statement.mask & given[statement.attribute.name]) == holds
@@ -345,13 +356,18 @@ def _joined(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
     return Compound(tuple(joined), len(joined) if is_conjunction else 1, len(joined))
 
 
-def propositions_of(statement: Statement) -> Iterator[Proposition]:
-    """Yield the propositions of a formula; those under a count from both sides with both signs."""
+def propositions_of(statement: Statement, signed: bool = False) -> Iterator[Proposition]:
+    """Yield the propositions of a formula; those under a count from both sides with both signs.
+
+    Parameters
+    ----------
+    signed : whether the formula is under such a count
+    """
     if isinstance(statement, Proposition):
-        yield statement
+        yield from (statement, ~statement) if signed else (statement,)
         return
     parts = statement.propositions if isinstance(statement, Premise) else statement.parts
-    both = isinstance(statement, Compound) and 0 < statement.least <= statement.most < len(parts)
+    if isinstance(statement, Compound):
+        signed = signed or 0 < statement.least <= statement.most < len(parts)
     for part in parts:
-        for proposition in propositions_of(part):
-            yield from (proposition, ~proposition) if both else (proposition,)
+        yield from propositions_of(part, signed)

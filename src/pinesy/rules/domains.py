@@ -5,6 +5,7 @@ from functools import cached_property
 from itertools import product
 from weakref import WeakValueDictionary
 
+from pinesy._common.validation import cut_repr
 from pinesy.exceptions import DomainError
 
 
@@ -46,12 +47,13 @@ def positions_of(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
             index[value] = position
         except TypeError:
             raise DomainError(
-                f"attribute {name!r}: the value {value!r} is not hashable; use a tuple, not a list"
+                f"attribute {name!r}: the value {cut_repr(value)} is not hashable; use a tuple, "
+                "not a list"
             ) from None
         if twice:
             raise DomainError(
-                f"attribute {name!r}: the value {value!r} at position {position} equals an earlier "
-                "one, or not even itself; values must differ (note that 1 == 1.0 == True)"
+                f"attribute {name!r}: the value {cut_repr(value)} at position {position} equals an "
+                "earlier one, or not even itself; values must differ (note that 1 == 1.0 == True)"
             )
     return index
 

@@ -5,19 +5,21 @@ A cut that divides the numbers up to `x` from those above is the next float afte
 ``<= x``.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf, isfinite, nextafter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_number, is_iterable, listed
+from pinesy._common.budgets import take_steps
+from pinesy._common.validation import FloatArray, check_number, is_iterable, listed, size_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
     comparison_text,
@@ -29,6 +31,8 @@ from pinesy.rules.cut_texts import (
 )
 from pinesy.rules.syntax.writer import format_subset
 
+#: Cuts of an attribute, and the steps that each takes.
+MAX_CUTS, CUT = 10**6, 20
 #: What a number may be: truth values are none.
 NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 
@@ -91,7 +95,10 @@ class Scale:
         where = f"attribute {attribute!r}"
         if isinstance(cuts, str | bytes) or not is_iterable(cuts):
             raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
-        places = tuple(_cut(cut, where) for cut in cuts)
+        if isinstance(cuts, Sized):
+            check_count(size_of(cuts), where)
+        places = tuple(_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
+        check_count(len(places), where)
         for low, high in pairwise(places):
             if not low < high:
                 raise DomainError(
@@ -181,13 +188,18 @@ class Scale:
         DomainError : if there is no such cut
         """
         cut = cut_of(comparison, number, f"attribute {attribute!r}")
-        if cut in self.cuts:
-            return self.cuts.index(cut) + 1
+        if self.has_cut(cut):
+            return bisect_left(self.cuts, cut) + 1
         cuts = ", ".join(written(c) for c in sorted({*self.cuts, cut}))
         raise DomainError(
             f"attribute {attribute!r} has no cut for {comparison} {number!r:.60}; its intervals "
             f"are {listed(self.intervals)}. Declare it with cuts=[{cuts}]"
         )
+
+    def has_cut(self, cut: float) -> bool:
+        """Return whether `cut` is one of the cuts."""
+        index = bisect_left(self.cuts, cut)
+        return index < len(self.cuts) and self.cuts[index] == cut
 
     def ranges(self, mask: int) -> list[tuple[float, float]]:
         """Return the longest ranges, each from `low` to below `high`, that intervals make up.
@@ -212,6 +224,13 @@ class Scale:
             f"attribute {attribute!r} takes numbers, or the intervals {listed(self.domain)}; got "
             f"{value!r:.60}"
         )
+
+
+def check_count(count: int, where: str) -> None:
+    """Raise `DomainError` for more cuts than an attribute may have; count their steps."""
+    if count > MAX_CUTS:
+        raise DomainError(f"{where} has {count:,} cuts or more; at most {MAX_CUTS:,} are allowed")
+    take_steps(CUT * count)
 
 
 def cut_of(comparison: str, number: Any, where: str) -> float:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import positions
 from pinesy._common.pages import axes_for
-from pinesy._common.validation import BoolArray, FloatArray, check_sample, object_array
+from pinesy._common.validation import BoolArray, FloatArray, check_sample, cut_repr, object_array
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import (
@@ -71,7 +71,7 @@ class Possibility:
         except (TypeError, ValueError):
             raise DegreeError(
                 f"the degrees of {self.attribute.name!r} are an array of numbers; got "
-                f"{self.degrees!r:.60}"
+                f"{cut_repr(self.degrees)}"
             ) from None
         size = len(self.attribute.domain)
         if degrees.ndim not in (1, 2) or degrees.shape[-1] != size:

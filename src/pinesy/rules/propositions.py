@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, Union, overload
 
+from pinesy._common.budgets import BITS, NODE, PROPOSITION, take_steps
 from pinesy._common.masks import positions
 from pinesy._common.validation import check_integer, is_integer
 from pinesy.exceptions import DomainError, RuleSetError
@@ -77,6 +78,7 @@ class Proposition(Conjoinable):
             raise DomainError(
                 f"{self.attribute!r:.60} has no subset of mask {self.mask!r:.60}; use isin or where"
             )
+        take_steps(PROPOSITION + full.bit_length() // BITS)
 
     @cached_property
     def values(self) -> tuple[Hashable, ...]:
@@ -99,6 +101,7 @@ class Proposition(Conjoinable):
         if self.condition is not None:
             return f"{name} where {self.condition}"
         scale = self.attribute.scale
+        take_steps(5 * self.mask.bit_count())
         comparison = None if scale is None else scale.comparison(name, self.mask)
         return comparison or f"{name} in {format_subset(self.values)}"
 
@@ -188,6 +191,7 @@ class Compound(Logical):
                     f"formulas are made of propositions such as attribute.isin({{...}}); got "
                     f"{part!r:.60}"
                 )
+        take_steps(NODE + 10 * len(self.parts))
         depth = 1 + max(getattr(part, "depth", 0) for part in self.parts)
         if depth > MAX_DEPTH:
             raise RuleSetError(f"a formula nests more than {MAX_DEPTH} deep; name its parts")

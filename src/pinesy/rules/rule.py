@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pinesy._common.budgets import RULE, take_steps
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.propositions import Premise, Proposition
@@ -36,6 +37,7 @@ class Rule:
     r: float = 0.0
 
     def __post_init__(self) -> None:
+        take_steps(RULE)
         if not isinstance(self.premise, Premise):
             raise RuleSetError(f"the premise is {self.premise!r}; write If(...).then(...)")
         if not isinstance(self.conclusion, Proposition):

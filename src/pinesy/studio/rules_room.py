@@ -52,8 +52,9 @@ def look(session: Session, asked: Asked) -> dict[str, Any]:
 
 def use(session: Session, asked: Asked) -> dict[str, Any]:
     """Go on with the rules of a text, in all rooms."""
+    rules = _parsed(session, asked)
     with session.lock:
-        session.use(session.work.with_rules(_parsed(session, asked), asked["text"]))
+        session.use(session.work.with_rules(rules, asked["text"]))
     return {"version": session.version}
 
 

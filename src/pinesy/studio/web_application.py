@@ -7,24 +7,27 @@ chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...}
 `PinesyError` that a function raises is shown to the user with its message.
 """
 
+import asyncio
 import json
 import logging
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pinesy._common.console import Watch, watched_by
 from pinesy._common.files import scratch_directory, writing
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
@@ -50,6 +53,9 @@ HOST = "127.0.0.1"
 PORT, PORTS = 8765, 50
 #: Seconds that open requests get when the studio ends.
 GRACE = 2
+#: Requests of the rooms that are worked on at a time (and as many of the page around them), and
+#: those that may wait.
+THREADS, MOST_WAITING = 8, 1_000
 
 
 #: The tabs of the page, by what their rooms are called, in their order.
@@ -167,6 +173,8 @@ def application(session: Session, access: Access) -> Starlette:
         routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
     app.state.session, app.state.access = session, access
+    # The page itself has threads of its own, so that it can stop what takes those of the rooms.
+    app.state.shell_threads, app.state.room_threads = Threads(), Threads()
     return app
 
 
@@ -202,14 +210,66 @@ async def _answer(request: Request) -> Response:
     asked = await _asked(request, MOST_BYTES)
     if isinstance(asked, Response):
         return asked
+    state = request.app.state
+    threads = state.shell_threads if room == "shell" else state.room_threads
     try:
-        return as_json(await run_in_threadpool(endpoint, request.app.state.session, asked))
+        return as_json(await threads.run(partial(endpoint, state.session, asked)))
     except PinesyError as error:
         return as_json(described(error), 422)
     except Exception as error:
         log.exception("%s failed", request.url.path)
         what = f"{type(error).__name__}: {error}"
         return as_json({"error": f"the studio failed; the terminal tells more: {what}"}, 500)
+
+
+class Threads:
+    """Does work in threads, so many at a time; the end of the server does not wait for them."""
+
+    def __init__(self) -> None:
+        self._free, self._waiting = asyncio.Semaphore(THREADS), 0
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Return what some work returns; it is stopped if nobody waits for it any longer."""
+        if self._waiting >= MOST_WAITING:
+            raise DataError("the studio is busy; try again in a moment")
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            return await _in_thread(work)
+        finally:
+            self._free.release()
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    loop, watch = asyncio.get_running_loop(), Watch()
+    result: asyncio.Future[Any] = loop.create_future()
+
+    def settle(content: Any, error: BaseException | None) -> None:
+        if result.cancelled():
+            return
+        if error is None:
+            result.set_result(content)
+        else:
+            result.set_exception(error)
+
+    def watched() -> None:
+        content, failure = None, None
+        try:
+            with watched_by(watch):
+                content = work()
+        except BaseException as error:  # the request is told, whatever it is
+            failure = error
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(settle, content, failure)
+
+    Thread(target=watched, daemon=True, name="pinesy-request").start()
+    try:
+        return await result
+    finally:
+        watch.stop()
 
 
 async def _asked(request: Request, most: int) -> Asked | Response:

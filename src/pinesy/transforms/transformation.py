@@ -13,7 +13,13 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.threads import n_threads, share
-from pinesy._common.validation import FloatArray, check_distribution, check_unmasked, suggestion
+from pinesy._common.validation import (
+    FloatArray,
+    check_distribution,
+    check_unmasked,
+    cut_repr,
+    suggestion,
+)
 from pinesy.exceptions import DegreeError, DomainError, placed
 from pinesy.transforms import transform_loops
 
@@ -302,8 +308,8 @@ def _as_rows(distribution: Any) -> npt.NDArray[Any]:
         rows = rows if rows.dtype.kind in "fiub" else np.asarray(distribution, dtype=np.float64)
     except (TypeError, ValueError):
         cure = "; take the columns of the distribution alone" * hasattr(distribution, "columns")
-        shown = repr(distribution).replace("\n", " ")
-        raise DegreeError(f"a distribution must hold numbers{cure}; got {shown:.80}") from None
+        text = cut_repr(distribution, None).replace("\n", " ")
+        raise DegreeError(f"a distribution must hold numbers{cure}; got {text:.80}") from None
     if not rows.ndim or rows.shape[-1] == 0:
         raise DegreeError(
             f"a distribution has shape (m,), several (..., m), m >= 1; got shape {rows.shape}"

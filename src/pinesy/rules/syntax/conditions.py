@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pinesy._common.budgets import any_budget, take_steps
 from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 MAX_CACHED = 256
 #: Whole numbers up to here are exact in 64 bits, with room for a sum; and in a double.
 MAX_INTEGER, MAX_EXACT = 2**62, 2**53
+#: Nodes of a condition that NumPy computes for one value in a step; a set is worth more of them.
+NODES, IS_IN = 20, 5
 #: Tuples of a set that are compared one after the other.
 MAX_TUPLES = 16
 
@@ -79,7 +82,8 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     """
     reader = ValueReader(source)
     grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
-    expression = grammar.either()
+    with any_budget():
+        expression = grammar.either()
     reader.expect_end("the end of the condition")
     text, pattern = grammar.texts()
     # In a rule, the words and, or, not of a condition stand in brackets.
@@ -109,6 +113,8 @@ def condition_mask(condition: Condition | Callable[..., object], attribute: "Att
 
 def _evaluate(condition: Condition, attribute: "Attribute") -> int:
     parts = attribute.factors or (attribute,)
+    size, (nodes, listed) = len(attribute.domain), _counts(condition.expression)
+    take_steps(size * nodes // NODES + listed)
     columns = [column for part in parts if (column := part.column) is not None]
     if len(columns) == len(parts):
         try:
@@ -116,9 +122,19 @@ def _evaluate(condition: Condition, attribute: "Attribute") -> int:
         except NotVectorisedError:
             pass
     holds = condition.holds
+    take_steps(2 * size * nodes)
     # A text may use the name of a product too, after those of its components.
     whole = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
     return _mask(whole, attribute, f"'{condition.text:.60}'")
+
+
+def _counts(expression: Expression) -> tuple[int, int]:
+    """Return the number of nodes of an expression, and of the values that its sets list."""
+    counts = [_counts(part) for part in expression.parts]
+    tests = expression.content if expression.kind == "compare" else ()
+    sets = [test for test in tests if isinstance(test, Membership)]
+    listed = sum(len(test.inside) for test in sets)
+    return 1 + IS_IN * len(sets) + sum(n for n, _ in counts), listed + sum(n for _, n in counts)
 
 
 def _mask(holds: Callable[[Any], object], attribute: "Attribute", text: str) -> int:
@@ -182,6 +198,24 @@ def column_of(domain: Sequence[Hashable]) -> ValueColumn | None:
     if kind is str and any("\0" in text for text in values):  # which NumPy drops at the end
         return None
     return ValueColumn(np.array(values), kind)
+
+
+def compared_mask(column: ValueColumn | None, sign: str, number: Any) -> int | None:
+    """Return the mask of the numbers of a column that compare with another; None if it has others.
+
+    Examples
+    --------
+    >>> compared_mask(column_of((3, -1, 5)), "<", 4)
+    3
+    """
+    if column is None or column.kind not in (int, float) or type(number) not in (int, float):
+        return None
+    terms = Expression("name", content=0), Expression("constant", content=number)
+    take_steps(column.values.size * (1 + len(terms)) // NODES)
+    try:
+        return vectorised_mask(Expression("compare", terms, (sign,)), [column], whole=False)
+    except NotVectorisedError:
+        return None
 
 
 def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whole: bool) -> int:

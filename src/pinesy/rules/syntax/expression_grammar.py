@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from pinesy._common.budgets import OPERAND
 from pinesy._common.validation import is_integer, suggestion
 from pinesy.rules.syntax.expressions import COMPARISONS, Expression, Membership
 from pinesy.rules.syntax.lexer import (
     CONSTANTS,
     KEYWORDS,
-    MAX_DEPTH,
     Token,
     spaced,
     standard_text,
@@ -53,7 +53,7 @@ class ExpressionGrammar:
 
     def texts(self) -> tuple[str, str]:
         """Return what was read, in standard form, and its pattern: numbers in place of names."""
-        text, pattern = "", []
+        words, pattern = [], []
         position, tokens = self._start, self.reader.tokens
         while position < self.reader.position:
             kind, word, _start = tokens[position]
@@ -64,8 +64,8 @@ class ExpressionGrammar:
             else:
                 position, word, numbered = replaced
                 pattern.append(numbered)
-            text = spaced(text, word, kind == "sign")
-        return text, " ".join(pattern)
+            words.append((word, kind == "sign"))
+        return spaced(words), " ".join(pattern)
 
     def _replace(self, start: int, text: str, pattern: str | None = None) -> None:
         replaced = _Replaced(self.reader.position, text, text if pattern is None else pattern)
@@ -134,6 +134,7 @@ class ExpressionGrammar:
     def operand(self) -> Expression:
         """Read a number, a text, a name, ``-x``, ``(x)`` or a tuple ``(x, y)``."""
         token = self.reader.take()
+        self.reader.take_steps(OPERAND)
         self.operands += 1
         if self.operands > MAX_OPERANDS:
             self.reader.fail(f"this condition has more than {MAX_OPERANDS} operands", token)
@@ -163,7 +164,8 @@ class ExpressionGrammar:
         if self.names is not None and isinstance(name, str) and name in self.names:
             number = self.names[name]
             written = format_name(name) if known or indexed else token.text
-            self._replace(start, written, f"${number}")
+            # Functions give attributes in place of numbers, and use no patterns.
+            self._replace(start, written, f"${number}" if is_integer(number) else written)
             return Expression("name", content=number)
         if known and not indexed:
             self._replace(start, _literal(value))
@@ -205,10 +207,9 @@ class ExpressionGrammar:
 
     def _nested(self, part: Callable[[], Expression]) -> Expression:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            what = "this condition nests" if self.names is not None else "tuples nest"
-            self.reader.fail(f"{what} more than {MAX_DEPTH} deep")
+        self.reader.deeper("this condition nests" if self.names is not None else "tuples nest")
         result = part()
+        self.reader.depth -= 1
         self.depth -= 1
         return result
 

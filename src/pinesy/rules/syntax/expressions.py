@@ -75,10 +75,12 @@ class Expression(NamedTuple):
 
     def names(self) -> Iterator[Any]:
         """Go through the contents of the names that occur, each as often as it does."""
-        if self.kind == "name":
-            yield self.content
-        for part in self.parts:
-            yield from part.names()
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if node.kind == "name":
+                yield node.content
+            waiting.extend(reversed(node.parts))
 
 
 def _span(numbers: Sequence[int]) -> Limits:

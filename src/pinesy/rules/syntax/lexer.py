@@ -1,7 +1,7 @@
 """Words, numbers and signs of the ``.rules`` text."""
 
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -24,8 +24,6 @@ MAX_DIGITS = 4000
 MAX_LEAVES = 1_000
 #: Values of a range such as 0..9.
 MAX_RANGE = 10**6
-#: Statements and values that the templates of a text write out.
-MAX_STEPS = 10**6
 #: A longer line is refused: it is a broken file far more often than a rule.
 MAX_LINE = 500_000
 
@@ -38,10 +36,10 @@ _TOKEN = re.compile(
     |(?P<sign>\.\.|//|==|!=|<=|>=|[-+*%(){{}}\[\],:=<>])
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<name>`[^`\n]+`)
-    |(?P<end>\Z))""",
+    |(?P<end>\Z)
+    |(?P<wrong>(?s:.)))""",
     re.VERBOSE,
 )
-_SPACE = re.compile(r"(?:\s|#[^\n]*)*")
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
@@ -74,17 +72,12 @@ def tokenize(source: str, file: str = "") -> list[Token]:
     if len(source) > MAX_LINE:
         _check_lines(source, file)
     tokens = []
-    position = 0
     for match in _TOKEN.finditer(source):
-        if match.start() != position:
-            break
-        position = match.end()
         kind = match.lastgroup or ""
+        if kind == "wrong":
+            fail(source, match.start(kind), _unexpected(match[kind]), file)
         if kind != "end":
             tokens.append(Token(kind, match[kind], match.start(kind)))
-    if position < len(source):
-        place = _SPACE.match(source, position).end()  # type: ignore[union-attr]
-        fail(source, place, _unexpected(source[place]), file)
     tokens.append(Token("end", "end of text", len(source)))
     return tokens
 
@@ -202,14 +195,17 @@ def standard_text(source: str, renamed: Callable[[str], str | None] = lambda _na
     ----------
     renamed : gives what stands in the place of some names
     """
-    text = ""
+    words = []
     for kind, word, _start in tokenize(source)[:-1]:
         is_name = kind in ("word", "name")
-        text = spaced(text, (is_name and renamed(word.strip("`"))) or word, kind == "sign")
-    return text
+        words.append(((is_name and renamed(word.strip("`"))) or word, kind == "sign"))
+    return spaced(words)
 
 
-def spaced(text: str, word: str, is_sign: bool) -> str:
-    """Write a word or sign after a text, with a space between them if one belongs there."""
-    tight = not text or text[-1] in "([{" or (is_sign and word in ")]},")
-    return text + word if tight else f"{text} {word}"
+def spaced(words: Iterable[tuple[str, bool]]) -> str:
+    """Write words and signs (each with whether it is one), with spaces where they belong."""
+    parts: list[str] = []
+    for word, is_sign in words:
+        tight = not parts or parts[-1][-1:] in ("(", "[", "{") or (is_sign and word in ")]},")
+        parts.append(word if tight else f" {word}")
+    return "".join(parts)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from pinesy._common.budgets import HELD, allow_tokens
 from pinesy._common.files import read_text
 from pinesy._common.validation import suggestion
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.lexer import KEYWORDS, Token, TokenizedText
 from pinesy.rules.syntax.value_reader import ValueReader, ValueSet
@@ -83,20 +84,21 @@ class TemplateReader(ValueReader, ABC):
             "let": self._let,
             "when": self._when,
         }
-        while self._frames or self.token.kind != "end":
-            if self._frames and self.position >= self._frames[-1].body.end:
-                self._pass()
-                continue
-            if self._frames:
-                self.step()
-            kind, word, _start = self.token
-            if kind == "word" and word in templates:
-                self.take()
-                templates[word]()
-            elif kind == "word" and word not in _NO_MACROS and self.ahead() == "(":
-                self._call()
-            else:
-                self.statements(not self._frames)
+        try:
+            while self._frames or self.token.kind != "end":
+                if self._frames and self.position >= self._frames[-1].body.end:
+                    self._pass()
+                    continue
+                kind, word, _start = self.token
+                if kind == "word" and word in templates:
+                    self.take()
+                    templates[word]()
+                elif kind == "word" and word not in _NO_MACROS and self.ahead() == "(":
+                    self._call()
+                else:
+                    self.statements(not self._frames)
+        except DomainError as error:  # such as of the budget
+            self.fail(str(error))
 
     def _pass(self) -> None:
         """Begin the next pass of the innermost template, or go on after it."""
@@ -109,6 +111,8 @@ class TemplateReader(ValueReader, ABC):
         else:
             self.scope = scope
             self.enter(frame.body.source, frame.body.start)
+            if frame.file is None:  # which is read once
+                self.read_again(frame.body.end - frame.body.start)
 
     def _push(
         self,
@@ -134,6 +138,7 @@ class TemplateReader(ValueReader, ABC):
         self.expect("=")
         value = self._assigned()
         if local:
+            self.take_steps(len(self.scope))
             self.scope = {**self.scope, name: value}
         else:
             self.constants[name] = value
@@ -145,7 +150,9 @@ class TemplateReader(ValueReader, ABC):
             if self.token.text != "..":
                 return value
             self.seek(start)
-        return ValueSet(self.subset())
+        values = self.subset()
+        self.take_steps(HELD * len(values))
+        return ValueSet(values)
 
     def _for(self) -> None:
         """Read ``for i in 1..4, j in 1..4 where i < j:`` and a statement or a block."""
@@ -169,8 +176,10 @@ class TemplateReader(ValueReader, ABC):
             self.fail("expected ':' and a statement, or statements in {...}, after this")
         if source.is_sign(head, "{"):
             end = source.closing(head)
+            self.take_steps(head - start)
             return head, _Body(source, head + 1, end), end + 1
         end = _statement_end(source, head + 1)
+        self.take_steps(end - start)
         return head, _Body(source, head + 1, end), end
 
     # --- macros ---
@@ -210,6 +219,7 @@ class TemplateReader(ValueReader, ABC):
                 "condition: when n > 0: ...",
                 token,
             )
+        self.take_steps(len(self._frames))
         scope = dict(zip(parameters, arguments, strict=True))
         self._push(body, iter([scope]), is_macro=True)
 
@@ -245,6 +255,8 @@ class TemplateReader(ValueReader, ABC):
         if self._older_head and text.startswith(self._older_head):
             self.fail(f"the file {name!r} is of an older version; load and save it", token)
         source = TokenizedText(text, name)
+        if self.is_first_reading:
+            allow_tokens(len(source.tokens))
         body = _Body(source, 0, len(source.tokens) - 1)
         self._push(body, iter([self.scope]), file=path)
 
@@ -261,15 +273,19 @@ class TemplateReader(ValueReader, ABC):
         parent = beside.parent if beside is not None else root
         kinds = (PurePosixPath(name), PureWindowsPath(name))
         is_inside = not any(kind.anchor or ".." in kind.parts or "\0" in name for kind in kinds)
-        path = (parent / name).resolve() if is_inside else root.parent
+        try:
+            path = (parent / name).resolve() if is_inside else root.parent
+            is_file = path.is_file()
+        except OSError as error:
+            self.fail(f"the file {name!r:.60} cannot be included: {error.strerror}", token)
         if not path.is_relative_to(root):
             self.fail(
                 f"{name!r:.60} may lead out of the directory of the rules; name a file inside it, "
                 "without .. and not by an absolute path",
                 token,
             )
-        if not path.is_file():
-            self.fail(f"there is no file {name!r} here", token)
+        if not is_file:
+            self.fail(f"there is no file {name!r:.60} here", token)
         return path
 
 

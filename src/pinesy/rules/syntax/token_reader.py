@@ -4,8 +4,10 @@ from collections.abc import Callable, Hashable, Mapping
 from math import inf
 from typing import Any, NoReturn
 
+from pinesy._common.budgets import TOKEN, take_steps
 from pinesy._common.validation import listed
-from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DIGITS, MAX_STEPS, Token, TokenizedText
+from pinesy.exceptions import DomainError
+from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, MAX_DIGITS, Token, TokenizedText
 from pinesy.rules.syntax.writer import show_value
 
 
@@ -24,7 +26,10 @@ class Reader:
         self.scope: Mapping[str, Any] = {}
         #: How often a variable was read: what was read meanwhile is no longer what is written.
         self.lookups = 0
-        self._steps = 0
+        #: Brackets of formulas, conditions, sets and indices around this place.
+        self.depth = 0
+        #: Whether the text has not been read before, as where comparisons lacked cuts.
+        self.is_first_reading = True
 
     def seek(self, position: int) -> None:
         """Go to the token at `position`."""
@@ -36,14 +41,22 @@ class Reader:
         self.source, self.tokens = source, source.tokens
         self.seek(position)
 
-    def step(self, steps: int = 1) -> None:
-        """Count statements, passes of loops and values that templates write out."""
-        self._steps += steps
-        if self._steps > MAX_STEPS:
-            self.fail(
-                f"the templates of this text write out more than {MAX_STEPS:,} statements and "
-                "values; use smaller ranges"
-            )
+    def take_steps(self, steps: int) -> None:
+        """Take steps of work from the budget, or fail here."""
+        try:
+            take_steps(steps)
+        except DomainError as error:
+            self.fail(str(error))
+
+    def read_again(self, tokens: int) -> None:
+        """Take the steps of a pass through so many tokens that templates read again."""
+        self.take_steps(TOKEN * (tokens + 1) + len(self.scope))
+
+    def deeper(self, what: str) -> None:
+        """Go into a bracket; who comes out of it takes one from `depth`."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"{what} more than {MAX_DEPTH} deep")
 
     def take(self) -> Token:
         """Step over the next token and return it."""

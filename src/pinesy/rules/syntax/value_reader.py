@@ -4,12 +4,11 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pinesy._common.budgets import list_values
+from pinesy._common.budgets import CHARACTERS, HELD, LISTED
 from pinesy._common.validation import is_integer
-from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import FAILURES, Expression, evaluator
-from pinesy.rules.syntax.lexer import KEYWORDS, MAX_LEAVES, MAX_RANGE, Token
+from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, MAX_LEAVES, MAX_RANGE, Token
 from pinesy.rules.syntax.token_reader import Reader
 
 T = TypeVar("T")
@@ -82,8 +81,14 @@ class ValueReader(Reader):
 
     def _bounded(self, value: Any, token: Token) -> Any:
         """Return a value unless it is a huge tuple, as of a macro that calls itself with (x, x)."""
-        if isinstance(value, tuple) and _size(value) > MAX_LEAVES:
-            self.fail(f"this tuple has more than {MAX_LEAVES:,} values", token)
+        level, depth = [value], 0
+        while any(isinstance(part, tuple) for part in level):
+            parts = [part if isinstance(part, tuple) else (part,) for part in level]
+            level, depth = [leaf for part in parts for leaf in part], depth + 1
+            if len(level) > MAX_LEAVES:
+                self.fail(f"this tuple has more than {MAX_LEAVES:,} values", token)
+            if depth > MAX_DEPTH:
+                self.fail(f"tuples nest more than {MAX_DEPTH} deep", token)
         return value
 
     def truth(self, what: str, end: int) -> bool:
@@ -107,22 +112,29 @@ class ValueReader(Reader):
         if self._is_index():
             self.take()
             for indices in self.listing("]", self._values):
-                self.step(len(names) * len(indices) // 10)
-                names = [f"{name}_{self._index_text(i)}" for name in names for i in indices]
+                texts = [self._index_text(i) for i in indices]
+                length = len(names[0]) + max(map(len, texts), default=0) + 1
+                if length > MAX_NAME:
+                    self.fail(f"this name has more than {MAX_NAME:,} characters")
+                self.take_steps(len(names) * len(texts) * (HELD + length // CHARACTERS))
+                names = [f"{name}_{text}" for name in names for text in texts]
         return names
 
     def indexed(self, name: str) -> str:
         """Return a name with the indices that may come next."""
         if not self._is_index():
             return name
+        self.deeper("indices nest")
         self.take()
         self.lookups += 1
         indices = self.listing("]", lambda: self._index_text(self.value()))
+        self.depth -= 1
         if not indices:
             self.missing("an index", self.tokens[self.position - 1])
         indexed = "_".join([name, *indices])
         if len(indexed) > MAX_NAME:
             self.fail(f"this name has more than {MAX_NAME:,} characters")
+        self.take_steps(len(indexed) // CHARACTERS)
         return indexed
 
     def _is_index(self) -> bool:
@@ -150,7 +162,7 @@ class ValueReader(Reader):
         known, value = self.variable(token)
         if known and isinstance(value, ValueSet):
             self.take()
-            self.step(len(value) // 10)
+            self.take_steps(LISTED * len(value))
             return value
         if not self.is_sign("{"):
             values = self._values(loop) if token.kind in ("word", "number", "sign") else ()
@@ -158,17 +170,17 @@ class ValueReader(Reader):
                 self.missing("'{'", token)
             return values
         loop_at, end = self._loop_of_bracket()
+        self.deeper("sets nest")
         if loop_at:
             passes = self._comprehension(loop_at, end)
-            return list(dict.fromkeys(value for _ in passes for value in self._values()))
-        self.take()
-        parts = self.listing("}", lambda: self._values(loop))
-        if len(parts) > 1:
-            try:
-                list_values(sum(map(len, parts)))
-            except DomainError as error:
-                self.fail(str(error), token)
-        return parts[0] if len(parts) == 1 else [v for part in parts for v in part]
+            values = list(dict.fromkeys(value for _ in passes for value in self._values()))
+        else:
+            self.take()
+            parts = self.listing("}", lambda: self._values(loop))
+            self.take_steps(LISTED * sum(map(len, parts)))
+            values = parts[0] if len(parts) == 1 else [v for part in parts for v in part]
+        self.depth -= 1
+        return values
 
     def _values(self, loop: bool = False) -> Sequence[Hashable]:
         token = self.token
@@ -182,8 +194,7 @@ class ValueReader(Reader):
             self.fail("a range goes up between whole numbers, such as 0..9", token)
         if last - first >= MAX_RANGE:
             self.fail(f"this range has more than {MAX_RANGE:,} values", token)
-        if self.scope:
-            self.step((last - first) // 10)
+        self.take_steps(LISTED * (last - first + 1))
         return range(first, last + 1)
 
     # --- loops ---------------------------------------------------------------------------------
@@ -208,6 +219,7 @@ class ValueReader(Reader):
         """Come to `f` of ``(f for i in ...)`` once for each value; at last after the bracket."""
         outer, start = self.scope, self.position + 1
         for _ in self.bindings(loop_at + 1, end):
+            self.read_again(loop_at - start)
             self.seek(start)
             yield
             self.expect_end("'for'", loop_at)
@@ -242,19 +254,16 @@ class ValueReader(Reader):
     ) -> Iterator[Mapping[str, Any]]:
         self.scope = scope
         if not binders:
-            self.step(5 if where else 1)  # a condition takes its time
+            self.read_again(end - where if where else 0)
             if where:
                 self.seek(where)
             if not where or self.truth("the end of the condition", end):
                 yield scope
             return
         name, start, stop = binders[0]
+        self.read_again(stop - start)
         self.seek(start)
         values = self.subset(loop=True)
         self.expect_end("',' or 'where'", stop)
         for value in values:
             yield from self._bound(binders[1:], where, end, {**scope, name: value})
-
-
-def _size(value: object) -> int:
-    return sum(map(_size, value)) if isinstance(value, tuple) else 1

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Hashable, Sequence
 
+from pinesy._common.validation import cut_repr
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, MAX_DIGITS, MAX_RANGE, WORD
 
@@ -39,7 +40,9 @@ def format_value(value: object, depth: int = 0) -> str:
         inside = ", ".join(format_value(part, depth + 1) for part in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     kind = type(value).__name__
-    shown = f"the value {value!r:.60} of type {kind}" if kind != "int" else "a huge whole number"
+    shown = (
+        f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge whole number"
+    )
     raise DomainError(
         f"{shown} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
         f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
@@ -59,7 +62,7 @@ def show_value(value: Hashable) -> str:
     try:
         return format_value(value)
     except DomainError:
-        return repr(value)
+        return cut_repr(value, None)
 
 
 def equation_text(name: str, value: Hashable) -> str:
