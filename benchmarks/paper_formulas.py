@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.jit import machine_max, machine_min
 from pinesy._common.validation import FloatArray
-from pinesy.minmax import TOLERANCE
+from pinesy.equations import TOLERANCE
 
 Signs = npt.NDArray[np.bool_]
 

@@ -5,7 +5,7 @@ import numba
 import numpy as np
 
 from pinesy._common.validation import FloatArray
-from pinesy.minmax import TOLERANCE
+from pinesy.equations import TOLERANCE
 
 
 @numba.njit(cache=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from minmax.minmax_oracle import Matrix, Vector, box, lowest, row_distances
+from equations.minmax_oracle import Matrix, Vector, box, lowest, row_distances
 
 if TYPE_CHECKING:
     from pinesy import Attribute, Cascade, Premise, Rule, RuleSet

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
 #: Rooms and files of tests that need nothing of the clone but themselves: each part of the core.
 CORE = (
-    "minmax",
+    "equations",
     "rules",
     "samples",
     "engine/test_engine.py",

@@ -3,6 +3,7 @@ from pinesy._version import __version__ as __version__
 from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSets, calibrate
 from pinesy.concepts import Shortcuts, check_concepts, shortcuts
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
+from pinesy.equations import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -48,17 +49,16 @@ from pinesy.learning import (
     evaluate,
     learn,
 )
-from pinesy.minmax import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
 from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
+from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.rulebase.targets import Target
 from pinesy.rules import (

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
+from equations.minmax_oracle import Matrix, Vector, box
 from golden import PAPER
-from minmax.minmax_oracle import Matrix, Vector, box
 from oracles import decimal
 from pinesy import Attribute, Cascade, Iff, RuleSet
 from strategies import DEGREES, FloatArray, LearningProblem, learning_problems

@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "pinesy"
 ROWS = [
     ["exceptions", "_version"],
     ["_common"],
-    ["transforms", "minmax"],
+    ["transforms", "equations"],
     ["rules"],
     ["engine"],
     ["semantics"],
@@ -129,8 +129,8 @@ UPWARD = [
     ("rules.partition", "from pinesy import Cascade", "pinesy.__init__"),
     ("engine.rule_set_kinds", "from ..rulebase import check", "pinesy.rulebase.check"),
     ("rules.__init__", "import pinesy.rulebase.check", "pinesy.rulebase.check"),
-    ("minmax.product", "from pinesy.rules import Rule", "pinesy.rules.__init__"),
-    ("minmax.product", "from pinesy.transforms import inverse", "pinesy.transforms.__init__"),
+    ("equations.product", "from pinesy.rules import Rule", "pinesy.rules.__init__"),
+    ("equations.product", "from pinesy.transforms import inverse", "pinesy.transforms.__init__"),
     ("learning.__init__", "try:\n    import pinesy.cli.app\nexcept E: ...", "pinesy.cli.app"),
 ]
 
@@ -147,7 +147,7 @@ def test_the_check_sees_a_wrong_import(module: str, line: str, imported: str) ->
 
 def test_the_check_sees_a_cycle_within_a_package() -> None:
     sources = read_sources()
-    sources["pinesy.minmax.product"] += "\nfrom pinesy.minmax import minmax_product\n"
+    sources["pinesy.equations.product"] += "\nfrom pinesy.equations import minmax_product\n"
     assert any(line.startswith("cycle: ") for line in violations(sources))
 
 

@@ -14,9 +14,9 @@ pytest.importorskip("torch")
 ORDER = ["rules", "evidence", "targets"]
 #: What an argument must not be called, and what it is called instead.
 OTHER_WORDS = {"cascade": "rules", "rule_set": "rules", "threshold": "tolerance", "X": "samples"}
-#: `minmax` knows no rules; errors name the set they are about; classifiers have the words of
+#: `equations` knows no rules; errors name the set they are about; classifiers have the words of
 #: scikit-learn.
-FOREIGN = ("pinesy.minmax", "pinesy.exceptions", "pinesy.estimators")
+FOREIGN = ("pinesy.equations", "pinesy.exceptions", "pinesy.estimators")
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:

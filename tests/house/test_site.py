@@ -133,5 +133,7 @@ def test_fields_of_docstrings_are_what_they_mean() -> None:
 
 
 def test_the_check_sees_names() -> None:
-    assert referred(".. autofunction:: pinesy.minmax.minmax_product\n") == [pinesy.minmax_product]
+    assert referred(".. autofunction:: pinesy.equations.minmax_product\n") == [
+        pinesy.minmax_product
+    ]
     assert pinesy.Attribute in referred(".. automodule:: pinesy.rules\n   :members:\n")

@@ -20,7 +20,7 @@ from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttrib
 from pinesy.learning.reliability_audit import Audit, audit
 from pinesy.learning.set_audits import SetAudit
 from pinesy.problems import addition
-from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.sample_equations import EquationSystem
 from strategies import BatchCase, LearningProblem, batches, learning_problems, random_batch
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import oracles
 from learning.oracle_help import CLOSE, FloatArray, cell_degrees, floats, stacked
 from pinesy import Attribute, EquationSystem, Iff, RuleSet, Target, learn
+from pinesy.equations import Fronts, pareto_fronts
 from pinesy.learning import sample_passes, system_kernels
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.sample_systems import SampleSystems
-from pinesy.minmax import Fronts, pareto_fronts
 from pinesy.rules.partition import Partition, partition_of
 from strategies import random_batch
 

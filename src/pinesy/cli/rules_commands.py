@@ -15,8 +15,8 @@ from pinesy.cli.output import Screen, Shortening, degree_text, say, shortened_no
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import roles_of
-from pinesy.rulebase.equations import show_matrix
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import show_matrix
 from pinesy.rules.syntax.writer import format_subset
 from pinesy.samples import Batch
 

@@ -4,7 +4,7 @@ from pinesy.inverse.backpropagation import LIMIT, Backpropagation, backpropagate
 from pinesy.inverse.conditioning import Posterior, posterior
 from pinesy.inverse.conflicts import Conflict
 from pinesy.inverse.reversal import premise_equations
-from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rulebase.sample_equations import PremiseSystem
 
 __all__ = [
     "LIMIT",

@@ -20,8 +20,8 @@ from pinesy.inverse.backward_pass import (
 from pinesy.inverse.conflicts import Conflict, find_conflicts
 from pinesy.inverse.reversal import Arrays, output_targets, reversal
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import PremiseSystem
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 

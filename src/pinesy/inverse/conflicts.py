@@ -16,7 +16,7 @@ from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Inference, Trace
 from pinesy.inverse.reversal import Bound, ConjunctChoice, Reversal, RuleKey
-from pinesy.rulebase.equations import PremiseSystem
+from pinesy.rulebase.sample_equations import PremiseSystem
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule

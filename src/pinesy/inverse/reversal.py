@@ -24,8 +24,8 @@ from pinesy.engine.evidence import target_degrees
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.equations import PremiseSystem
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import PremiseSystem
 from pinesy.rulebase.targets import named_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Premise, Proposition

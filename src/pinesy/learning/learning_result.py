@@ -11,12 +11,12 @@ from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import BLUE, LINES, ORANGE, first_lines, tag
 from pinesy._common.pages import axes_for, plot_text
 from pinesy._common.validation import BoolArray, FloatArray, is_word
+from pinesy.equations import Fronts
+from pinesy.equations.fronts import reliable_below
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.minmax import Fronts
-from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import interleave
 
 #: What is known of one learned rule set.
 OfSet = TypeVar("OfSet")

@@ -50,9 +50,9 @@ from pinesy.learning.set_audits import (
 )
 from pinesy.learning.stages import CascadeStages
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.equations import EquationSystem
 from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import EquationSystem
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value

@@ -10,8 +10,8 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled, inlined, inner
+from pinesy.equations import TOLERANCE
 from pinesy.learning import system_kernels as k
-from pinesy.minmax import TOLERANCE
 
 _SIGNS = types.Array(types.boolean, 2, "C", readonly=True)
 _NUMBERS = types.Array(types.uint32, 1, "C")

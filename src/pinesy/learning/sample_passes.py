@@ -15,13 +15,13 @@ from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
+from pinesy.equations.fronts import reliable_below
 from pinesy.learning.learning_arguments import TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
 from pinesy.learning.sample_systems import SampleSystems, SetFronts, SetTolerances
 from pinesy.learning.stages import Stage
-from pinesy.minmax.fronts import reliable_below
-from pinesy.rulebase.equations import EquationSystem
+from pinesy.rulebase.sample_equations import EquationSystem
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner, load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.engine.rule_set_kinds import independent_blocks
+from pinesy.equations import Fronts
+from pinesy.equations.fronts import reliable_below
 from pinesy.learning.learning_result import SampleSummary
-from pinesy.minmax import Fronts
-from pinesy.minmax.fronts import reliable_below
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 

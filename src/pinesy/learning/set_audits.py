@@ -24,8 +24,8 @@ from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.equations import interleave
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.sample_equations import interleave
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility

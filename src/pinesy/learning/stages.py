@@ -21,8 +21,8 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.linker import link
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.equations import TOLERANCE
 from pinesy.learning.learning_arguments import SetParameters
-from pinesy.minmax import TOLERANCE
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.partition import Partition

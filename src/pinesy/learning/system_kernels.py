@@ -14,8 +14,8 @@ import numpy as np
 from numba.core import types
 
 from pinesy._common.jit import compiled, inlined, inner, machine_max, machine_min
-from pinesy.minmax import TOLERANCE
-from pinesy.minmax.front_kernels import front_value, insert_point
+from pinesy.equations import TOLERANCE
+from pinesy.equations.front_kernels import front_value, insert_point
 
 #: Samples a block: its scratch stays in a core's cache.
 WIDTH = 128

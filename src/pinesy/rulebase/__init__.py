@@ -5,11 +5,11 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
 from pinesy.rulebase.clashes import DataCheck
 from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.function_steps import joint
 from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_text import parse, parse_rule
+from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.targets import Target
 
 __all__ = [

@@ -17,7 +17,7 @@ from pinesy.engine.rows import NumberType
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
 from pinesy.rulebase.cascade_evidence import check_plain, infer_units
-from pinesy.rulebase.equations import EquationSystem, MatrixRelation
+from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
 from pinesy.rules.partition import Partition, partition_of

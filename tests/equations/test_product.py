@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minmax import minmax_oracle as oracle
+from equations import minmax_oracle as oracle
+from pinesy.equations import epsilon_product, maxmin_product, minmax_product, product
 from pinesy.exceptions import DegreeError, DomainError, PinesyError
-from pinesy.minmax import epsilon_product, maxmin_product, minmax_product, product
 from strategies import DEGREES
 
 Product = Callable[[npt.ArrayLike, npt.ArrayLike], npt.NDArray[np.float64]]

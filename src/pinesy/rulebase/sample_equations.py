@@ -12,8 +12,8 @@ import numpy as np
 
 from pinesy._common.markup import SIDE, Markup, product_html, system_html, tag
 from pinesy._common.validation import FloatArray, shape_of
+from pinesy.equations import TOLERANCE, minmax_product
 from pinesy.exceptions import ShapeError
-from pinesy.minmax import TOLERANCE, minmax_product
 from pinesy.rules.partition import Partition
 
 #: The degrees and the parameters of rules, as they are written.

@@ -1,4 +1,4 @@
-"""The definitions of the min-max algebra, naive and exact: what `pinesy.minmax` is tested against.
+"""The definitions of the min-max algebra, naive and exact, to test `pinesy.equations` against.
 
 Nothing here is shared with pinesy. Numbers are fractions; a matrix is a list of rows.
 """

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from pinesy._common.caching import load_kernels
 from pinesy._common.markup import SIDE, product_html, system_html
 from pinesy._common.validation import FloatArray, check_degree
+from pinesy.equations.fronts import KERNELS, TOLERANCE, margin
+from pinesy.equations.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
 from pinesy.exceptions import InconsistentSystemError
-from pinesy.minmax.fronts import KERNELS, TOLERANCE, margin
-from pinesy.minmax.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
 
 
 @dataclass(frozen=True)

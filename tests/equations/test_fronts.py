@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minmax import minmax_oracle as oracle
+from equations import minmax_oracle as oracle
+from pinesy.equations import Front, Fronts, pareto_front, pareto_fronts
 from pinesy.exceptions import DegreeError, DomainError
-from pinesy.minmax import Front, Fronts, pareto_front, pareto_fronts
 
 FloatArray = npt.NDArray[np.float64]
 Pairs = list[tuple[float, float]]
@@ -242,7 +242,7 @@ def test_fronts_of_other_sizes() -> None:
 
 def test_numba_is_loaded_only_to_evaluate() -> None:
     code = (
-        "import sys; from pinesy.minmax import pareto_front\n"
+        "import sys; from pinesy.equations import pareto_front\n"
         "front = pareto_front([0.5], [0.1]); front.merge(front).solution(0.0)\n"
         "print('numba' in sys.modules); front.evaluate([0.1]); print('numba' in sys.modules)"
     )

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minmax import minmax_oracle as oracle
-from minmax.minmax_oracle import Matrix, Vector
-from pinesy.exceptions import DegreeError, DomainError, InconsistentSystemError, PinesyError
-from pinesy.minmax import (
+from equations import minmax_oracle as oracle
+from equations.minmax_oracle import Matrix, Vector
+from pinesy.equations import (
     MaxMinSystem,
     MinMaxSystem,
     epsilon_product,
     maxmin_product,
     minmax_product,
 )
+from pinesy.exceptions import DegreeError, DomainError, InconsistentSystemError, PinesyError
 
 FloatArray = npt.NDArray[np.float64]
 System = MinMaxSystem | MaxMinSystem
@@ -228,7 +228,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     a, b = rng.random((20, 7)), rng.random(20)
     whole = MinMaxSystem(a, b)
     expected = whole.row_distances.tobytes(), whole.lowest_approximate_solution.tobytes()
-    monkeypatch.setattr("pinesy.minmax.systems.BLOCK", 45)
+    monkeypatch.setattr("pinesy.equations.systems.BLOCK", 45)
     again = MinMaxSystem(np.asfortranarray(a), b)
     assert (again.row_distances.tobytes(), again.lowest_approximate_solution.tobytes()) == expected
 

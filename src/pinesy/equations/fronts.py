@@ -3,7 +3,7 @@
 Of all pairs only those count that no other pair beats in both. Sorted by decreasing `e` their `w`
 increases, so that `h` is found by binary search; and the front of a union is the front of the
 union of the fronts, so that pairs may come in any order and in any number of chunks
-(docs/minmax.md).
+(docs/equations.md).
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
+from pinesy.equations.product import finite, frozen, same_length
 from pinesy.exceptions import DegreeError, DomainError
-from pinesy.minmax.product import finite, frozen, same_length
 
-KERNELS = "pinesy.minmax.front_kernels"
+KERNELS = "pinesy.equations.front_kernels"
 #: Eight units in the last place of 1.0. The distance `nabla` and the margins `w` are differences
 #: of degrees, each off by an ulp or two; on a decimal grid ``w > nabla`` must not hold by rounding.
 TOLERANCE = 8 * 2.0**-52
