@@ -17,8 +17,8 @@ from pinesy.induction import TrainingTable, read_training_table
 
 
 def small_set(_name: str) -> TrainingTable:
-    x = np.arange(60.0)
-    return read_training_table({"x": x, "y": np.where(x % 10 < 5, "a", "b")}, "y")
+    x = np.arange(60) / 4
+    return read_training_table({"x": x, "y": np.where(x % 2.5 < 1.25, "a", "b")}, "y")
 
 
 def keel_wheel(folder: Path) -> Path:

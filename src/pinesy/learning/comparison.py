@@ -256,7 +256,8 @@ def compare_methods(
     >>> sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
     >>> rules = RuleSet([If(sky.isin({"dark"})).then(rain.isin({"yes"}))])
     >>> days = {"sky": ["dark", "dark", "dark", "clear", "clear"] * 20}
-    >>> found = compare_methods(rules, days, ["yes", "yes", "no", "no", "no"] * 20)
+    >>> labels = ["yes", "yes", "no", "no", "no"] * 20
+    >>> found = compare_methods(rules, days, labels, fixed=None)
     >>> found.scores["rain"]["counts"].accuracy > found.scores["rain"]["as given"].accuracy
     True
     """
