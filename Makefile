@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio test fuzz supply lint kernels browser bench tabular reproduce outputs docs setup clean
+.PHONY: demo studio quick test fuzz supply lint kernels browser bench tabular reproduce outputs docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -19,7 +19,8 @@ setup: .venv/.dev
 	@touch $@
 
 .venv/.dev: .venv/.demo
-	$(INSTALL) '.[all,dev]'
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'  # for groups of dependencies
+	$(INSTALL) '.[all,reproduction]' --group dev
 	@touch $@
 
 .venv/.docs: .venv/.demo
@@ -48,10 +49,15 @@ kernels: .venv/.dev  # compiled before the tests, whose processes would all do s
 browser: .venv/.dev  # finds one for the tests of pages, or gets it, or says what to do
 	$(BIN)/python tests/get_browser.py
 
+quick: .venv/.dev  ## the core without PyTorch, browser, Dask and other processes, in about a minute
+	$(BIN)/pytest $(QUICK) --numprocesses auto --dist worksteal --hypothesis-profile=quick \
+	    -m 'not torch and not browser and not dask and not process'
+
 test: .venv/.dev  ## lint, then every test (README, docs and examples included), on all cores
 	$(MAKE) --jobs=3 lint kernels browser
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
+QUICK := $(addprefix tests/,calibration engine equations explanations inverse learning paper rulebase rules semantics transforms)
 FUZZ ?= 20000
 SEED ?= 1
 KILLS ?= 20

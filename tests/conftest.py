@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +31,29 @@ console.NOTICE_AFTER = 600.0
 # ``pytest -m hypothesis --hypothesis-profile=long`` takes its time.
 settings.register_profile("pinesy", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=400)
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("pinesy")
+
+
+#: Words of a test module's source that give its tests a marker.
+MARKS = {
+    "torch": ('importorskip("torch")', "import torch", "pinesy.nets"),
+    "dask": ("distributed", "import dask"),
+    "process": ("subprocess", "multiprocessing", "serve("),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need, so that `make quick` can leave them out."""
+    marks: dict[Path, list[str]] = {}
+    for item in items:
+        if item.path not in marks:
+            source = item.path.read_text(encoding="utf-8")
+            marks[item.path] = [m for m, words in MARKS.items() if any(w in source for w in words)]
+        for mark in marks[item.path]:
+            item.add_marker(mark)
+        if "tab" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
 
 
 def pytest_collection_finish() -> None:

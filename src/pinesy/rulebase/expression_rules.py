@@ -269,7 +269,7 @@ def value_condition(node: Expression, names: Sequence[str], value: Hashable) -> 
     """
     if node.kind not in TRUTHS:
         return compared(expression_text(node, names, "+"), "==", value)
-    truth = node if value else Expression("not", (node,))
+    truth = node if bool(value) else Expression("not", (node,))
     return expression_text(truth, names, "compare")
 
 
