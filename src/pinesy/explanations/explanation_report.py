@@ -13,7 +13,7 @@ from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.picture import LIMIT, picture
 from pinesy.explanations.picture import NODES as PICTURED
-from pinesy.explanations.why_not_report import WhyNot
+from pinesy.explanations.why_not import WhyNot
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import value_texts
 

@@ -15,6 +15,7 @@ import numpy as np
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.sample import IntArray, RuleTable, Sample, SamplePlan
+from pinesy.rulebase.attaining_rules import attaining_rules
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise, Proposition
@@ -234,8 +235,8 @@ class Justification:
         return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
 
 
-def attaining(
-    sample: Sample, name: str, position: int, eta: float
+def causes(
+    sample: Sample, name: str, index: int, eta: float
 ) -> list[Triplet | JustifyingParameter]:
     """Return what attains ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
 
@@ -244,17 +245,17 @@ def attaining(
     ``rho_i = pi*(u)``. Parameters are `s_i` or `r_i` where they are above ``lambda_i`` or
     ``rho_i``, and ``pi*(u)``.
     """
-    table, degree = sample.plan.tables[name], float(sample.degrees[name][position])
-    rules, inside, bounds = table.rules, table.inside[position], table.parameters[position]
-    premises = np.where(inside, *sample.premises[name])
-    found: list[Triplet | JustifyingParameter] = []
-    for i in np.flatnonzero(np.maximum(premises, bounds) == degree).tolist():
-        if premises[i] == degree:
-            kind: Semantics = "P" if inside[i] else "C"
-            found.append(Triplet(rules[i], i + 1, kind, degree, eta, sample, table))
+    table, degree = sample.plan.tables[name], float(sample.degrees[name][index])
+    lambdas, rhos = sample.premises[name]
+    attained: list[Triplet | JustifyingParameter] = []
+    for i in attaining_rules(sample.bounds(name, index), degree):
+        rule, is_inside = table.rules[i], table.inside[index, i]
+        if (lambdas if is_inside else rhos)[i] == degree:
+            semantics: Semantics = "P" if is_inside else "C"
+            attained.append(Triplet(rule, i + 1, semantics, degree, eta, sample, table))
         else:
-            found.append(JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree))
-    return found
+            attained.append(JustifyingParameter(rule, i + 1, "s" if is_inside else "r", degree))
+    return attained
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,11 +293,13 @@ class ExplanationNode:
         """Why the value has its possibility; None for an input, which needs no justification."""
         if self.is_perceived:
             return None
-        found = attaining(self._graph, self.attribute.name, self.position, self._graph.eta)
-        triplets = [one for one in found if isinstance(one, Triplet)]
+        attained = causes(self._graph, self.attribute.name, self.position, self._graph.eta)
+        triplets = [cause for cause in attained if isinstance(cause, Triplet)]
         triplets.sort(key=lambda triplet: triplet.semantics == "C")
-        alone = tuple(p for p in found if not (triplets or isinstance(p, Triplet)))
-        return Justification(self.attribute, self.value, self.possibility, tuple(triplets), alone)
+        parameters = [] if triplets else [p for p in attained if isinstance(p, JustifyingParameter)]
+        return Justification(
+            self.attribute, self.value, self.possibility, tuple(triplets), tuple(parameters)
+        )
 
     def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
         """Return the nodes that explain a proposition of a triplet: none unless it decides.

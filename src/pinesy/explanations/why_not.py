@@ -9,7 +9,6 @@ from pinesy._common.markup import folded, lines_of
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
-from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import number_texts
 from pinesy.explanations.restraints import (
@@ -18,7 +17,13 @@ from pinesy.explanations.restraints import (
     Restraint,
     restraints_on,
 )
-from pinesy.explanations.smallest_change import Change, change_to
+from pinesy.explanations.smallest_change import (
+    Change,
+    Measure,
+    Mode,
+    change_request,
+    change_to,
+)
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -153,27 +158,27 @@ def why_not(
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """
     decision = Decision.of(rules, evidence, output)
-    place = decision.loser(value)
-    restraints, cut = restraints_on(decision, place)
-    request = ChangeRequest.of(decision, mode, change, keep, clearance, measure, effort)
-    found, obstacle = None, ""
+    index = decision.loser(value)
+    restraints, cut = restraints_on(decision, index)
+    request = change_request(decision, mode, change, keep, clearance, measure, effort)
+    smallest, obstacle = None, ""
     try:
-        found = change_to(decision, place, request)
+        smallest = change_to(decision, index, request)
     except UnreachableError as error:
         obstacle = str(error)
-    except WorkStopped:  # what holds the value down is an answer
+    except WorkStopped:  # the rules that hold the value down are an answer
         obstacle = "the search for the smallest change was stopped before it found one"
     inputs = {a.name for a in decision.program.inputs}
     reasons = (reason for restraint in restraints for reason in restraint.reasons)
     return WhyNot(
         decision.output,
-        decision.output.domain[place],
-        float(decision.result.degrees[place]),
+        decision.output.domain[index],
+        float(decision.result.degrees[index]),
         decision.winners,
         decision.result,
         tuple(restraints),
         tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
         cut,
-        found,
+        smallest,
         obstacle,
     )
