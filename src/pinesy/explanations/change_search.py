@@ -158,7 +158,7 @@ class ChangeSearch:
         return bound
 
     def degrees(
-        self, base: FloatArray, tried: Combinations, lowest: bool = False
+        self, base: FloatArray, trials: Combinations, lowest: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Return the degree of the value, and the highest of all others, or lower bounds of them.
 
@@ -166,14 +166,14 @@ class ChangeSearch:
         change must decide, the value counts as the lowest height behind the output at most.
         """
         # Many inputs take longer to put into a row than to infer from it.
-        self.effort.spend(len(tried) * (1 + tried.inputs.shape[1] // 8))
+        self.effort.spend(len(trials) * (1 + trials.inputs.shape[1] // 8))
         program = self.decision.plan.floor if lowest else self.decision.program
         columns = program.code.columns[self.decision.output.name]
         height = program.code.coherence.get(self.decision.output.name) if self.decides else None
-        result = np.empty((2, len(tried)))
+        result = np.empty((2, len(trials)))
         size = max(1, BATCH_DEGREES // len(base))
-        for start in range(0, len(tried), size):
-            batch = tried.where(slice(start, start + size))
+        for start in range(0, len(trials), size):
+            batch = trials.where(slice(start, start + size))
             rows = np.repeat(base[None, :], len(batch), axis=0)
             for inputs, options in zip(batch.inputs.T, batch.options.T, strict=True):
                 cuts = (np.flatnonzero(np.diff(inputs)) + 1).tolist()
@@ -211,9 +211,9 @@ class ChangeSearch:
         """Return where the value is the only winner, from what `degrees` returns."""
         return np.asarray(self.is_open(degrees) & (degrees > others))
 
-    def may_win(self, tried: Combinations, high: FloatArray, low: FloatArray) -> BoolArray:
+    def may_win(self, trials: Combinations, high: FloatArray, low: FloatArray) -> BoolArray:
         """Return where the value at its highest is above the others at their lowest."""
-        return self.wins(self.degrees(high, tried)[0], self.degrees(low, tried, lowest=True)[1])
+        return self.wins(self.degrees(high, trials)[0], self.degrees(low, trials, lowest=True)[1])
 
 
 class ReadingSearch(ChangeSearch):
@@ -410,12 +410,12 @@ class FewestSearch(ChangeSearch):
                 sorted((*required, *c)) for c in islice(input_sets, BATCH_COMBINATIONS)
             ]:
                 inputs = np.array(batch, dtype=np.intp)
-                tried = Combinations(inputs, np.full(inputs.shape, -1))
+                trials = Combinations(inputs, np.full(inputs.shape, -1))
                 for column in range(size):
-                    tried = self._expanded(tried.where(self.may_win(tried, row, row)), column)
-                    if self.effort.left - len(tried) < reserve:
+                    trials = self._expanded(trials.where(self.may_win(trials, row, row)), column)
+                    if self.effort.left - len(trials) < reserve:
                         return best, False
-                winning = tried.where(self.wins(*self.degrees(row, tried)))
+                winning = trials.where(self.wins(*self.degrees(row, trials)))
                 best = self._cheapest(winning, best)
         except KeyboardInterrupt:
             if best is None:
@@ -423,14 +423,14 @@ class FewestSearch(ChangeSearch):
             return best, False
         return best, True
 
-    def _expanded(self, tried: Combinations, column: int) -> Combinations:
+    def _expanded(self, trials: Combinations, column: int) -> Combinations:
         """Return each combination with all changes of its input in a column."""
         sizes = np.array([len(options) for options in self.inputs], dtype=np.intp)
-        counts = sizes[tried.inputs[:, column]] - 1
-        options = np.repeat(tried.options, counts, axis=0)
+        counts = sizes[trials.inputs[:, column]] - 1
+        options = np.repeat(trials.options, counts, axis=0)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         options[:, column] = np.arange(len(options)) - first + 1
-        return Combinations(np.repeat(tried.inputs, counts, axis=0), options)
+        return Combinations(np.repeat(trials.inputs, counts, axis=0), options)
 
     def _cheapest(self, winning: Combinations, best: _Candidate | None) -> _Candidate | None:
         """Return the first of the cheapest combinations, or `best` if none is cheaper."""
@@ -455,14 +455,14 @@ class FewestSearch(ChangeSearch):
         gap, is_won = float((degrees - others)[0]), False
         while not is_won:
             options = {i: np.arange(1, len(self.inputs[i])) for i in free if i not in choice}
-            tried = Combinations.single(options)
-            degrees, others = self.degrees(self.row(choice), tried)
+            trials = Combinations.single(options)
+            degrees, others = self.degrees(self.row(choice), trials)
             gaps = degrees - others
             if not len(gaps) or gaps.max() <= gap:
                 return None
             k, gap = int(gaps.argmax()), float(gaps.max())
             is_won = bool(self.wins(degrees, others)[k])
-            choice[int(tried.inputs[k, 0])] = int(tried.options[k, 0])
+            choice[int(trials.inputs[k, 0])] = int(trials.options[k, 0])
         for i in list(choice):  # undo changes without which it still wins
             fewer = {j: k for j, k in choice.items() if j != i}
             if self.wins(*self.degrees(self.row(fewer), NOTHING))[0]:

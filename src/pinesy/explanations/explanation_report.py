@@ -89,12 +89,12 @@ class ExplanationReport:
         margins = input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
             return ""
-        bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
+        bounded = [f"{n} ({number_text(distance)})" for n, distance in margins.items() if distance < math.inf]
         if not bounded:
             return " No input alone can change it."
         left = len(bounded) - DELICATE
-        shown = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
-        return f" Inputs that can change it alone: {listed(shown)}."
+        texts = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
+        return f" Inputs that can change it alone: {listed(texts)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""
@@ -113,7 +113,7 @@ class ExplanationReport:
         return {
             "all": _finite(float(margin(rules, self.evidence, attribute))),
             "exact": is_coherent(rules, attribute),
-            "inputs": {name: _finite(far) for name, far in margins.items()},
+            "inputs": {name: _finite(distance) for name, distance in margins.items()},
         }
 
 

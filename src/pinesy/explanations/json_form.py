@@ -30,8 +30,8 @@ def schema() -> dict[str, Any]:
     'A pinesy explanation'
     """
     text = files("pinesy.explanations").joinpath("explanation.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def json_text(content: dict[str, Any], indent: int | None) -> str:
@@ -105,7 +105,7 @@ class DataWriter(Outline):
         """Return which rules clash, and the values that each of them holds down."""
         groups, more_groups = self.split(clash.groups)
         bounds, more_bounds = self.split(clash.bounds)
-        shown = {n for group in (*groups, *(b.rules[: self.limit] for b in bounds)) for n in group}
+        numbers = {n for group in (*groups, *(b.rules[: self.limit] for b in bounds)) for n in group}
         return {
             "attribute": clash.attribute.name,
             "label": self.wording.name(clash.attribute),
@@ -122,15 +122,15 @@ class DataWriter(Outline):
             ],
             "values_omitted": sum(len(bound.values) for bound in more_bounds),
             "rules": [
-                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(shown)
+                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(numbers)
             ],
         }
 
     def _numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
         """Return the numbers of nodes; those that are not in the list are counted."""
         left = [n.possibility for n in nodes if n not in self.numbers]
-        shown = [self.numbers[n] for n in nodes if n in self.numbers]
-        return {"nodes": shown, "omitted": omission(left)}
+        indices = [self.numbers[n] for n in nodes if n in self.numbers]
+        return {"nodes": indices, "omitted": omission(left)}
 
     def _node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
         content = {
@@ -152,10 +152,10 @@ class DataWriter(Outline):
         content |= {"kind": "inferred", "cut": cut}
         return content if cut else content | self._justification(node, node.justification)
 
-    def _justification(self, node: ExplanationNode, found: Justification) -> dict[str, Any]:
-        shown, left = self.split(found.triplets)
+    def _justification(self, node: ExplanationNode, justification: Justification) -> dict[str, Any]:
+        triplets, left = self.split(justification.triplets)
         return {
-            "triplets": [self._triplet(node, t) for t in shown],
+            "triplets": [self._triplet(node, t) for t in triplets],
             "triplets_omitted": omission([t.degree for t in left]),
             "parameters": [
                 {
@@ -164,7 +164,7 @@ class DataWriter(Outline):
                     "name": p.name,
                     "degree": p.degree,
                 }
-                for p in found.parameters
+                for p in justification.parameters
             ],
         }
 
@@ -180,7 +180,7 @@ class DataWriter(Outline):
         }
 
     def _premise(self, node: ExplanationNode, triplet: Triplet, key: str) -> dict[str, Any]:
-        shown, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
+        propositions, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
         parts = [
             {
                 "number": part.number,
@@ -190,6 +190,6 @@ class DataWriter(Outline):
                 "decides": part.decides,
                 "because": self._numbered(node.behind(part)),
             }
-            for part in shown
+            for part in propositions
         ]
-        return {key: parts, f"{key}_omitted": omission(degrees[len(shown) :])}
+        return {key: parts, f"{key}_omitted": omission(degrees[len(propositions) :])}

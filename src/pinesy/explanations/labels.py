@@ -45,7 +45,7 @@ class Label:
 Labels = Mapping[Any, Label | str]
 
 
-def number_texts(one: float, other: float) -> tuple[str, str]:
+def number_texts(first: float, second: float) -> tuple[str, str]:
     """Write two degrees with three digits, or in full where that would make them look equal.
 
     Examples
@@ -53,8 +53,8 @@ def number_texts(one: float, other: float) -> tuple[str, str]:
     >>> number_texts(0.25, 0.5), number_texts(0.50001, 0.50002), number_texts(0.99999, 1.0)
     (('0.25', '0.5'), ('0.50001', '0.50002'), ('more than 0.999', '1'))
     """
-    short = number_text(one), number_text(other)
-    return short if one == other or short[0] != short[1] else (repr(one), repr(other))
+    short = number_text(first), number_text(second)
+    return short if first == second or short[0] != short[1] else (repr(first), repr(second))
 
 
 #: A degree of 1 and of 0 in words: of possibility, and of certainty.
@@ -71,10 +71,10 @@ def degree_text(semantics: str, degree: float) -> str:
     >>> degree_text("C", 0.7), degree_text("C", 0.0)
     ('certain at 0.7', 'not certain at all')
     """
-    whole, none = WORDS[semantics]
+    full, none = WORDS[semantics]
     if degree in (0.0, 1.0):
-        return whole if degree else none
-    return f"{whole} at {number_text(degree)}"
+        return full if degree else none
+    return f"{full} at {number_text(degree)}"
 
 
 def given_text(attribute: Attribute, value: Any) -> str:
@@ -134,12 +134,12 @@ class Wording:
         return self.has(proposition.attribute, values, limit, compact)
 
     def says_all(
-        self, propositions: Sequence[Proposition], limit: int | None, more: str = ""
+        self, propositions: Sequence[Proposition], limit: int | None, last: str = ""
     ) -> str:
         """Return propositions, each as `says` does, joined by "and"; and what is said of others."""
-        compact = len(propositions) > 1 or bool(more)
+        compact = len(propositions) > 1 or bool(last)
         texts = [self.says(proposition, limit, compact) for proposition in propositions]
-        return listed([*texts, *([more] if more else [])])
+        return listed([*texts, *([last] if last else [])])
 
     def has(
         self,

@@ -250,7 +250,7 @@ class Replacement:
         )
         is_other = is_number(self.now) and not isinstance(self.now, int | float)
         now = None if no_value else float(as_floats([self.now])[0]) if is_other else self.now
-        bounds = {word.replace(" ", "_"): number for word, number in self.bounds.items()}
+        bounds = {key.replace(" ", "_"): number for key, number in self.bounds.items()}
         return {
             "now": plain_value(now),
             "values": [plain_value(value) for value in self.values],

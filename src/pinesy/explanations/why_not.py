@@ -70,10 +70,10 @@ class WhyNot:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        what = equation_text(self.attribute.name, self.value)
-        tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
-        own, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield f"{what} has possibility {own}; the highest is {top}, of {tops}"
+        statement = equation_text(self.attribute.name, self.value)
+        winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
+        degree, top = number_texts(self.degree, float(self.result.degrees.max()))
+        yield f"{statement} has possibility {degree}; the highest is {top}, of {winners}"
         yield from _some(self.rules)
         yield from _some(self.bottlenecks)
         if self.cut:
@@ -110,9 +110,9 @@ class WhyNot:
         return text + (folded("the change", self.change._repr_html_()) if self.change else "")
 
 
-def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
-    value = plain_value(held.value)
-    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
+def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(restraint.value)
+    return {"attribute": restraint.attribute.name, "value": value, "possibility": restraint.degree}
 
 
 def _some(things: Sequence[object]) -> Iterator[str]:
