@@ -1,4 +1,4 @@
-"""All that is answered of one sample: why, how far from another answer, and why not another."""
+"""The report on one sample: why, how far from another answer, and why not another."""
 
 import math
 from collections.abc import Mapping
@@ -89,7 +89,11 @@ class ExplanationReport:
         margins = input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
             return ""
-        bounded = [f"{n} ({number_text(distance)})" for n, distance in margins.items() if distance < math.inf]
+        bounded = [
+            f"{n} ({number_text(distance)})"
+            for n, distance in margins.items()
+            if distance < math.inf
+        ]
         if not bounded:
             return " No input alone can change it."
         left = len(bounded) - DELICATE

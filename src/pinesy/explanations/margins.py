@@ -124,8 +124,12 @@ def input_margins(
 @cached_on_owner
 def _hardened(cascade: Cascade) -> Cascade:
     """Return the rules with parameters below 1 set to 0."""
-    rule_sets = [s for s in cascade.rule_sets if s.output.formula is None]  # formulas have none to set
-    return cascade.with_parameters({s.output.name: (np.floor(s.s), np.floor(s.r)) for s in rule_sets})
+    parameters = {
+        rule_set.output.name: (np.floor(rule_set.s), np.floor(rule_set.r))
+        for rule_set in cascade.rule_sets
+        if rule_set.output.formula is None  # formulas have none to set
+    }
+    return cascade.with_parameters(parameters)
 
 
 def _distance_to_one(

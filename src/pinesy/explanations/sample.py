@@ -126,9 +126,9 @@ def rule_table(rule_set: RuleSet) -> RuleTable:
 class SamplePlan:
     """What is the same for all samples when results on one attribute are explained.
 
-    The program infers the attribute, and ``Pi(P)`` and ``Pi(not P)`` of each proposition that its
-    rules use. So a rule with 810 propositions costs 1620 numbers, not the 810 distributions behind
-    them.
+    In a cascade the program infers the attribute, and ``Pi(P)`` and ``Pi(not P)`` of each
+    proposition that its rules use. So a rule with 810 propositions costs 1620 numbers, not the 810
+    distributions behind them.
 
     Parameters
     ----------
@@ -158,7 +158,9 @@ class SamplePlan:
 
     @cached_property
     def program(self) -> Program:
-        """The program for the attribute and its rules' propositions."""
+        """The program for the attribute and, in a cascade, its rules' propositions."""
+        if len(self.rule_sets) == 1:  # the measures of inputs are quick to compute
+            return self.cascade.compile([self.attribute])
         propositions = self.tables[self.attribute.name].propositions
         measured = [*propositions, *(p.complement for p in propositions)]
         units = [s.unit for s in self.rule_sets.values()]
@@ -262,9 +264,10 @@ class Sample:
         self.premises = ComputedOnce(self._premises)
         if result is None:
             out = _run(plan.program, row)
-            measures = out[plan.program.code.measures].reshape(2, -1)
-            is_full = plan.tables[plan.attribute.name].is_full
-            self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
+            if len(plan.rule_sets) > 1:
+                measures = out[plan.program.code.measures].reshape(2, -1)
+                is_full = plan.tables[plan.attribute.name].is_full
+                self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
             result = _distribution(plan.program, out, plan.attribute)
         self.result = result
         self.degrees[plan.attribute.name] = result.degrees

@@ -1,4 +1,4 @@
-"""Counterfactuals: why a value did not win, and what would have to be otherwise."""
+"""Counterfactuals: why a value did not win, and the change by which it would."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,95 +32,6 @@ from pinesy.rules.syntax.writer import equation_text, show_value
 from pinesy.rules.views import distribution_html
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WhyNot:
-    """Why a value is not the only winner.
-
-    Attributes
-    ----------
-    attribute, value, degree : the output, the value, its possibility
-    winners : the values of the highest possibility
-    result : what is inferred of the output
-    restraints : the rules that hold the value down; first those on the output itself, then, down
-        the cascade, those that hold the values of inferred attributes that matter there
-    bottlenecks : the degrees of inputs that hold it down through these rules
-    cut : whether the search went no further down the cascade after 1000 rules: then there may be
-        more `restraints` and `bottlenecks` than these
-    change : the smallest change of the inputs by which it would win, or None
-    obstacle : why there is no change, else an empty text
-    """
-
-    attribute: Attribute
-    value: Hashable
-    degree: float
-    winners: tuple[Hashable, ...]
-    result: Possibility
-    restraints: tuple[Restraint, ...]
-    bottlenecks: tuple[LimitingDegree, ...]
-    cut: bool
-    change: Change | None
-    obstacle: str
-
-    @property
-    def rules(self) -> tuple[Restraint, ...]:
-        """The rules on the output itself that hold the value down: they attain its degree."""
-        return tuple(r for r in self.restraints if r.attribute == self.attribute)
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        statement = equation_text(self.attribute.name, self.value)
-        winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
-        degree, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield f"{statement} has possibility {degree}; the highest is {top}, of {winners}"
-        yield from _some(self.rules)
-        yield from _some(self.bottlenecks)
-        if self.cut:
-            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
-        yield str(self.change) if self.change else self.obstacle
-
-    def to_dict(self, limit: int | None = None) -> dict[str, Any]:
-        """Return it as plain data: at most `limit` rules and degrees, and how many are omitted."""
-        restraints, bottlenecks = self.restraints[:limit], self.bottlenecks[:limit]
-        return {
-            "attribute": self.attribute.name,
-            "value": plain_value(self.value),
-            "possibility": self.degree,
-            "winners": [plain_value(v) for v in self.winners],
-            "restraints": [
-                _degree(r) | {"rule": r.number, "text": r.rule.line(limit), "by": r.by}
-                for r in restraints
-            ],
-            "restraints_omitted": len(self.restraints) - len(restraints),
-            "bottlenecks": [_degree(b) for b in bottlenecks],
-            "bottlenecks_omitted": len(self.bottlenecks) - len(bottlenecks),
-            "cut": self.cut,
-            "change": self.change and self.change.to_dict(),
-            "obstacle": self.obstacle or None,
-        }
-
-    def __repr__(self) -> str:
-        number = f"{len(self.restraints)} rules" + ", cut" * self.cut
-        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
-
-    def _repr_html_(self) -> str:
-        """Return what holds the value down, and what is inferred; the change to unfold."""
-        text = lines_of(str(self)) + distribution_html(self.result)
-        return text + (folded("the change", self.change._repr_html_()) if self.change else "")
-
-
-def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:
-    value = plain_value(restraint.value)
-    return {"attribute": restraint.attribute.name, "value": value, "possibility": restraint.degree}
-
-
-def _some(things: Sequence[object]) -> Iterator[str]:
-    yield from (f"  {thing}" for thing in things[:SHOWN])
-    if len(things) > SHOWN:
-        yield f"  and {len(things) - SHOWN} more"
-
-
 def why_not(
     rules: Cascade | RuleSet,
     evidence: Evidence,
@@ -133,8 +44,8 @@ def why_not(
     clearance: float | None = None,
     measure: Measure | None = None,
     effort: int | None = None,
-) -> WhyNot:
-    """Return which rules hold a value down that did not win, and the smallest change that would do.
+) -> "WhyNot":
+    """Return which rules hold a value down that did not win, and the smallest change to let it win.
 
     ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
     this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
@@ -182,3 +93,88 @@ def why_not(
         smallest,
         obstacle,
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhyNot:
+    """Why a value is not the only winner.
+
+    Attributes
+    ----------
+    attribute, value, degree : the output, the value, its possibility
+    winners : the values of the highest possibility
+    result : what is inferred of the output
+    restraints : the rules that hold the value down; first those on the output itself, then, down
+        the cascade, those that hold the values of inferred attributes that matter there
+    bottlenecks : the degrees of inputs that hold it down through these rules
+    cut : whether the search went no further down the cascade after 1000 rules: then there may be
+        more `restraints` and `bottlenecks` than these
+    change : the smallest change of the inputs by which it would win, or None
+    obstacle : why there is no change, else an empty text
+    """
+
+    attribute: Attribute
+    value: Hashable
+    degree: float
+    winners: tuple[Hashable, ...]
+    result: Possibility
+    restraints: tuple[Restraint, ...]
+    bottlenecks: tuple[LimitingDegree, ...]
+    cut: bool
+    change: Change | None
+    obstacle: str
+
+    @property
+    def rules(self) -> tuple[Restraint, ...]:
+        """The rules on the output itself that hold the value down: they attain its degree."""
+        return tuple(r for r in self.restraints if r.attribute == self.attribute)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        statement = equation_text(self.attribute.name, self.value)
+        winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
+        degree, top = number_texts(self.degree, float(self.result.degrees.max()))
+        yield f"{statement} has possibility {degree}; the highest is {top}, of {winners}"
+        for reasons in (self.rules, self.bottlenecks):
+            yield from (f"  {reason}" for reason in reasons[:SHOWN])
+            if len(reasons) > SHOWN:
+                yield f"  and {len(reasons) - SHOWN} more"
+        if self.cut:
+            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
+        yield str(self.change) if self.change else self.obstacle
+
+    def to_dict(self, limit: int | None = None) -> dict[str, Any]:
+        """Return it as plain data: at most `limit` rules and degrees, and how many are omitted."""
+        restraints, bottlenecks = self.restraints[:limit], self.bottlenecks[:limit]
+        return {
+            "attribute": self.attribute.name,
+            "value": plain_value(self.value),
+            "possibility": self.degree,
+            "winners": [plain_value(v) for v in self.winners],
+            "restraints": [
+                _degree(r) | {"rule": r.number, "text": r.rule.line(limit), "by": r.by}
+                for r in restraints
+            ],
+            "restraints_omitted": len(self.restraints) - len(restraints),
+            "bottlenecks": [_degree(b) for b in bottlenecks],
+            "bottlenecks_omitted": len(self.bottlenecks) - len(bottlenecks),
+            "cut": self.cut,
+            "change": self.change and self.change.to_dict(),
+            "obstacle": self.obstacle or None,
+        }
+
+    def __repr__(self) -> str:
+        rules = f"{len(self.restraints)} rules" + ", cut" * self.cut
+        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {rules})"
+
+    def _repr_html_(self) -> str:
+        """Return what holds the value down, and what is inferred; the change to unfold."""
+        text = lines_of(str(self)) + distribution_html(self.result)
+        return text + (folded("the change", self.change._repr_html_()) if self.change else "")
+
+
+def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(restraint.value)
+    return {"attribute": restraint.attribute.name, "value": value, "possibility": restraint.degree}
