@@ -217,7 +217,7 @@ class ChangeSearch:
 
 
 class ReadingSearch(ChangeSearch):
-    """The search for readings, the largest cost of which is the least."""
+    """The search for readings with the least cost: the largest of all inputs counts."""
 
     def run(self) -> tuple[Choice | None, bool]:
         """Return the cheapest choice (or None), and whether nothing cheaper (or nothing) can be.

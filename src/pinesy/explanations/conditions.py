@@ -343,7 +343,7 @@ class ClauseBuilder:
 
     Inputs are normalised, so ``Pi(D) = 1``. Simplified are: true and false, duplicates, nested
     clauses of one kind, atoms of one attribute (of those that must all hold the smallest sets
-    are kept, those of which any may hold are one atom on the union), parts that follow from
+    are kept, those that are alternatives become one atom on the union), parts that follow from
     another part, and disjunctions of conjunctions that differ in one atom.
 
     Parameters

@@ -28,7 +28,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.semantics.factors import leaves_a_value
 
-#: Of more values or rules than this, a text says how many more there are.
+#: Values or rules that a text shows; it counts the others.
 SHOWN = 5
 #: Crisp inputs that are tried, and instructions that these may take in all (a second or less).
 MAX_CASES, MAX_INSTRUCTIONS = 100_000, 10**8

@@ -1,7 +1,7 @@
 """Explain a result: why it is as possible and as certain as it is."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import nan
 from typing import Any
@@ -81,7 +81,7 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
-    plain_values: dict[str, Any] = {}
+    plain_values = None
     if point_sums(cascade, attribute):
         plain_values = plain_values_of(cascade, evidence, plan.inputs)
     return Explanation(attribute, event, eta, depth, wording, graph, plain_values)
@@ -124,8 +124,8 @@ class Explanation:
     depth: int | None
     wording: Wording
     graph: ExplanationGraph
-    #: Of rules that give points: the inputs that have plain values.
-    plain_values: Mapping[str, Any] = field(default_factory=dict)
+    #: Of rules that give points, the inputs that have plain values; None for other rules.
+    plain_values: Mapping[str, Any] | None = None
 
     @cached_property
     def proposition(self) -> Proposition:
@@ -231,7 +231,7 @@ class Explanation:
         """Return the explanation in plain English.
 
         Of induced rules it is short: which rules gave points to which class, and how certain that
-        makes it (docs/induction.md); with a depth, what the rules of their sums say follows.
+        makes it (docs/induction.md); with a depth, the rules of their sums follow.
 
         Parameters
         ----------
@@ -241,12 +241,14 @@ class Explanation:
         """
         depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(self, depth or TEXT_DEPTH, limit)
-        value = self.asked.values[0] if self.asked is not None else None
-        lines = list(points_lines(self.graph, self.plain_values, value, writer.limit))
-        if lines and self.normalised:
-            lines = [*writer.head(), *lines]
-            return "\n".join([*lines, *([] if depth is None else ["", writer.text()])])
-        return writer.text()
+        lines: list[str] = []
+        if self.plain_values is not None and self.normalised:
+            value = self.asked.values[0] if self.asked is not None else None
+            lines += points_lines(self.graph, self.plain_values, value, writer.limit)
+        if not lines:
+            return writer.text()
+        details = [] if depth is None else ["", writer.text()]
+        return "\n".join([*writer.head(), *lines, *details])
 
     def to_dict(
         self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500
@@ -256,7 +258,7 @@ class Explanation:
         Parameters
         ----------
         depth : rule sets to go down, by default the explanation's own
-        limit, nodes : as in `walk`; what is left out is counted. None for all.
+        limit, nodes : as in `walk`; the others are counted. None for all.
         """
         return DataWriter(self, depth, limit, nodes).to_dict()
 

@@ -34,7 +34,7 @@ class ExplanationReport:
     Attributes
     ----------
     row, evidence : the row of the sample in its file, from 1 (None if in no file), and its degrees
-    why_not : what holds another value down, if that was asked
+    why_not : why another value did not win, or None
     limit : how much of each is shown; None for everything
     """
 

@@ -38,7 +38,7 @@ from pinesy.rules.attributes import Attribute
 
 #: Steps of bisection, and how near to its result the number is that is meant.
 STEPS, NEAR = 40, 1e-9
-#: Samples that are looked at together.
+#: Samples that are computed together.
 BLOCK = 1024
 
 
@@ -193,7 +193,7 @@ class _SafeMoves:
         return np.unique(np.concatenate([[0.0, 1.0], *parameters]))
 
     def _is_safe(self, e: FloatArray) -> BoolArray:
-        """Tell where all others at their highest are below the winner at its lowest."""
+        """Return where all others at their highest are below the winner at its lowest."""
         others = self._highest(e)
         others[self._places, self._winner] = -1.0
         least = self._lowest(e)[self._places, self._winner]

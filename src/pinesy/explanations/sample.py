@@ -198,7 +198,7 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
             f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
             "{name: rows[i] for name, rows in evidence.items()}, or evidence[i] of one array"
         )
-    # A copy: explanations look at it later, when its owner may have changed it.
+    # A copy: explanations use it later, when its owner may have changed it.
     row: FloatArray = rows.block(0, 1)[0].copy()
     return row
 
@@ -240,7 +240,7 @@ def _plan(cascade: Cascade, name: str) -> SamplePlan:
 
 
 class Sample:
-    """The degrees of one sample, each computed when it is first looked at.
+    """The degrees of one sample, each computed when it is first used.
 
     Parameters
     ----------

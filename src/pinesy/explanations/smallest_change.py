@@ -115,7 +115,7 @@ class Change:
     def probabilities(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         """For each changed input its probabilities before and after.
 
-        The inverse of the antipignistic transformation: what the network would have to say.
+        The inverse of the antipignistic transformation: the output that the network would need.
         """
         pairs = {name: (self.old[name], self.new[name]) for name in self.readings}
         return {
@@ -312,7 +312,7 @@ def smallest_change(
     ``"values"``
         some inputs have other values, in the units of the data: numbers, or values of the domain.
         One of the fewest inputs and, of these, with the least sum of distances is returned, as a
-        `ValueChange`. The distance of numbers is the way to the nearest that will do as a share of
+        `ValueChange`. The distance of numbers is that to the nearest that will do as a share of
         the range that the cuts and the number now span, of other values 1; between equal sums the
         number of cuts crossed decides.
 
@@ -335,8 +335,8 @@ def smallest_change(
     keep : the inputs that may not; give this or `change`
     clearance : of readings, above 0, at most 1: how clearly a changed input is read; 0.1 by default
     measure : of readings, ``"probability"`` to let the size be the largest change of any
-        probability, under the inverse of the antipignistic transformation: what a network would
-        have to say
+        probability, under the inverse of the antipignistic transformation: the output that a
+        network would need
     effort : the rows that may be inferred in all before the search is given up; then the change,
         if one was found, is not `exact`. By default 200,000 or, where the fewest inputs are
         searched, 1,000,000; of large rule bases fewer, so that ``rows * instructions`` of the

@@ -479,7 +479,7 @@ class BackwardPass:
         return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
 
     def lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
-        """Return the inputs, with those that choices give in the place of the others."""
+        """Return the inputs, changed as choices of conjuncts need."""
         rows = list(choices)
         output = self.back.chosen_inputs(rows_of(self.targets, rows), list(choices.values()))
         inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
@@ -648,11 +648,11 @@ def backward_pass(
 
 def _with_conjuncts(result: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
     """Choose conjuncts that are lowered, for some samples."""
-    wanted_degrees = rows_of(result.targets, rows), rows_of(result.reached, rows)
+    targets = rows_of(result.targets, rows), rows_of(result.reached, rows)
     known = None if result.actual is None else rows_of(result.actual.inputs, rows)
     exhausted = result.exhausted.copy()
-    found_choices, exhausted[rows] = choose_conjuncts(result.back, *wanted_degrees, known, limit)
-    choices = {row: c for row, c in zip(rows.tolist(), found_choices, strict=True) if c is not None}
+    conjuncts, exhausted[rows] = choose_conjuncts(result.back, *targets, known, limit)
+    choices = {row: c for row, c in zip(rows.tolist(), conjuncts, strict=True) if c is not None}
     inputs = result.lowered(choices) if choices else result.inputs
     return replace(result, inputs=inputs, exhausted=exhausted, choices=choices)
 

@@ -190,8 +190,8 @@ class RuleChoice:
         return column_slices(self.program.inputs)
 
     @cached_property
-    def _ways(self) -> list[list[list[Columns]]]:
-        """For each rule the ways to lower its premise, and those to lower the negation of it.
+    def _column_groups(self) -> list[list[list[Columns]]]:
+        """For each rule the columns that lower its premise, and those that lower the negation of it.
 
         A premise is lowered by any of its propositions, its negation only by all of them.
         """
@@ -213,7 +213,7 @@ class RuleChoice:
 
         Parameters
         ----------
-        wanted : array (n, cells), target degrees
+        targets : array (n, cells), target degrees
         actual : array (n, columns): rules that they come near to are chosen first
         limit : how many choices are tried for a sample
         """
@@ -254,7 +254,7 @@ class RuleChoice:
         options = [
             columns
             for j in np.flatnonzero(parameters <= target).tolist()
-            for columns in self._ways[j][0 if signs[j] else 1]
+            for columns in self._column_groups[j][0 if signs[j] else 1]
         ]
         if actual is not None:
             options.sort(key=lambda columns: float(actual[columns].max(initial=0.0)))

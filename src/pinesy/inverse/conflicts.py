@@ -133,7 +133,7 @@ class TracedSample:
         output = self.forward if part.attribute.name in self.back.sets else self.output
         return float(output.possibility(part)[0])
 
-    def wanted(self, part: Proposition) -> float:
+    def target_possibility(self, part: Proposition) -> float:
         """Return how possible the target of its attribute lets a proposition be."""
         source = self.back.sources[part.attribute.name]
         return float(self.output.possibility(Proposition(source, part.mask))[0])
@@ -252,7 +252,7 @@ def _too_low(
     parts = [p if side == 0 else ~p for p in back.sets[name].rules[j].premise.propositions]
     low = [p for p in parts if traced.possibility(p) < needed]
     targeted = [p for p in low if p.attribute.name in back.targets]
-    below = [p for p in targeted if traced.wanted(p) < needed]
+    below = [p for p in targeted if traced.target_possibility(p) < needed]
     targets = list(dict.fromkeys(p.attribute.name for p in below))
     others = dict.fromkeys(
         key for p in low for key in traced.binding_rules(p.attribute.name, positions(p.mask))

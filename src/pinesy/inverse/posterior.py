@@ -122,7 +122,7 @@ def posterior(
     """Return the most possible distributions that fit the targets, given the current inputs.
 
     The joint distribution of all attributes is the min of three things: the input distributions,
-    what each rule set says of its output for crisp inputs, and the targets,
+    what each rule set infers of its output for crisp inputs, and the targets,
 
     ``c(x) = min(min_i pi_i(x_i), min_sets pi*(x_b | x_inputs), min_b target_b(x_b))``.
 
@@ -264,7 +264,7 @@ class FactorGraph:
     ----------
     attributes : those that rules use, by name
     steps : the factors, each after the one that it is reached from
-    is_forest : whether there is no loop: no two ways from one attribute to another
+    is_forest : whether there is no loop: at most one path between two attributes
     inputs : those of the cascade
     """
 

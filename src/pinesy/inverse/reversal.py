@@ -37,7 +37,7 @@ OFF, ON = "off", "on"
 Arrays = Mapping[str, FloatArray]
 #: The output attribute of a rule set, and the number of a rule in it, counted from 1.
 RuleKey = tuple[str, int]
-#: For each rule whose premise is lowered, the place of the conjunct in `Reversal.conjuncts`.
+#: For each rule whose premise is lowered, the index of the conjunct in `Reversal.conjuncts`.
 ConjunctChoice = dict[RuleKey, int]
 
 
