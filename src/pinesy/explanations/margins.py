@@ -36,8 +36,8 @@ from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 
-#: Steps of bisection, and how near to its result the number is that is meant.
-STEPS, NEAR = 40, 1e-9
+#: Steps of bisection, and how near to its result the exact number is.
+STEPS, TOLERANCE = 40, 1e-9
 #: Samples that are computed together.
 BLOCK = 1024
 
@@ -150,7 +150,7 @@ def _safe_moves(
 ) -> FloatArray:
     """Return how far `free` degrees may move where rules may contradict each other: half a gap.
 
-    Or more, up to inf for any way. Infers some 80 times. Not exact: no move below it makes another
+    Or more, up to inf for any move. Infers some 80 times. Not exact: no move below it makes another
     value win, but moves somewhat larger need not either (docs/changes.md says how often).
     """
     blocks = [slice(i, i + BLOCK) for i in range(0, len(rows), BLOCK)]
@@ -184,7 +184,8 @@ class _SafeMoves:
             middle = (low + high) / 2
             safe = self._is_safe(middle)
             low, high = np.where(safe, middle, low), np.where(safe, high, middle)
-        exact = [_meant(e, row, self._constants) for e, row in zip(low, self._rows, strict=True)]
+        constants = self._constants
+        exact = [_exact_move(e, row, constants) for e, row in zip(low, self._rows, strict=True)]
         return np.where(unlimited, np.inf, exact)
 
     @property
@@ -216,8 +217,8 @@ class _SafeMoves:
         return np.asarray(floor.run(lowered)[floor.code.columns[self._plan.attribute.name]].T)
 
 
-def _meant(e: float, row: FloatArray, constants: FloatArray) -> float:
-    """Return the number that bisection came near to: a difference, or half of one."""
+def _exact_move(e: float, row: FloatArray, constants: FloatArray) -> float:
+    """Return the number that bisection approached: a difference of degrees, or half of one."""
     degrees = np.unique(np.concatenate([row, [0.0, 1.0]]))
     candidates = np.concatenate(
         [
@@ -227,7 +228,7 @@ def _meant(e: float, row: FloatArray, constants: FloatArray) -> float:
         ]
     )
     best = float(candidates[np.abs(candidates - e).argmin()])
-    return best if abs(best - e) < NEAR else float(e)
+    return best if abs(best - e) < TOLERANCE else float(e)
 
 
 def _nearest(known: FloatArray, numbers: FloatArray) -> FloatArray:

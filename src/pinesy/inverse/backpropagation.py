@@ -257,8 +257,8 @@ class Backpropagation:
     def premises(self) -> dict[str, PremiseSystem]:
         """The system [eq:sysOmega] of each rule set behind the targets (one sample).
 
-        Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute on
-        the way, `O` is the target distribution that was inferred for it.
+        Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute
+        between targets and inputs, `O` is the target distribution that was inferred for it.
         """
         self._one(".premises")
         return dict(self._pass.traced.systems)

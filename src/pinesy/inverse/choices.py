@@ -191,7 +191,7 @@ class RuleChoice:
 
     @cached_property
     def _column_groups(self) -> list[list[list[Columns]]]:
-        """For each rule the columns that lower its premise, and those that lower the negation of it.
+        """For each rule the columns that lower its premise, and those that lower its negation.
 
         A premise is lowered by any of its propositions, its negation only by all of them.
         """
