@@ -241,7 +241,7 @@ def test_a_decision_that_no_inputs_change() -> None:
 
 def test_bad_input() -> None:
     rules = addition(1)
-    with raises_saying(CascadeError, "have 2 outputs (y_1, y_0)", "say which by output="):
+    with raises_saying(CascadeError, "have 2 outputs (y_1, y_0)", "output="):
         margin(rules, DIGITS)
     with raises_saying(UnknownAttributeError, "no rule set concludes on 'y_7'"):
         margin(rules, DIGITS, "y_7")

@@ -12,7 +12,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations import smallest_change, why_not
-from pinesy.explanations.input_changes import Mode
+from pinesy.explanations.smallest_change import Mode
 from pinesy.problems import sudoku
 from pinesy.problems.visual_sudoku import correct_grids
 

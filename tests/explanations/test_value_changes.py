@@ -25,12 +25,11 @@ from pinesy.exceptions import (
 from pinesy.explanations import (
     ValueChange,
     change_search,
-    fewest_search,
     is_coherent,
     smallest_change,
     why_not,
 )
-from pinesy.explanations.input_changes import Mode
+from pinesy.explanations.smallest_change import Mode
 
 RISK = parse("""
     number glucose
@@ -46,8 +45,8 @@ RISK = parse("""
 """)
 PATIENT = {"glucose": 140, "bmi": 31.5, "age": 40, "smoker": "yes"}
 SHARP = st.just(0.0)
-SMALL_SETS = patch.object(fewest_search, "SETS", 1)
-SMALL_BATCHES = patch.object(change_search, "CELLS", 16)
+SMALL_SETS = patch.object(change_search, "BATCH_COMBINATIONS", 1)
+SMALL_BATCHES = patch.object(change_search, "BATCH_DEGREES", 16)
 PARAMETERS = st.sampled_from([0.0, 0.0, 0.2, 0.5, 1.0])
 
 

@@ -16,7 +16,7 @@ from messages import raises_saying
 from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet, antipignistic
 from pinesy.exceptions import DataError, DegreeError, DomainError, UnknownAttributeError
 from pinesy.inverse import Posterior, posterior
-from pinesy.inverse.factor_graph import factor_graph
+from pinesy.inverse.posterior import factor_graph
 from pinesy.problems import addition, sudoku
 from strategies import random_batch
 

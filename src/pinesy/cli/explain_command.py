@@ -18,8 +18,8 @@ from pinesy.cli.output import put_text
 from pinesy.exceptions import DataError
 from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
-from pinesy.explanations.input_changes import Mode
 from pinesy.explanations.json_form import json_text
+from pinesy.explanations.smallest_change import Mode
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 

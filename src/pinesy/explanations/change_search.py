@@ -1,25 +1,32 @@
-"""The search for a change of the inputs by which another value would win, and of the least size.
+"""The search for a change of the inputs by which another value would win.
 
-Inferred degrees rise with the degrees of the inputs. So where inputs are still open, what is
-inferred lies between what the highest and what the lowest degrees of their alternatives give; where
-the value at its highest is not above the others at their lowest, no change that is open makes it
-win. The search is branch and bound on the inputs.
+Inferred degrees rise with the degrees of the inputs. So where inputs are undecided, what is
+inferred lies between what the highest and what the lowest degrees of their options give; where the
+value at its highest is not above the others at their lowest, none of these options makes it win.
 
-It goes depth first, and an input stays as it is before it is read as anything. So no change that is
-found is without need: with one taken back it would have been found before. On tree-shaped coherent
-rules such as Addition it does not go back, and takes one inference for each input. Where it would
-have to, it looks ahead from then on: of each input that is still open only those readings remain
-with which the value may win. Inputs that may stay as they are come first, those that clash with the
-fewest others before the rest; then the input that has the fewest readings. If that does not lead to
-an end with half of the effort, it begins again with the input that has the fewest readings always.
+`ReadingSearch` finds a change of least size. It is branch and bound on the inputs, depth first, and
+an input stays as it is before it is read as anything. So every change of the result is necessary:
+with one undone, the result would have been found before. On tree-shaped coherent rules such as
+Addition it does not backtrack, and takes one inference for each input. Where it would have to, it
+looks ahead from then on: of each undecided input only those readings remain with which the value
+may win. Inputs that may stay as they are come first, those that clash with the fewest others before
+the rest; then the input that has the fewest readings. If that does not lead to an end with half of
+the effort, it starts again with the input that has the fewest readings always.
+
+`FewestSearch` finds a change of the fewest inputs. It tries all combinations of one, two and three
+inputs, in batches, and of more while they are not too many; combinations with which the value
+cannot win, whatever the options, are not expanded. Beyond that, it changes inputs one after the
+other, each time the one that brings the value nearest to winning; where no single one does, it goes
+depth first. Then the number of inputs is not known to be the least.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, pairwise
-from typing import Any
+from itertools import combinations, islice, pairwise
+from math import comb, inf
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,25 +36,34 @@ from pinesy.explanations.decision import Decision
 from pinesy.explanations.sample import IntArray
 from pinesy.rules.attributes import Attribute
 
-#: For each input, the place of the way chosen among its alternatives; those left out stay.
+#: For each input, the index of the chosen option; inputs that are missing stay as they are.
 Choice = dict[int, int]
-#: For each input that is not decided, the places of the ways that are open.
+#: For each undecided input, the indices of the options that are still possible.
 _Open = dict[int, IntArray]
-#: Whether the value wins, the envelope of what is open, what is decided, and what is open.
+#: Whether the value wins, the envelope of the open options, what is decided, and what is open.
 _Branch = tuple[bool, FloatArray, Choice, _Open]
+#: The cost, what decides between equal costs, and the choice.
+_Candidate = tuple[float, float, Choice]
 #: Degrees of the rows that are inferred together (16 MB).
-CELLS = 1 << 21
+BATCH_DEGREES = 1 << 21
+#: Up to this number of inputs all combinations are tried, however many there are.
+MAX_EXHAUSTIVE = 3
+#: Combinations of inputs that are tried together.
+BATCH_COMBINATIONS = 256
+#: One row in so many may be a combination of more than `MAX_EXHAUSTIVE` inputs.
+SHARE = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """What may become of one input: it stays as it is (the first), or changes.
+    """The options of one input: it stays as it is (the first), or changes.
 
     Attributes
     ----------
     attribute, columns : the input, and its columns in a row of all inputs
     degrees : array (k, |D|), the distributions
-    values : what each is: a value that the input is read as, or a `Replacement`; None for the first
+    values : for each option the value that the input is read as, or a `Replacement`; None for the
+        first
     costs : array (k,), rising; 0 for the first
     ties : array (k,), what decides between changes of the same cost
     """
@@ -60,44 +76,44 @@ class Alternatives:
     ties: FloatArray
 
     def __len__(self) -> int:
-        """Return the number of ways, its staying as it is among them."""
+        """Return the number of options, including that it stays as it is."""
         return len(self.costs)
 
 
 class SearchEffort:
-    """A number of rows that may be inferred, in all parts of a search together."""
+    """The number of rows that may be inferred, in all parts of a search together."""
 
     def __init__(self, rows: int, bar: Bar) -> None:
         self._bar = bar
         self.left = rows
 
     def spend(self, rows: int) -> None:
-        """Count rows that are going to be inferred; who watches the search may end it here."""
+        """Count rows that are going to be inferred; the progress bar may stop the search here."""
         self.left -= rows
         self._bar.advance(rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """Some inputs, one way for each: arrays (n, k) of their places; -1 for a way still open."""
+    """Some inputs with an option for each: arrays (n, k) of indices; -1 for an open option."""
 
     inputs: IntArray
-    ways: IntArray
+    options: IntArray
 
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def where(self, chosen: BoolArray | slice) -> "Combinations":
+    def where(self, rows: BoolArray | slice) -> "Combinations":
         """Return some of the combinations."""
-        return Combinations(self.inputs[chosen], self.ways[chosen])
+        return Combinations(self.inputs[rows], self.options[rows])
 
     @classmethod
-    def single(cls, ways: _Open) -> "Combinations":
-        """Return each way of each input alone."""
-        counts = [len(own) for own in ways.values()]
-        inputs = np.repeat(np.array(list(ways), dtype=np.intp), counts)
-        places = np.concatenate([np.empty(0, dtype=np.intp), *ways.values()])
-        return cls(inputs[:, None], places[:, None])
+    def single(cls, options: _Open) -> "Combinations":
+        """Return each option of each input by itself."""
+        counts = [len(indices) for indices in options.values()]
+        inputs = np.repeat(np.array(list(options), dtype=np.intp), counts)
+        indices = np.concatenate([np.empty(0, dtype=np.intp), *options.values()])
+        return cls(inputs[:, None], indices[:, None])
 
 
 #: One combination: all inputs are as they are.
@@ -106,20 +122,20 @@ NOTHING = Combinations(np.empty((1, 0), dtype=np.intp), np.empty((1, 0), dtype=n
 
 @dataclass(frozen=True, eq=False)
 class ChangeSearch:
-    """The search for the cheapest change that makes the value at `place` the only winner.
+    """The search for the cheapest change that makes a value the only winner.
 
     Attributes
     ----------
     decision : Decision
-    place : the value's place in the domain of the output
-    inputs : what may become of each input
-    effort : how many rows may be inferred before it is given up
+    index : the index of the value in the domain of the output
+    inputs : the options of each input
+    effort : how many rows may be inferred before the search is given up
     decides : whether the value must be fully possible and no rules may contradict each other;
         else it is enough that all other values are less possible
     """
 
     decision: Decision
-    place: int
+    index: int
     inputs: tuple[Alternatives, ...]
     effort: SearchEffort
     decides: bool = field(default=True, kw_only=True)
@@ -131,108 +147,103 @@ class ChangeSearch:
             row[self.inputs[i].columns] = self.inputs[i].degrees[k]
         return row
 
-    def bound(self, row: FloatArray, ways: _Open, at_least: bool = False) -> FloatArray:
-        """Return the highest (or the lowest) degrees of the ways that are open."""
+    def bound(self, row: FloatArray, options: _Open, lowest: bool = False) -> FloatArray:
+        """Return the highest (or the lowest) degrees of the open options."""
         bound = row.copy()
-        for i, own in ways.items():
-            degrees = self.inputs[i].degrees[own]
+        for i, indices in options.items():
+            degrees = self.inputs[i].degrees[indices]
             bound[self.inputs[i].columns] = (
-                degrees.min(axis=0, initial=1.0) if at_least else degrees.max(axis=0, initial=0.0)
+                degrees.min(axis=0, initial=1.0) if lowest else degrees.max(axis=0, initial=0.0)
             )
         return bound
 
     def degrees(
-        self, base: FloatArray, tried: Combinations, at_least: bool = False
+        self, base: FloatArray, trials: Combinations, lowest: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what is inferred of the value, and of the highest of all others, or lower bounds.
+        """Return the degree of the value, and the highest of all others, or lower bounds of them.
 
-        For each combination, put into the row `base`; of ways that are open, by their bounds. If
-        the change must decide, the value counts as the lowest height behind the output at most.
+        For each combination, put into the row `base`; open options count by their bounds. If the
+        change must decide, the value counts as the lowest height behind the output at most.
         """
         # Many inputs take longer to put into a row than to infer from it.
-        self.effort.spend(len(tried) * (1 + tried.inputs.shape[1] // 8))
-        program = self.decision.plan.floor if at_least else self.decision.program
+        self.effort.spend(len(trials) * (1 + trials.inputs.shape[1] // 8))
+        program = self.decision.plan.floor if lowest else self.decision.program
         columns = program.code.columns[self.decision.output.name]
         height = program.code.coherence.get(self.decision.output.name) if self.decides else None
-        found = np.empty((2, len(tried)))
-        size = max(1, CELLS // len(base))
-        for at in range(0, len(tried), size):
-            rows = self._filled(base, tried.where(slice(at, at + size)), at_least)
+        result = np.empty((2, len(trials)))
+        size = max(1, BATCH_DEGREES // len(base))
+        for start in range(0, len(trials), size):
+            batch = trials.where(slice(start, start + size))
+            rows = np.repeat(base[None, :], len(batch), axis=0)
+            for inputs, options in zip(batch.inputs.T, batch.options.T, strict=True):
+                cuts = (np.flatnonzero(np.diff(inputs)) + 1).tolist()
+                for first, end in pairwise([0, *cuts, len(inputs)]):  # of one input each
+                    i = inputs[first]
+                    distributions = self._tables[lowest][i]
+                    rows[first:end, self.inputs[i].columns] = distributions[options[first:end]]
             out = program.run(rows)
             degrees = out[columns].copy()
-            own = degrees[self.place]
-            found[0, at : at + size] = own if height is None else np.minimum(own, out[height])
-            degrees[self.place] = -1.0
-            found[1, at : at + size] = degrees.max(axis=0)
-        return found[0], found[1]
+            degree = degrees[self.index]
+            result[0, start : start + size] = (
+                degree if height is None else np.minimum(degree, out[height])
+            )
+            degrees[self.index] = -1.0
+            result[1, start : start + size] = degrees.max(axis=0)
+        return result[0], result[1]
 
-    def _filled(self, base: FloatArray, tried: Combinations, at_least: bool) -> FloatArray:
-        """Return rows of inputs, each with the distributions of one combination put in."""
-        rows = np.repeat(base[None, :], len(tried), axis=0)
-        for inputs, ways in zip(tried.inputs.T, tried.ways.T, strict=True):
-            cuts = (np.flatnonzero(np.diff(inputs)) + 1).tolist()
-            for start, end in pairwise([0, *cuts, len(inputs)]):  # of one input each
-                i = inputs[start]
-                table = self.table(i, at_least)
-                rows[start:end, self.inputs[i].columns] = table[ways[start:end]]
-        return rows
+    @cached_property
+    def _tables(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """For each input its distributions, and last the highest (or lowest) of its changes."""
+        highest, lowest = [], []
+        for options in self.inputs:
+            changes = options.degrees[1:] if len(options) > 1 else options.degrees
+            highest.append(np.vstack([options.degrees, changes.max(axis=0)]))
+            lowest.append(np.vstack([options.degrees, changes.min(axis=0)]))
+        return highest, lowest
 
-    def table(self, i: int, at_least: bool) -> FloatArray:  # noqa: ARG002
-        """Return the distributions of an input; the last is a bound of those of an open way."""
-        return self.inputs[i].degrees
-
-    def is_open(self, own: FloatArray) -> BoolArray:
+    def is_open(self, degrees: FloatArray) -> BoolArray:
         """Return where the value may still win: a winner of coherent rules has possibility 1."""
-        return np.asarray(own == 1.0 if self.decides or self.decision.coherent else own > 0.0)
+        if self.decides or self.decision.coherent:
+            return np.asarray(degrees == 1.0)
+        return np.asarray(degrees > 0.0)
 
-    def wins(self, own: FloatArray, others: FloatArray) -> BoolArray:
+    def wins(self, degrees: FloatArray, others: FloatArray) -> BoolArray:
         """Return where the value is the only winner, from what `degrees` returns."""
-        return np.asarray(self.is_open(own) & (own > others))
+        return np.asarray(self.is_open(degrees) & (degrees > others))
 
-    @property
-    def always_decides(self) -> bool:
-        """Whether a value wins with any inputs with which no other value is fully possible."""
-        return self.decision.always_normalised if self.decides else self.decision.coherent
-
-    def may_win(self, tried: Combinations, high: FloatArray, low: FloatArray) -> BoolArray:
-        """Tell where the value at its highest is above the others at their lowest."""
-        own, others = self.degrees(high, tried)[0], self.degrees(low, tried, at_least=True)[1]
-        return self.wins(own, others)
+    def may_win(self, trials: Combinations, high: FloatArray, low: FloatArray) -> BoolArray:
+        """Return where the value at its highest is above the others at their lowest."""
+        return self.wins(self.degrees(high, trials)[0], self.degrees(low, trials, lowest=True)[1])
 
 
 class ReadingSearch(ChangeSearch):
-    """The search for readings, the largest cost of which is the least."""
+    """The search for readings with the least cost: the largest of all inputs counts."""
 
     def run(self) -> tuple[Choice | None, bool]:
         """Return the cheapest choice (or None), and whether nothing cheaper (or nothing) can be.
 
         The least size that the envelope does not exclude is tried first, and most often it is the
-        answer. Else any change is sought, and then, by halves, a smaller one.
+        answer. Else any change is searched, and then, by halves, a smaller one.
         """
+        sizes = np.unique(np.concatenate([options.costs for options in self.inputs])).tolist()
         # The first whose envelope does not exclude the value: all after it do not either.
-        low = bisect_left(self._sizes, True, key=self._is_within)
-        if low == len(self._sizes):
+        low = bisect_left(sizes, True, key=self._may_win_within)
+        if low == len(sizes):
             return None, True
-        share = 1.0 if low == len(self._sizes) - 1 else 0.125
-        choice, complete = self.within(self._sizes[low], share)
-        if choice is not None or low == len(self._sizes) - 1:
-            return choice, complete
-        choice, no_other = self.within(self._sizes[-1], 0.5)  # it has the solutions of all sizes
-        if choice is None:
+        share = 1.0 if low == len(sizes) - 1 else 0.125
+        choice, exact = self.within(sizes[low], share)
+        if choice is not None or low == len(sizes) - 1:
+            return choice, exact
+        best, no_other = self.within(sizes[-1], 0.5)  # it has the solutions of all sizes
+        if best is None:
             return None, no_other
-        return self._narrowed(choice, low + 1, complete)
-
-    def _narrowed(self, best: Choice, low: int, exact: bool) -> tuple[Choice, bool]:
-        """Seek a cheaper choice, of the sizes from `low` on; `exact` if none below them has one.
-
-        If it is interrupted, the best so far is an answer.
-        """
-        try:
-            while low < (high := self._sizes.index(self._cost(best))):
+        low += 1
+        try:  # if it is interrupted, the best so far is an answer
+            while low < (high := sizes.index(self._cost(best))):
                 if self.effort.left <= 0:
                     return best, False
                 middle = (low + high) // 2
-                choice, complete = self.within(self._sizes[middle], 0.5)
+                choice, complete = self.within(sizes[middle], 0.5)
                 if choice is None:
                     low, exact = middle + 1, exact and complete
                 else:
@@ -241,90 +252,219 @@ class ReadingSearch(ChangeSearch):
             return best, False
         return best, exact
 
-    @cached_property
-    def _sizes(self) -> list[float]:
-        """The sizes that a change may have, rising."""
-        return list(map(float, np.unique(np.concatenate([one.costs for one in self.inputs]))))
-
     def _cost(self, choice: Choice) -> float:
         return max(float(self.inputs[i].costs[k]) for i, k in choice.items())
 
-    def _ways(self, size: float) -> _Open:
-        """Return the ways of each input that cost at most `size`."""
-        counts = [np.searchsorted(one.costs, size, side="right") for one in self.inputs]
+    def _options(self, size: float) -> _Open:
+        """Return the options of each input that cost at most `size`."""
+        counts = [np.searchsorted(options.costs, size, side="right") for options in self.inputs]
         return {i: np.arange(count) for i, count in enumerate(counts)}
 
-    def _is_within(self, size: float) -> bool:
-        """Tell whether the envelope of the readings up to a size does not exclude the value."""
-        envelope = self.bound(self.decision.row, self._ways(size))
+    def _may_win_within(self, size: float) -> bool:
+        """Return whether the envelope of the readings up to a size does not exclude the value."""
+        envelope = self.bound(self.decision.row, self._options(size))
         return bool(self.is_open(self.degrees(envelope, NOTHING)[0])[0])
 
     def within(self, size: float, share: float) -> tuple[Choice | None, bool]:
         """Return readings of at most a size that make the value win, and whether all were tried.
 
-        A share of the effort that is left may be spent.
+        A share of the remaining effort may be spent.
         """
-        ways = self._ways(size)
+        options = self._options(size)
         least, half = self.effort.left * (1.0 - share), self.effort.left * (1.0 - share / 2)
-        free = sorted((i for i in ways if len(ways[i]) > 1), key=lambda i: len(ways[i]))
-        envelope = self.bound(self.decision.row, ways)
+        free = sorted((i for i in options if len(options[i]) > 1), key=lambda i: len(options[i]))
+        envelope = self.bound(self.decision.row, options)
         # The sample as it is lies in the envelope, and there the value does not win.
-        start: _Branch = False, envelope, {}, {i: ways[i] for i in free}
-        stack, clashes = [start], None
+        root: _Branch = False, envelope, {}, {i: options[i] for i in free}
+        stack, clashes = [root], None
         while stack:
-            wins, row, choice, ways = stack.pop()
+            wins, row, choice, options = stack.pop()
             if wins:
                 return {i: k for i, k in choice.items() if k > 0}, True
             if self.effort.left <= least:
                 return None, False
-            found = list(self._branches(row, choice, ways, clashes)) if ways else []
-            stack += reversed(found)  # the cheapest last
-            if not found and self.decision.coherent and clashes is None:
-                stack, clashes = [start], self._clashes(envelope, free)
+            branches = list(self._branches(row, choice, options, clashes)) if options else []
+            stack += reversed(branches)  # the cheapest last
+            if not branches and self.decision.coherent and clashes is None:
+                stack, clashes = [root], self._clashes(envelope, free)
             elif clashes and self.effort.left <= half:  # they lead nowhere
-                stack, clashes = [start], {}
+                stack, clashes = [root], {}
         return None, True
 
     def _branches(
-        self, row: FloatArray, choice: Choice, ways: _Open, clashes: Mapping[int, int] | None
+        self, row: FloatArray, choice: Choice, options: _Open, clashes: Mapping[int, int] | None
     ) -> Iterator[_Branch]:
-        """Yield what becomes of a branch if one more input is decided, the cheapest way first.
+        """Yield the branches in which one more input is decided, the cheapest option first.
 
         With `clashes` it looks ahead. Inputs without a choice come first, then those that may stay,
-        the least doubtful before the others, then those with the fewest ways.
+        the fewest clashes first, then those with the fewest options.
         """
-        i = next(iter(ways))
+        i = next(iter(options))
         if clashes is not None:
-            ways = self._still_open(row, choice, ways)
-            row = self.bound(row, ways)
-            stays = {j: len(own) > 1 and own[0] == 0 and j in clashes for j, own in ways.items()}
-            ranks = {j: (1, clashes[j]) if stays[j] else (2 * (len(own) > 1), len(own))
-                     for j, own in ways.items()}  # fmt: skip
-            i = min(ways, key=lambda j: ranks[j])
-        own, others = self.degrees(row, Combinations.single({i: ways[i]}))
-        left = {j: open_ways for j, open_ways in ways.items() if j != i}
-        # It wins whatever becomes of the others: each gets the first way that is open.
-        wins = self.wins(own, others) & (self.always_decides or not left)
-        for at in np.flatnonzero(self.is_open(own)).tolist():
-            k, won = int(ways[i][at]), bool(wins[at])
+            options = self._still_open(row, choice, options)
+            row = self.bound(row, options)
+            ranks = {}
+            for j, indices in options.items():
+                stays = len(indices) > 1 and indices[0] == 0 and j in clashes
+                ranks[j] = (1, clashes[j]) if stays else (2 * (len(indices) > 1), len(indices))
+            i = min(options, key=lambda j: ranks[j])
+        degrees, others = self.degrees(row, Combinations.single({i: options[i]}))
+        undecided = {j: indices for j, indices in options.items() if j != i}
+        # If no other value is fully possible, the value wins whatever the undecided inputs are.
+        decision = self.decision
+        always = decision.always_normalised if self.decides else decision.coherent
+        wins = self.wins(degrees, others) & (always or not undecided)
+        for index in np.flatnonzero(self.is_open(degrees)).tolist():
+            k, is_won = int(options[i][index]), bool(wins[index])
             branch = row.copy()
             branch[self.inputs[i].columns] = self.inputs[i].degrees[k]
-            done = {j: int(open_ways[0]) for j, open_ways in left.items()} if won else {}
-            yield won, branch, {**choice, i: k, **done}, left
+            firsts = {j: int(indices[0]) for j, indices in undecided.items()} if is_won else {}
+            yield is_won, branch, {**choice, i: k, **firsts}, undecided
 
     def _clashes(self, row: FloatArray, inputs: Sequence[int]) -> dict[int, int]:
         """Return for each input with how many others it cannot stay as it is at the same time."""
         pairs = np.array(list(combinations(inputs, 2)), dtype=np.intp).reshape(-1, 2)
         if len(pairs) > self.effort.left // 8:
             return dict.fromkeys(inputs, 0)
-        own, _ = self.degrees(row, Combinations(pairs, np.zeros_like(pairs)))
-        counts = np.bincount(pairs[~self.is_open(own)].ravel(), minlength=len(self.inputs))
+        degrees, _ = self.degrees(row, Combinations(pairs, np.zeros_like(pairs)))
+        counts = np.bincount(pairs[~self.is_open(degrees)].ravel(), minlength=len(self.inputs))
         return {i: int(counts[i]) for i in inputs}
 
-    def _still_open(self, row: FloatArray, choice: Choice, ways: _Open) -> _Open:
-        """Return the ways of each input with which the value may still win."""
+    def _still_open(self, row: FloatArray, choice: Choice, options: _Open) -> _Open:
+        """Return the options of each input with which the value may still win."""
         decided = {i: np.array([k]) for i, k in choice.items()}
-        low = self.bound(row, ways | decided, at_least=True)
-        may = self.may_win(Combinations.single(ways), row, low)
-        ends = np.cumsum([len(own) for own in ways.values()])[:-1]
-        return {i: ways[i][own] for i, own in zip(ways, np.split(may, ends), strict=True)}
+        low = self.bound(row, options | decided, lowest=True)
+        may = self.may_win(Combinations.single(options), row, low)
+        ends = np.cumsum([len(indices) for indices in options.values()])[:-1]
+        parts = zip(options.items(), np.split(may, ends), strict=True)
+        return {i: indices[mask] for (i, indices), mask in parts}
+
+
+@dataclass(frozen=True, eq=False)
+class FewestSearch(ChangeSearch):
+    """The search for the change of the fewest inputs; of these, the cheapest.
+
+    Attributes
+    ----------
+    total : whether the costs of several inputs are added up, or the largest counts
+    """
+
+    total: Literal["sum", "max"]
+
+    def run(self) -> tuple[Choice | None, bool]:
+        """Return the choice (or None), and whether it is proved that there is no better one."""
+        free = [i for i, options in enumerate(self.inputs) if len(options) > 1]
+        choice, complete = self._exhaustive(free)
+        if choice is not None or complete:
+            return choice, complete
+        choice = self._greedy(free)
+        if choice is not None:
+            return choice, False
+        choice, complete = ReadingSearch(
+            self.decision, self.index, self.inputs, self.effort, decides=self.decides
+        ).within(inf, 1.0)
+        return choice, choice is None and complete
+
+    def _exhaustive(self, free: list[int]) -> tuple[Choice | None, bool]:
+        """Try all combinations of one input, of two and so on while they are not too many.
+
+        Returns also whether all were tried.
+        """
+        reserve, count = self.effort.left // 4, 0
+        required, most = self._required_inputs(), self.effort.left // SHARE
+        for size in range(1, len(free) + 1):
+            n_others = size - len(required)
+            n_sets = comb(len(free) - len(required), n_others) if n_others >= 0 else 0
+            if size > MAX_EXHAUSTIVE and n_sets > most:
+                break
+            count = size
+            candidate, complete = self._cheapest_of_size(size, free, required, reserve)
+            if candidate is not None:
+                return candidate[2], complete
+            if not complete:
+                return None, False
+        return None, count == len(free)
+
+    def _required_inputs(self) -> list[int]:
+        """Return the inputs that must change for the value to win, whatever the others are."""
+        inputs = np.arange(len(self.inputs))[:, None]
+        options = {i: np.arange(len(options)) for i, options in enumerate(self.inputs)}
+        high, low = (self.bound(self.decision.row, options, lowest) for lowest in (False, True))
+        may_stay = self.may_win(Combinations(inputs, np.zeros_like(inputs)), high, low)
+        return np.flatnonzero(~may_stay).tolist()
+
+    def _cheapest_of_size(
+        self, size: int, free: list[int], required: list[int], reserve: int
+    ) -> tuple[_Candidate | None, bool]:
+        """Return the cheapest change of `size` inputs, and whether all were tried.
+
+        The effort in `reserve` is left for other searches. If it is interrupted, the best so far is
+        an answer.
+        """
+        others = [i for i in free if i not in required]
+        n_others, row = size - len(required), self.decision.row
+        input_sets = combinations(others, n_others) if n_others >= 0 else iter(())
+        best: _Candidate | None = None
+        try:
+            while batch := [
+                sorted((*required, *c)) for c in islice(input_sets, BATCH_COMBINATIONS)
+            ]:
+                inputs = np.array(batch, dtype=np.intp)
+                trials = Combinations(inputs, np.full(inputs.shape, -1))
+                for column in range(size):
+                    trials = self._expanded(trials.where(self.may_win(trials, row, row)), column)
+                    if self.effort.left - len(trials) < reserve:
+                        return best, False
+                winning = trials.where(self.wins(*self.degrees(row, trials)))
+                best = self._cheapest(winning, best)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return best, False
+        return best, True
+
+    def _expanded(self, trials: Combinations, column: int) -> Combinations:
+        """Return each combination with all changes of its input in a column."""
+        sizes = np.array([len(options) for options in self.inputs], dtype=np.intp)
+        counts = sizes[trials.inputs[:, column]] - 1
+        options = np.repeat(trials.options, counts, axis=0)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        options[:, column] = np.arange(len(options)) - first + 1
+        return Combinations(np.repeat(trials.inputs, counts, axis=0), options)
+
+    def _cheapest(self, winning: Combinations, best: _Candidate | None) -> _Candidate | None:
+        """Return the first of the cheapest combinations, or `best` if none is cheaper."""
+        if not len(winning):
+            return best
+        costs, ties = np.zeros((2, len(self.inputs), max(map(len, self.inputs))))
+        for i, options in enumerate(self.inputs):
+            costs[i, : len(options)], ties[i, : len(options)] = options.costs, options.ties
+        prices = costs[winning.inputs, winning.options]
+        cost = prices.sum(axis=1) if self.total == "sum" else prices.max(axis=1)
+        tie = ties[winning.inputs, winning.options].sum(axis=1)
+        k = int(np.lexsort((tie, cost))[0])
+        if best is not None and (cost[k], tie[k]) >= best[:2]:
+            return best
+        pairs = zip(winning.inputs[k].tolist(), winning.options[k].tolist(), strict=True)
+        return float(cost[k]), float(tie[k]), dict(pairs)
+
+    def _greedy(self, free: list[int]) -> Choice | None:
+        """Change the input that brings the value nearest to winning, as long as one does."""
+        choice: Choice = {}
+        degrees, others = self.degrees(self.decision.row, NOTHING)
+        gap, is_won = float((degrees - others)[0]), False
+        while not is_won:
+            options = {i: np.arange(1, len(self.inputs[i])) for i in free if i not in choice}
+            trials = Combinations.single(options)
+            degrees, others = self.degrees(self.row(choice), trials)
+            gaps = degrees - others
+            if not len(gaps) or gaps.max() <= gap:
+                return None
+            k, gap = int(gaps.argmax()), float(gaps.max())
+            is_won = bool(self.wins(degrees, others)[k])
+            choice[int(trials.inputs[k, 0])] = int(trials.options[k, 0])
+        for i in list(choice):  # undo changes without which it still wins
+            fewer = {j: k for j, k in choice.items() if j != i}
+            if self.wins(*self.degrees(self.row(fewer), NOTHING))[0]:
+                choice = fewer
+        return choice

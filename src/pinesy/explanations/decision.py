@@ -16,7 +16,7 @@ from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
 from pinesy.explanations.sample import (
     Sample,
     SamplePlan,
-    inferred,
+    infer_row,
     one_row,
     plain_values_of,
     plan_for,
@@ -28,10 +28,10 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.semantics.factors import leaves_a_value
 
-#: Of more values or rules than this, a text says how many more there are.
+#: Values or rules that a text shows; it counts the others.
 SHOWN = 5
-#: Crisp inputs that are looked at, and instructions that these may take in all (a second or less).
-MOST_CASES, MOST_INSTRUCTIONS = 100_000, 10**8
+#: Crisp inputs that are tried, and instructions that these may take in all (a second or less).
+MAX_CASES, MAX_INSTRUCTIONS = 100_000, 10**8
 #: Rows that are inferred together.
 BLOCK = 4096
 
@@ -47,21 +47,21 @@ def only_output(cascade: Cascade, cure: str) -> Attribute:
 def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
     """Return the attribute that is decided on: by default the only output of the cascade."""
     if output is None:
-        return only_output(cascade, "say which by output=")
-    found = cascade[output].output
-    if isinstance(output, Attribute) and output != found:
-        raise UnknownAttributeError(f"the rules conclude on {found!r}, not on {output!r}")
-    return found
+        return only_output(cascade, "choose one by output=")
+    attribute = cascade[output].output
+    if isinstance(output, Attribute) and output != attribute:
+        raise UnknownAttributeError(f"the rules conclude on {attribute!r}, not on {output!r}")
+    return attribute
 
 
 def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
-    """Tell whether the rules behind an output are known to be coherent for all inputs.
+    """Return whether the rules behind an output are known to be coherent for all inputs.
 
     Then for all normalised inputs some value of it has possibility 1. That is so iff it is for all
-    crisp inputs; one is looked at for each combination of values that the rules tell apart, if
-    there are at most 100,000 (of large rule bases fewer: ``rows * instructions`` of the program
-    stay below 10^8). With more of them the answer is True if each rule set by itself leaves some
-    value at 1 for all crisp inputs of its own, and False if that is not so, or not known.
+    crisp inputs; one is tried for each combination of values that the rules tell apart, if there
+    are at most 100,000 (of large rule bases fewer: ``rows * instructions`` of the program stay
+    below 10^8). With more of them the answer is True if each rule set by itself leaves some value
+    at 1 for all crisp inputs of its own, and False if that is not so, or not known.
 
     Examples
     --------
@@ -74,34 +74,33 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
 
 
 @cached_on_owner
-def _is_coherent(plan: SamplePlan, behind: bool) -> bool:
-    """Tell whether the rules behind an output are known to leave a value at 1 for all inputs.
+def _is_coherent(plan: SamplePlan, all_attributes: bool) -> bool:
+    """Return whether the rules behind an output are known to leave a value at 1 for all inputs.
 
     Inferred degrees rise with those of the inputs, and every normalised distribution is above a
     crisp one (a value at 1 alone). So rules are coherent for all normalised inputs iff they are for
     all crisp ones, and of these one is enough for each combination of cells that the rules tell
     apart. If each rule set leaves a value for all crisp inputs of its own, so do all together.
-    With `behind`, all attributes behind the output are to have a value at 1, too.
+    With `all_attributes`, all attributes behind the output are to have a value at 1, too.
     """
     if all(leaves_a_value(s.unit) for s in plan.rule_sets.values()):
         return True
     program = plan.cascade.compile([plan.attribute])
     firsts = [np.unique(plan.cells[a.name].cell_of, return_index=True)[1] for a in plan.inputs]
-    sizes = [len(own) for own in firsts]
+    sizes = [len(values) for values in firsts]
     n = prod(sizes)
-    if n > MOST_CASES or n * len(program.code.ops) > MOST_INSTRUCTIONS:
+    if n > MAX_CASES or n * len(program.code.ops) > MAX_INSTRUCTIONS:
         return False
-    columns = [plan.slices[a.name].start + own for a, own in zip(plan.inputs, firsts, strict=True)]
+    starts = [plan.slices[a.name].start for a in plan.inputs]
+    height = program.code.coherence.get(plan.attribute.name) if all_attributes else None
+    measured = program.code.columns[plan.attribute.name] if height is None else [height]
     for start in range(0, n, BLOCK):
         check_stop()
-        at = np.unravel_index(np.arange(start, min(n, start + BLOCK)), sizes)
-        rows: FloatArray = np.zeros((len(at[0]), program.code.n_inputs))
-        for own, place in zip(columns, at, strict=True):
-            rows[np.arange(len(rows)), own[place]] = 1.0
-        out = program.run(rows)
-        height = program.code.coherence.get(plan.attribute.name) if behind else None
-        own = program.code.columns[plan.attribute.name] if height is None else [height]
-        if out[own].max(axis=0).min() < 1.0:
+        indices = np.unravel_index(np.arange(start, min(n, start + BLOCK)), sizes)
+        rows: FloatArray = np.zeros((len(indices[0]), program.code.n_inputs))
+        for first, values, index in zip(starts, firsts, indices, strict=True):
+            rows[np.arange(len(rows)), first + values[index]] = 1.0
+        if program.run(rows)[measured].max(axis=0).min() < 1.0:
             return False
     return True
 
@@ -113,14 +112,14 @@ class Decision(Sample):
     ----------
     output : the plan's attribute
     program : infers the output alone
-    given : the inputs that are given as plain values (None or NaN for unknown), by name
+    plain_values : the inputs that have plain values (None or NaN for unknown), by name
     """
 
     def __init__(
-        self, plan: SamplePlan, row: FloatArray, program: Program, given: Mapping[str, Any]
+        self, plan: SamplePlan, row: FloatArray, program: Program, plain_values: Mapping[str, Any]
     ) -> None:
-        super().__init__(plan, row, inferred(program, row, plan.attribute))
-        self.output, self.program, self.given = plan.attribute, program, given
+        super().__init__(plan, row, infer_row(program, row, plan.attribute))
+        self.output, self.program, self.plain_values = plan.attribute, program, plain_values
 
     @classmethod
     def of(
@@ -131,8 +130,8 @@ class Decision(Sample):
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
         row = one_row(cascade, evidence, program.inputs)
-        given = plain_values_of(cascade, evidence, program.inputs)
-        return cls(plan_for(cascade, attribute), row, program, given)
+        plain_values = plain_values_of(cascade, evidence, program.inputs)
+        return cls(plan_for(cascade, attribute), row, program, plain_values)
 
     @cached_property
     def coherent(self) -> bool:
@@ -148,8 +147,8 @@ class Decision(Sample):
     def winners(self) -> tuple[Hashable, ...]:
         """The values of the highest degree."""
         degrees = self.result.degrees
-        places = np.flatnonzero(degrees == degrees.max())
-        return tuple(self.output.domain[i] for i in places)
+        indices = np.flatnonzero(degrees == degrees.max())
+        return tuple(self.output.domain[i] for i in indices)
 
     def distributions(self) -> dict[str, Possibility]:
         """Return the distributions of the inputs."""
@@ -157,16 +156,16 @@ class Decision(Sample):
         return {a.name: Possibility(a, self.row[slices[a.name]]) for a in self.program.inputs}
 
     def loser(self, value: Any) -> int:
-        """Return the place of a value that is not the only winner, or raise `DomainError`."""
-        place = self.output.position(value)
+        """Return the index of a value that is not the only winner, or raise `DomainError`."""
+        index = self.output.position(value)
         if self.winners == (value,):
             raise DomainError(
                 f"{self.output.name} = {show_value(value)} wins already; ask of another value"
             )
-        return place
+        return index
 
 
-def first_few(texts: Sequence[str], what: str) -> list[str]:
+def first_few(texts: Sequence[str], noun: str) -> list[str]:
     """Return the first texts, and how many more there are.
 
     Examples
@@ -175,4 +174,4 @@ def first_few(texts: Sequence[str], what: str) -> list[str]:
     ['e', '2 more values']
     """
     left = len(texts) - SHOWN
-    return [*texts[:SHOWN], *([f"{left} more {what}"] if left > 0 else [])]
+    return [*texts[:SHOWN], *([f"{left} more {noun}"] if left > 0 else [])]

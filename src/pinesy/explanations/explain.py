@@ -1,7 +1,7 @@
 """Explain a result: why it is as possible and as certain as it is."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import nan
 from typing import Any
@@ -59,7 +59,7 @@ def explain(
 
     Notes
     -----
-    Asking costs a few inferences at most: all else is worked out when it is looked at.
+    It costs a few inferences at most: all else is computed when it is used.
 
     Examples
     --------
@@ -80,31 +80,31 @@ def explain(
     plan = plan_for(cascade, attribute)
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
-    asked = proposition if isinstance(proposition, Proposition) else None
-    given: dict[str, Any] = {}
+    event = proposition if isinstance(proposition, Proposition) else None
+    plain_values = None
     if point_sums(cascade, attribute):
-        given = plain_values_of(cascade, evidence, plan.inputs)
-    return Explanation(attribute, asked, eta, depth, wording, graph, given)
+        plain_values = plain_values_of(cascade, evidence, plan.inputs)
+    return Explanation(attribute, event, eta, depth, wording, graph, plain_values)
 
 
-def _attribute(cascade: Cascade, what: object) -> Attribute:
-    """Return the attribute that is asked about."""
-    if what is None:
+def _attribute(cascade: Cascade, question: object) -> Attribute:
+    """Return the attribute of a proposition, an attribute, a name, or None for the only output."""
+    if question is None:
         first = cascade.outputs[0].name
         return only_output(cascade, f"say which to explain: explain(rules, evidence, {first!r})")
-    if isinstance(what, str):
-        found = cascade.attributes.get(what)
-        return cascade[what].output if found is None else found
-    if isinstance(what, Attribute):
-        return what
-    if not isinstance(what, Proposition):
+    if isinstance(question, str):
+        attribute = cascade.attributes.get(question)
+        return cascade[question].output if attribute is None else attribute
+    if isinstance(question, Attribute):
+        return question
+    if not isinstance(question, Proposition):
         raise DomainError(
-            f"cannot explain {what!r:.60}: give a proposition such as attribute.isin({{value}}), "
-            "an attribute, or its name"
+            f"cannot explain {question!r:.60}: give a proposition such as "
+            "attribute.isin({value}), an attribute, or its name"
         )
-    if what.mask == 0:
-        raise DomainError(f"{what} has no values: there is nothing to explain")
-    return what.attribute
+    if question.mask == 0:
+        raise DomainError(f"{question} has no values: there is nothing to explain")
+    return question.attribute
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +114,7 @@ class Explanation:
     Attributes
     ----------
     attribute : the attribute that was inferred
-    asked : the proposition that was asked about, None for the most possible value
+    asked : the proposition to explain, None for the most possible value
     eta, depth : as `explain` got them
     """
 
@@ -124,12 +124,12 @@ class Explanation:
     depth: int | None
     wording: Wording
     graph: ExplanationGraph
-    #: Of rules that give points: the inputs that were given as plain values.
-    given: Mapping[str, Any] = field(default_factory=dict)
+    #: Of rules that give points, the inputs that have plain values; None for other rules.
+    plain_values: Mapping[str, Any] | None = None
 
     @cached_property
     def proposition(self) -> Proposition:
-        """The proposition explained: what was asked about, or all most possible values."""
+        """The proposition explained: `asked`, or that it has a most possible value."""
         if self.asked is not None:
             return self.asked
         return Proposition(self.attribute, mask_of(np.flatnonzero(self._inside).tolist()))
@@ -203,16 +203,16 @@ class Explanation:
         """The values outside that attain ``Pi(not P)``: what holds them down makes `P` certain."""
         return self._nodes(~self._inside & (self.distribution.degrees == self.other_possibility))
 
-    def _nodes(self, chosen: BoolArray) -> tuple[ExplanationNode, ...]:
-        return tuple(self.graph.node(self.attribute, i) for i in np.flatnonzero(chosen).tolist())
+    def _nodes(self, mask: BoolArray) -> tuple[ExplanationNode, ...]:
+        return tuple(self.graph.node(self.attribute, i) for i in np.flatnonzero(mask).tolist())
 
     def node(self, attribute: Attribute | str, value: Hashable) -> ExplanationNode:
         """Return the node of any value of the attributes behind the result."""
         name = name_of(attribute)
-        found = self.graph.plan.attributes.get(name)
-        if found is None:
+        known = self.graph.plan.attributes.get(name)
+        if known is None:
             raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
-        return self.graph.node(found, found.position(value))
+        return self.graph.node(known, known.position(value))
 
     def walk(
         self, *, depth: int | None = None, limit: int | None = None, nodes: int | None = None
@@ -231,7 +231,7 @@ class Explanation:
         """Return the explanation in plain English.
 
         Of induced rules it is short: which rules gave points to which class, and how certain that
-        makes it (docs/induction.md); with a depth, what the rules of their sums say follows.
+        makes it (docs/induction.md); with a depth, the rules of their sums follow.
 
         Parameters
         ----------
@@ -241,12 +241,14 @@ class Explanation:
         """
         depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(self, depth or TEXT_DEPTH, limit)
-        asked = self.asked.values[0] if self.asked is not None else None
-        lines = list(points_lines(self.graph, self.given, asked, writer.limit))
-        if lines and self.normalised:
-            lines = [*writer.head(), *lines]
-            return "\n".join([*lines, *([] if depth is None else ["", writer.text()])])
-        return writer.text()
+        lines: list[str] = []
+        if self.plain_values is not None and self.normalised:
+            value = self.asked.values[0] if self.asked is not None else None
+            lines += points_lines(self.graph, self.plain_values, value, writer.limit)
+        if not lines:
+            return writer.text()
+        details = [] if depth is None else ["", writer.text()]
+        return "\n".join([*writer.head(), *lines, *details])
 
     def to_dict(
         self, *, depth: int | None = None, limit: int | None = 20, nodes: int | None = 500
@@ -256,7 +258,7 @@ class Explanation:
         Parameters
         ----------
         depth : rule sets to go down, by default the explanation's own
-        limit, nodes : as in `walk`; what is left out is counted. None for all.
+        limit, nodes : as in `walk`; the others are counted. None for all.
         """
         return DataWriter(self, depth, limit, nodes).to_dict()
 
@@ -276,11 +278,11 @@ class Explanation:
         return tag("div", self.to_svg(), style="overflow-x:auto") + words
 
     def __repr__(self) -> str:
-        what = f"certain at {self.certainty:.4g}"
+        degree = f"certain at {self.certainty:.4g}"
         if not self.normalised:
-            what = f"contradiction {self.contradiction:.4g}"
-        return f"Explanation({self.proposition}, possible at {self.possibility:.4g}, {what})"
+            degree = f"contradiction {self.contradiction:.4g}"
+        return f"Explanation({self.proposition}, possible at {self.possibility:.4g}, {degree})"
 
 
-#: Rule sets that a text goes down where nothing else is said.
+#: Rule sets that a text goes down by default.
 TEXT_DEPTH = 4

@@ -1,4 +1,4 @@
-"""All that is answered of one sample: why, how far from another answer, and why not another."""
+"""The report on one sample: why, how far from another answer, and why not another."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.picture import LIMIT, picture
 from pinesy.explanations.picture import NODES as PICTURED
-from pinesy.explanations.why_not_report import WhyNot
+from pinesy.explanations.why_not import WhyNot
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import value_texts
 
@@ -34,7 +34,7 @@ class ExplanationReport:
     Attributes
     ----------
     row, evidence : the row of the sample in its file, from 1 (None if in no file), and its degrees
-    why_not : what holds another value down, if that was asked
+    why_not : why another value did not win, or None
     limit : how much of each is shown; None for everything
     """
 
@@ -89,12 +89,16 @@ class ExplanationReport:
         margins = input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
             return ""
-        bounded = [f"{n} ({number_text(far)})" for n, far in margins.items() if far < math.inf]
+        bounded = [
+            f"{n} ({number_text(distance)})"
+            for n, distance in margins.items()
+            if distance < math.inf
+        ]
         if not bounded:
             return " No input alone can change it."
         left = len(bounded) - DELICATE
-        shown = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
-        return f" Inputs that can change it alone: {listed(shown)}."
+        texts = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
+        return f" Inputs that can change it alone: {listed(texts)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""
@@ -113,7 +117,7 @@ class ExplanationReport:
         return {
             "all": _finite(float(margin(rules, self.evidence, attribute))),
             "exact": is_coherent(rules, attribute),
-            "inputs": {name: _finite(far) for name, far in margins.items()},
+            "inputs": {name: _finite(distance) for name, distance in margins.items()},
         }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pinesy._common.validation import is_integer, printable_json
 from pinesy.exceptions import DomainError
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
-from pinesy.explanations.outline import Outline, omission
+from pinesy.explanations.outline import Outline
 from pinesy.explanations.restraints import Clash
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
@@ -30,8 +30,8 @@ def schema() -> dict[str, Any]:
     'A pinesy explanation'
     """
     text = files("pinesy.explanations").joinpath("explanation.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def json_text(content: dict[str, Any], indent: int | None) -> str:
@@ -63,13 +63,20 @@ def _distribution(pi: Possibility) -> list[dict[str, Any]]:
     ]
 
 
+def _omission(degrees: Sequence[float]) -> dict[str, Any] | None:
+    """Return how many are left out of a list, and the range of their degrees; None for none."""
+    if not degrees:
+        return None
+    return {"count": len(degrees), "least": min(degrees), "greatest": max(degrees)}
+
+
 class DataWriter(Outline):
-    """Writes an explanation as plain data: nodes by the numbers that they have in their list."""
+    """Writes an explanation as plain data: nodes by their index in their list."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation."""
-        explanation, walked = self.explanation, list(self.walk())
-        self.numbers = {node: number for number, (node, _) in enumerate(walked)}
+        explanation, nodes = self.explanation, list(self.walk())
+        self.indices = {node: index for index, (node, _) in enumerate(nodes)}
         return {
             "format": "pinesy explanation",
             "version": 2,
@@ -88,9 +95,9 @@ class DataWriter(Outline):
             "depth": self.depth,
             "limit": self.limit,
             "distribution": _distribution(explanation.distribution),
-            "values": self._numbered(explanation.values),
-            "rivals": self._numbered(explanation.rivals),
-            "nodes": [self._node(node, level) for node, level in walked],
+            "values": self._indexed(explanation.values),
+            "rivals": self._indexed(explanation.rivals),
+            "nodes": [self._node(node, level) for node, level in nodes],
         }
 
     def _proposition(self, proposition: Proposition) -> dict[str, Any]:
@@ -105,7 +112,8 @@ class DataWriter(Outline):
         """Return which rules clash, and the values that each of them holds down."""
         groups, more_groups = self.split(clash.groups)
         bounds, more_bounds = self.split(clash.bounds)
-        shown = {n for group in (*groups, *(b.rules[: self.limit] for b in bounds)) for n in group}
+        attaining = [bound.rules[: self.limit] for bound in bounds]
+        numbers = {number for group in (*groups, *attaining) for number in group}
         return {
             "attribute": clash.attribute.name,
             "label": self.wording.name(clash.attribute),
@@ -122,19 +130,19 @@ class DataWriter(Outline):
             ],
             "values_omitted": sum(len(bound.values) for bound in more_bounds),
             "rules": [
-                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(shown)
+                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(numbers)
             ],
         }
 
-    def _numbered(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
-        """Return the numbers of nodes; those that are not in the list are counted."""
-        left = [n.possibility for n in nodes if n not in self.numbers]
-        shown = [self.numbers[n] for n in nodes if n in self.numbers]
-        return {"nodes": shown, "omitted": omission(left)}
+    def _indexed(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
+        """Return the indices of nodes; those that are not in the list are counted."""
+        left = [n.possibility for n in nodes if n not in self.indices]
+        indices = [self.indices[n] for n in nodes if n in self.indices]
+        return {"nodes": indices, "omitted": _omission(left)}
 
     def _node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
         content = {
-            "id": self.numbers[node],
+            "id": self.indices[node],
             "attribute": node.attribute.name,
             "label": self.wording.name(node.attribute),
             "value": plain_value(node.value),
@@ -152,11 +160,11 @@ class DataWriter(Outline):
         content |= {"kind": "inferred", "cut": cut}
         return content if cut else content | self._justification(node, node.justification)
 
-    def _justification(self, node: ExplanationNode, found: Justification) -> dict[str, Any]:
-        shown, left = self.split(found.triplets)
+    def _justification(self, node: ExplanationNode, justification: Justification) -> dict[str, Any]:
+        triplets, left = self.split(justification.triplets)
         return {
-            "triplets": [self._triplet(node, t) for t in shown],
-            "triplets_omitted": omission([t.degree for t in left]),
+            "triplets": [self._triplet(node, t) for t in triplets],
+            "triplets_omitted": _omission([t.degree for t in left]),
             "parameters": [
                 {
                     "rule": p.number,
@@ -164,7 +172,7 @@ class DataWriter(Outline):
                     "name": p.name,
                     "degree": p.degree,
                 }
-                for p in found.parameters
+                for p in justification.parameters
             ],
         }
 
@@ -180,7 +188,7 @@ class DataWriter(Outline):
         }
 
     def _premise(self, node: ExplanationNode, triplet: Triplet, key: str) -> dict[str, Any]:
-        shown, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
+        propositions, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
         parts = [
             {
                 "number": part.number,
@@ -188,8 +196,8 @@ class DataWriter(Outline):
                 "reduced": self._proposition(part.reduced),
                 "degree": part.degree,
                 "decides": part.decides,
-                "because": self._numbered(node.behind(part)),
+                "because": self._indexed(node.behind(part)),
             }
-            for part in shown
+            for part in propositions
         ]
-        return {key: parts, f"{key}_omitted": omission(degrees[len(shown) :])}
+        return {key: parts, f"{key}_omitted": _omission(degrees[len(propositions) :])}

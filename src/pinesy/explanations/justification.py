@@ -1,8 +1,8 @@
-"""Justifications: what sets the degree of a value, down to what is perceived.
+"""Justifications: what sets the degree of a value, down to the inputs.
 
 Triplets, reduction and unexpectedness are those of the paper [subsub:explainability]. A node is
-made once for each value that is looked at, so the tree of an explanation is a graph in memory, and
-nothing of it is computed before it is looked at.
+made once for each value, when it is first used, so the tree of an explanation is a graph in memory,
+and nothing of it is computed before it is used.
 """
 
 from collections.abc import Hashable
@@ -15,6 +15,7 @@ import numpy as np
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import FloatArray
 from pinesy.explanations.sample import IntArray, RuleTable, Sample, SamplePlan
+from pinesy.rulebase.attaining_rules import attaining_rules
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise, Proposition
@@ -32,10 +33,10 @@ class TripletProposition:
 
     Attributes
     ----------
-    number : its place in the premise, from 1
+    number : its number in the premise, from 1
     proposition : as the rule has it
-    reduced : what is left of it (under possibility: the values that attain its degree), or what
-        it is widened to (under certainty: with the values that are excluded more surely)
+    reduced : under possibility only the values that attain its degree; under certainty widened by
+        the values that are excluded more surely
     degree : ``pi(p_j)`` under possibility, ``n(p_j)`` under certainty
     decides : whether it attains the degree of the premise
     values : the values that attain its degree: in `P` under possibility, outside under certainty
@@ -69,7 +70,7 @@ class Triplet:
     eta: float
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
-    _made: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
+    _parts: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def premise(self) -> Premise:
@@ -94,14 +95,13 @@ class Triplet:
     @cached_property
     def _measures(self) -> FloatArray:
         """``Pi(P_j)`` under possibility, ``Pi(not P_j)`` under certainty, of each proposition."""
-        measures = self._sample.measures[self.rule.conclusion.attribute.name]
-        numbers = self._table.premises[self.number - 1]
-        found: FloatArray = measures[int(self.semantics == "C"), numbers]
-        return found
+        sides = self._sample.measures[self.rule.conclusion.attribute.name]
+        measures: FloatArray = sides[int(self.semantics == "C")]
+        return measures[self._table.premises[self.number - 1]]
 
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:
-        """The places of the reduced premise, those that decide first; and the unexpected ones."""
+        """The indices of the reduced premise, those that decide first; and the unexpected ones."""
         nearest = np.argsort(np.abs(self._measures - self.possibility), kind="stable")
         if self.holds:
             return nearest, nearest[:0]
@@ -129,10 +129,10 @@ class Triplet:
     ) -> tuple[tuple[TripletProposition, ...], list[float]]:
         """Return the first of `reduced` (or of `unexpected`), and the degrees of all of them."""
         order = self._order[unexpected]
-        places, found = order[:limit].tolist(), self._measures[order]
-        self._made.update((i, self._part(i)) for i in places if i not in self._made)
-        degrees = found if self.semantics == "P" else 1.0 - found
-        return tuple(self._made[i] for i in places), degrees.tolist()
+        indices, measures = order[:limit].tolist(), self._measures[order]
+        self._parts.update((i, self._part(i)) for i in indices if i not in self._parts)
+        degrees = measures if self.semantics == "P" else 1.0 - measures
+        return tuple(self._parts[i] for i in indices), degrees.tolist()
 
     @cached_property
     def n_unexpected(self) -> int:
@@ -145,47 +145,46 @@ class Triplet:
         return int((self._measures == self.possibility).sum())
 
     def behind(self, limit: int | None = None) -> list[tuple[Attribute, list[int]]]:
-        """Return what the degree comes from: the propositions that decide, at most `limit`.
+        """Return the origin of the degree: the propositions that decide, at most `limit`.
 
-        Of each its attribute, and the positions of the values that attain the degree.
+        Of each its attribute, and the indices of the values that attain the degree.
         """
-        places = (self._measures == self.possibility).nonzero()[0][:limit].tolist()
-        return [(self.premise.propositions[i].attribute, self._attaining(i)[1]) for i in places]
+        deciding = (self._measures == self.possibility).nonzero()[0][:limit].tolist()
+        return [(self.premise.propositions[i].attribute, self._attaining(i)[1]) for i in deciding]
 
-    def _attaining(self, place: int) -> tuple[FloatArray, list[int]]:
+    def _attaining(self, index: int) -> tuple[FloatArray, list[int]]:
         """Return the distribution behind a proposition, and which values attain its degree.
 
         These are in the proposition under possibility, outside of it under certainty.
         """
-        pi = self._sample.degrees[self.premise.propositions[place].attribute.name]
-        inside = self._table.members[self._table.premises[self.number - 1][place]]
+        pi = self._sample.degrees[self.premise.propositions[index].attribute.name]
+        inside = self._table.members[self._table.premises[self.number - 1][index]]
         side = inside if self.semantics == "P" else ~inside
-        return pi, (side & (pi == self._measures[place])).nonzero()[0].tolist()
+        return pi, (side & (pi == self._measures[index])).nonzero()[0].tolist()
 
-    def _part(self, place: int) -> TripletProposition:
-        proposition, measure = self.premise.propositions[place], float(self._measures[place])
-        pi, attaining = self._attaining(place)
+    def _part(self, index: int) -> TripletProposition:
+        """Return a proposition with its degree, and reduced.
+
+        Reduced are to the attaining values (possibility), or widened by the values that are
+        excluded more surely (certainty), propositions that reach eta.
+        """
+        proposition, measure = self.premise.propositions[index], float(self._measures[index])
+        pi, attaining = self._attaining(index)
+        mask = proposition.mask
+        if attaining and not self._below_eta(measure):
+            if self.semantics == "P":
+                mask = mask_of(attaining)
+            else:  # values outside below `measure`; those inside are in it anyway
+                mask |= mask_of((pi < measure).nonzero()[0].tolist())
+        attribute, is_same = proposition.attribute, mask == proposition.mask
         return TripletProposition(
-            place + 1,
+            index + 1,
             proposition,
-            self._reduce(proposition, measure, attaining, pi),
+            proposition if is_same else Proposition(attribute, mask),
             measure if self.semantics == "P" else 1.0 - measure,
             measure == self.possibility,
-            tuple(proposition.attribute.domain[i] for i in attaining),
+            tuple(attribute.domain[i] for i in attaining),
         )
-
-    def _reduce(
-        self, proposition: Proposition, measure: float, attaining: list[int], pi: FloatArray
-    ) -> Proposition:
-        """Keep the attaining values (possibility) or add those excluded more surely (certainty)."""
-        if self._below_eta(measure) or not attaining:
-            return proposition
-        if self.semantics == "P":
-            changed = mask_of(attaining)
-        else:  # values outside below `measure`; those inside are in it anyway
-            changed = proposition.mask | mask_of((pi < measure).nonzero()[0].tolist())
-        same = changed == proposition.mask
-        return proposition if same else Proposition(proposition.attribute, changed)
 
 
 @dataclass(frozen=True)
@@ -234,8 +233,8 @@ class Justification:
         return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
 
 
-def attaining(
-    sample: Sample, name: str, position: int, eta: float
+def causes(
+    sample: Sample, name: str, index: int, eta: float
 ) -> list[Triplet | JustifyingParameter]:
     """Return what attains ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
 
@@ -244,17 +243,17 @@ def attaining(
     ``rho_i = pi*(u)``. Parameters are `s_i` or `r_i` where they are above ``lambda_i`` or
     ``rho_i``, and ``pi*(u)``.
     """
-    table, degree = sample.plan.tables[name], float(sample.degrees[name][position])
-    rules, inside, bounds = table.rules, table.inside[position], table.parameters[position]
-    premises = np.where(inside, *sample.premises[name])
-    found: list[Triplet | JustifyingParameter] = []
-    for i in np.flatnonzero(np.maximum(premises, bounds) == degree).tolist():
-        if premises[i] == degree:
-            kind: Semantics = "P" if inside[i] else "C"
-            found.append(Triplet(rules[i], i + 1, kind, degree, eta, sample, table))
+    table, degree = sample.plan.tables[name], float(sample.degrees[name][index])
+    lambdas, rhos = sample.premises[name]
+    attained: list[Triplet | JustifyingParameter] = []
+    for i in attaining_rules(sample.bounds(name, index), degree):
+        rule, is_inside = table.rules[i], table.inside[index, i]
+        if (lambdas if is_inside else rhos)[i] == degree:
+            semantics: Semantics = "P" if is_inside else "C"
+            attained.append(Triplet(rule, i + 1, semantics, degree, eta, sample, table))
         else:
-            found.append(JustifyingParameter(rules[i], i + 1, "s" if inside[i] else "r", degree))
-    return found
+            attained.append(JustifyingParameter(rule, i + 1, "s" if is_inside else "r", degree))
+    return attained
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,11 +291,13 @@ class ExplanationNode:
         """Why the value has its possibility; None for an input, which needs no justification."""
         if self.is_perceived:
             return None
-        found = attaining(self._graph, self.attribute.name, self.position, self._graph.eta)
-        triplets = [one for one in found if isinstance(one, Triplet)]
+        attained = causes(self._graph, self.attribute.name, self.position, self._graph.eta)
+        triplets = [cause for cause in attained if isinstance(cause, Triplet)]
         triplets.sort(key=lambda triplet: triplet.semantics == "C")
-        alone = tuple(p for p in found if not (triplets or isinstance(p, Triplet)))
-        return Justification(self.attribute, self.value, self.possibility, tuple(triplets), alone)
+        parameters = [] if triplets else [p for p in attained if isinstance(p, JustifyingParameter)]
+        return Justification(
+            self.attribute, self.value, self.possibility, tuple(triplets), tuple(parameters)
+        )
 
     def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
         """Return the nodes that explain a proposition of a triplet: none unless it decides.
@@ -318,13 +319,14 @@ class ExplanationNode:
         And how many inferred values are left out of these propositions.
         """
         triplets = self.justification.triplets if self.justification else ()
-        found: dict[ExplanationNode, None] = {}
+        children: dict[ExplanationNode, None] = {}
         hidden = 0
-        for attribute, places in (part for t in triplets[:limit] for part in t.behind(limit)):
-            found.update((self._graph.node(attribute, i), None) for i in places[:limit])
-            if attribute.name not in self._graph.plan.slices:
-                hidden += len(places[limit:]) if limit else 0
-        return tuple(found), hidden
+        for triplet in triplets[:limit]:
+            for attribute, indices in triplet.behind(limit):
+                children.update((self._graph.node(attribute, i), None) for i in indices[:limit])
+                if limit and attribute.name not in self._graph.plan.slices:
+                    hidden += len(indices[limit:])
+        return tuple(children), hidden
 
     def __repr__(self) -> str:
         degrees = f"possible at {self.possibility:.4g}, certain at {self.certainty:.4g}"

@@ -45,7 +45,7 @@ class Label:
 Labels = Mapping[Any, Label | str]
 
 
-def number_texts(one: float, other: float) -> tuple[str, str]:
+def number_texts(first: float, second: float) -> tuple[str, str]:
     """Write two degrees with three digits, or in full where that would make them look equal.
 
     Examples
@@ -53,8 +53,8 @@ def number_texts(one: float, other: float) -> tuple[str, str]:
     >>> number_texts(0.25, 0.5), number_texts(0.50001, 0.50002), number_texts(0.99999, 1.0)
     (('0.25', '0.5'), ('0.50001', '0.50002'), ('more than 0.999', '1'))
     """
-    short = number_text(one), number_text(other)
-    return short if one == other or short[0] != short[1] else (repr(one), repr(other))
+    short = number_text(first), number_text(second)
+    return short if first == second or short[0] != short[1] else (repr(first), repr(second))
 
 
 #: A degree of 1 and of 0 in words: of possibility, and of certainty.
@@ -71,10 +71,10 @@ def degree_text(semantics: str, degree: float) -> str:
     >>> degree_text("C", 0.7), degree_text("C", 0.0)
     ('certain at 0.7', 'not certain at all')
     """
-    whole, none = WORDS[semantics]
+    full, none = WORDS[semantics]
     if degree in (0.0, 1.0):
-        return whole if degree else none
-    return f"{whole} at {number_text(degree)}"
+        return full if degree else none
+    return f"{full} at {number_text(degree)}"
 
 
 def given_text(attribute: Attribute, value: Any) -> str:
@@ -94,14 +94,20 @@ class Wording:
 
     @classmethod
     def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
-        """Check labels against the attributes that there are."""
+        """Check labels against the known attributes."""
         if not isinstance(labels, Mapping | None):
             raise DataError(f"labels are a mapping from attributes to words; got {labels!r:.60}")
         checked = {}
         for key, label in (labels or {}).items():
             name = key.name if isinstance(key, Attribute) else key
             check_known(name, known, f"a label is given for {name!r}, which no rule uses")
-            checked[name] = _label(label, known[name])
+            if isinstance(label, str):
+                label = Label(label)
+            if not isinstance(label, Label):
+                raise DomainError(f"the label of {name!r} is {label!r:.60}; give a Label or text")
+            for value in label.values:
+                known[name].position(value)  # raises where there is no such value
+            checked[name] = label
         return cls(checked)
 
     def name(self, attribute: Attribute) -> str:
@@ -134,12 +140,12 @@ class Wording:
         return self.has(proposition.attribute, values, limit, compact)
 
     def says_all(
-        self, propositions: Sequence[Proposition], limit: int | None, more: str = ""
+        self, propositions: Sequence[Proposition], limit: int | None, last: str = ""
     ) -> str:
-        """Return propositions, each as `says` does, joined by "and"; and what is said of others."""
-        compact = len(propositions) > 1 or bool(more)
+        """Return propositions, each as `says` does, joined by "and"; with a `last` text."""
+        compact = len(propositions) > 1 or bool(last)
         texts = [self.says(proposition, limit, compact) for proposition in propositions]
-        return listed([*texts, *([more] if more else [])])
+        return listed([*texts, *([last] if last else [])])
 
     def has(
         self,
@@ -163,15 +169,20 @@ class Wording:
         between = self._between(attribute, values)
         if between:
             return f"is {between}"
-        missing = _missing(attribute, values) if len(values) > 2 else []
-        if len(missing) == 1:
-            return f"is not {self.value(attribute, missing[0])}"
-        if len(values) > 1 and not missing and len(values) == len(attribute.domain):
+        others: list[Hashable] = []
+        if len(values) > 2:
+            members = set(values)
+            others = [value for value in attribute.domain if value not in members]
+        if len(others) == 1:
+            return f"is not {self.value(attribute, others[0])}"
+        if len(values) > 1 and not others and len(values) == len(attribute.domain):
             return "has any of its values"
-        shown, left = self._some(attribute, values, limit)
-        if left and 0 < len(missing) < len(values):
-            return self._is_none_of(attribute, missing, limit)
-        return f"is {_or(shown, left, 'one of ')}"
+        texts, left = self._some(attribute, values, limit)
+        if left and 0 < len(others) < len(values):  # a shorter list, or a shorter part of it
+            if len(others) == 2:
+                return "is neither " + " nor ".join(self.value(attribute, v) for v in others)
+            return f"is none of {_or(*self._some(attribute, others, limit))}"
+        return f"is {_or(texts, left, 'one of ')}"
 
     def _between(self, attribute: Attribute, values: Sequence[Hashable]) -> str:
         """Return the bounds of intervals without names; empty for other values, and for any."""
@@ -181,15 +192,6 @@ class Wording:
         ranges = scale.ranges(attribute.isin(values).mask)
         text = " or ".join(bounds_text(bounds_of(*limits)) for limits in ranges)
         return f"{text} {label.unit}" if text and label is not None and label.unit else text
-
-    def _is_none_of(
-        self, attribute: Attribute, missing: Sequence[Hashable], limit: int | None
-    ) -> str:
-        """Say what it is not: of a list that is cut that tells more, where it is shorter."""
-        shown, left = self._some(attribute, missing, limit)
-        if len(missing) == 2:
-            return "is neither " + " nor ".join(self.value(attribute, v) for v in missing)
-        return f"is none of {_or(shown, left)}"
 
     def values(
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None, last: str = "or"
@@ -211,21 +213,6 @@ class Wording:
         return texts, sum(map(len, runs[limit:]))
 
 
-def _or(shown: list[str], left: int, one_of: str = "", last: str = "or") -> str:
+def _or(texts: list[str], left: int, one_of: str = "", last: str = "or") -> str:
     """Join the texts of values, and the number of those that are left out."""
-    return listed([*shown, *([f"{one_of}{left} more values"] if left else [])], last)
-
-
-def _missing(attribute: Attribute, values: Sequence[Hashable]) -> list[Hashable]:
-    there = set(values)
-    return [v for v in attribute.domain if v not in there]
-
-
-def _label(label: object, attribute: Attribute) -> Label:
-    if isinstance(label, str):
-        return Label(label)
-    if not isinstance(label, Label):
-        raise DomainError(f"the label of {attribute.name!r} is {label!r:.60}; give a Label or text")
-    for value in label.values:
-        attribute.position(value)  # raises where there is no such value
-    return label
+    return listed([*texts, *([f"{one_of}{left} more values"] if left else [])], last)

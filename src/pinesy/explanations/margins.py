@@ -36,9 +36,9 @@ from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 
-#: Steps of bisection, and how near to its result the number is that is meant.
-STEPS, NEAR = 40, 1e-9
-#: Samples that are looked at together.
+#: Steps of bisection, and how near to its result the exact number is.
+STEPS, TOLERANCE = 40, 1e-9
+#: Samples that are computed together.
 BLOCK = 1024
 
 
@@ -80,11 +80,11 @@ def margin(
     if is_coherent(cascade, plan.attribute):
         hard = _hardened(cascade).compile([plan.attribute])
         everything = np.ones((1, hard.code.n_inputs))
-        found = _distance_to_one(hard, run(hard.code, rows), hard.run(everything), degrees)
+        margins = _distance_to_one(hard, run(hard.code, rows), hard.run(everything), degrees)
     else:
         x = rows.block(0, rows.n)
-        found = _safe_moves(plan, x, np.ones(x.shape, dtype=bool), degrees)
-    return found if rows.is_batch else float(found[0])
+        margins = _safe_moves(plan, x, np.ones(x.shape, dtype=bool), degrees)
+    return margins if rows.is_batch else float(margins[0])
 
 
 def input_margins(
@@ -107,25 +107,29 @@ def input_margins(
     spans = decision.plan.slices
     rows = np.tile(decision.row, (len(spans), 1))
     degrees = np.tile(decision.result.degrees, (len(spans), 1))
-    own = np.zeros(rows.shape, dtype=bool)
+    may_move = np.zeros(rows.shape, dtype=bool)
     for i, span in enumerate(spans.values()):
-        own[i, span] = True
+        may_move[i, span] = True
     if decision.coherent:
         # Of the others, only degrees that are 1 already help a value to reach 1.
         hard, ones = _hardened(decision.plan.cascade).compile([decision.output]), rows == 1.0
-        reached, most = (hard.run(np.where(own, degree, ones)) for degree in (rows, 1.0))
-        found = _distance_to_one(hard, reached, most, degrees)
+        reached, most = (hard.run(np.where(may_move, degree, ones)) for degree in (rows, 1.0))
+        distances = _distance_to_one(hard, reached, most, degrees)
     else:
-        found = _safe_moves(decision.plan, rows, own, degrees)
-    margins = dict(zip(spans, found.tolist(), strict=True))
+        distances = _safe_moves(decision.plan, rows, may_move, degrees)
+    margins = dict(zip(spans, distances.tolist(), strict=True))
     return dict(sorted(margins.items(), key=lambda item: item[1]))
 
 
 @cached_on_owner
 def _hardened(cascade: Cascade) -> Cascade:
     """Return the rules with parameters below 1 set to 0."""
-    own = [s for s in cascade.rule_sets if s.output.formula is None]  # formulas have none to set
-    return cascade.with_parameters({s.output.name: (np.floor(s.s), np.floor(s.r)) for s in own})
+    parameters = {
+        rule_set.output.name: (np.floor(rule_set.s), np.floor(rule_set.r))
+        for rule_set in cascade.rule_sets
+        if rule_set.output.formula is None  # formulas have none to set
+    }
+    return cascade.with_parameters(parameters)
 
 
 def _distance_to_one(
@@ -146,7 +150,7 @@ def _safe_moves(
 ) -> FloatArray:
     """Return how far `free` degrees may move where rules may contradict each other: half a gap.
 
-    Or more, up to inf for any way. Infers some 80 times. Not exact: no move below it makes another
+    Or more, up to inf for any move. Infers some 80 times. Not exact: no move below it makes another
     value win, but moves somewhat larger need not either (docs/changes.md says how often).
     """
     blocks = [slice(i, i + BLOCK) for i in range(0, len(rows), BLOCK)]
@@ -180,16 +184,17 @@ class _SafeMoves:
             middle = (low + high) / 2
             safe = self._is_safe(middle)
             low, high = np.where(safe, middle, low), np.where(safe, high, middle)
-        exact = [_meant(e, row, self._constants) for e, row in zip(low, self._rows, strict=True)]
+        constants = self._constants
+        exact = [_exact_move(e, row, constants) for e, row in zip(low, self._rows, strict=True)]
         return np.where(unlimited, np.inf, exact)
 
     @property
     def _constants(self) -> FloatArray:
-        given = [z for s in self._plan.rule_sets.values() for z in (s.s, s.r)]
-        return np.unique(np.concatenate([[0.0, 1.0], *given]))
+        parameters = [z for s in self._plan.rule_sets.values() for z in (s.s, s.r)]
+        return np.unique(np.concatenate([[0.0, 1.0], *parameters]))
 
     def _is_safe(self, e: FloatArray) -> BoolArray:
-        """Tell where all others at their highest are below the winner at its lowest."""
+        """Return where all others at their highest are below the winner at its lowest."""
         others = self._highest(e)
         others[self._places, self._winner] = -1.0
         least = self._lowest(e)[self._places, self._winner]
@@ -206,28 +211,28 @@ class _SafeMoves:
         # How many values of the same input can be at 1.
         counts = np.add.reduceat(able, self._columns, axis=1, dtype=np.intp)
         sizes = np.diff([*self._columns, self._rows.shape[1]])
-        alone = able & (np.repeat(counts, sizes, axis=1) == 1)
-        lowered = np.where(alone, 1.0, np.maximum(self._rows - moves, 0.0))
+        is_only = able & (np.repeat(counts, sizes, axis=1) == 1)
+        lowered = np.where(is_only, 1.0, np.maximum(self._rows - moves, 0.0))
         floor = self._plan.floor
         return np.asarray(floor.run(lowered)[floor.code.columns[self._plan.attribute.name]].T)
 
 
-def _meant(e: float, row: FloatArray, constants: FloatArray) -> float:
-    """Return the number that bisection came near to: a difference, or half of one."""
+def _exact_move(e: float, row: FloatArray, constants: FloatArray) -> float:
+    """Return the number that bisection approached: a difference of degrees, or half of one."""
     degrees = np.unique(np.concatenate([row, [0.0, 1.0]]))
-    found = np.concatenate(
+    candidates = np.concatenate(
         [
             (_nearest(degrees, degrees + 2 * e) - degrees) / 2,
             _nearest(constants, degrees + e) - degrees,
             degrees - _nearest(constants, degrees - e),
         ]
     )
-    best = float(found[np.abs(found - e).argmin()])
-    return best if abs(best - e) < NEAR else float(e)
+    best = float(candidates[np.abs(candidates - e).argmin()])
+    return best if abs(best - e) < TOLERANCE else float(e)
 
 
-def _nearest(known: FloatArray, wanted: FloatArray) -> FloatArray:
+def _nearest(known: FloatArray, numbers: FloatArray) -> FloatArray:
     """Return for each number the nearest of those that are known, which are sorted."""
-    after = np.searchsorted(known, wanted).clip(1, len(known) - 1)
+    after = np.searchsorted(known, numbers).clip(1, len(known) - 1)
     low, high = known[after - 1], known[after]
-    return np.asarray(np.where(wanted - low <= high - wanted, low, high))
+    return np.asarray(np.where(numbers - low <= high - numbers, low, high))

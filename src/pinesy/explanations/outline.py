@@ -1,11 +1,11 @@
-"""The outline of an explanation: what is shown of it under limits; and its text in plain English.
+"""The outline of an explanation, the part that is shown under limits; and its text in English.
 
 Texts, JSON and pictures are renderings of an outline: they differ in words and order only.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pinesy._common.validation import check_limit
 from pinesy.explanations.justification import (
@@ -25,19 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-#: How many are left out of a list, and the range of their degrees.
-Omission = dict[str, Any]
-
-
-def omission(degrees: Sequence[float]) -> Omission | None:
-    """Return the omission of those that have these degrees; None if there are none."""
-    if not degrees:
-        return None
-    return {"count": len(degrees), "least": min(degrees), "greatest": max(degrees)}
-
-
 class Outline:
-    """What is shown of an explanation; those that write it are outlines themselves.
+    """The part of an explanation that is shown under limits; writers are outlines themselves.
 
     Parameters
     ----------
@@ -64,8 +53,8 @@ class Outline:
         roots = self.explanation.values[: self.limit] + self.explanation.rivals[: self.limit]
         levels = dict.fromkeys(roots, 0)
         waiting = list(levels)
-        for number, node in enumerate(waiting):  # grows on the way
-            if self.nodes is not None and number >= self.nodes:
+        for index, node in enumerate(waiting):  # grows in the loop
+            if self.nodes is not None and index >= self.nodes:
                 return
             yield node, levels[node]
             if not self.is_cut(levels[node]):
@@ -74,11 +63,11 @@ class Outline:
                 waiting += new
 
     def is_cut(self, level: int) -> bool:
-        """Tell whether nodes of a level are not followed."""
+        """Return whether nodes of a level are not followed."""
         return self.depth is not None and level >= self.depth
 
     def split(self, items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-        """Return those that are shown, and those that are left out."""
+        """Return the first items up to the limit, and the others."""
         return (items, ()) if self.limit is None else (items[: self.limit], items[self.limit :])
 
     def statement(self, nodes: Sequence[ExplanationNode], limit: int | None) -> str:
@@ -105,29 +94,31 @@ class TextWriter(Outline):
         self.written: set[ExplanationNode] = set()
 
     def text(self) -> str:
-        """Return what is so and why, then what that rests on, indented."""
+        """Return the result with its reasons, and indented what these rest on."""
         values, rivals = self.explanation.values, self.explanation.rivals
         reasons = [*self._lines(values, 0), self._certainty(), *self._lines(rivals, 0)]
         return "\n".join([*self._remarks(), *reasons])
 
     def head(self) -> list[str]:
-        """Return what is so, and how certain it is, without the reasons."""
+        """Return the result and how certain it is, without the reasons."""
         explanation = self.explanation
-        said = [*self._remarks(), self._certainty()]
+        lines = [*self._remarks(), self._certainty()]
         if explanation.asked is not None and len(explanation.proposition.values) == 1:
             says = self.wording.says(explanation.proposition, self.limit)
-            said.insert(0, f"It is {degree_text('P', explanation.possibility)} that {says}.")
-        return said
+            lines.insert(0, f"It is {degree_text('P', explanation.possibility)} that {says}.")
+        return lines
 
     def _remarks(self) -> Iterator[str]:
-        """Yield what a reader must know before the reasons."""
+        """Yield the remarks that come before the reasons."""
         explanation = self.explanation
+        verdict = explanation.verdict if not explanation.distribution.decided else ""
+        verdict = verdict[:1].upper() + verdict[1:]
         if not explanation.normalised:
-            how_far = number_text(explanation.contradiction)
-            yield f"{_sentence(explanation.verdict)} (degree {how_far}), so nothing is concluded."
+            degree = number_text(explanation.contradiction)
+            yield f"{verdict} (degree {degree}), so nothing is concluded."
             yield from chain.from_iterable(map(self._clash, explanation.clashes))
-        elif not explanation.distribution.decided:
-            yield f"{_sentence(explanation.verdict)}."
+        elif verdict:
+            yield f"{verdict}."
         if explanation.asked is not None and len(explanation.proposition.values) > 1:
             says = self.wording.says(explanation.proposition, self.limit)
             yield f"It is {degree_text('P', explanation.possibility)} that {says}."
@@ -135,62 +126,62 @@ class TextWriter(Outline):
     def _clash(self, clash: Clash) -> Iterator[str]:
         """Yield which rules clash, and which values each of them holds down."""
         name = self.wording.name(clash.attribute)
-        groups, more = self.split(clash.groups)
+        groups, other_groups = self.split(clash.groups)
         texts = [numbered_rules([number - 1 for number in group]) for group in groups]
-        texts += [f"{len(more)} more such groups"] * (len(more) > 0)
+        texts += [f"{len(other_groups)} more such groups"] * (len(other_groups) > 0)
         yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
-        bounds, left = self.split(clash.bounds)
+        bounds, other_bounds = self.split(clash.bounds)
         for bound in bounds:
             says = self.wording.has(clash.attribute, bound.values, self.limit)
             rules = [
                 f"rule {n} ({clash.rules[n - 1].line(self.limit)})"
                 for n in bound.rules[: self.limit]
             ]
-            rest = len(bound.rules) - len(rules)
-            rules += [f"{rest} more rules"] * (rest > 0)
+            left = len(bound.rules) - len(rules)
+            rules += [f"{left} more rules"] * (left > 0)
             yield f"  - It is {degree_text('P', bound.degree)} that {says}, by {listed(rules)}."
-        if left:
-            yield f"  - And so on, for {sum(len(bound.values) for bound in left)} more values."
+        if other_bounds:
+            left = sum(len(bound.values) for bound in other_bounds)
+            yield f"  - And so on, for {left} more values."
 
     def _certainty(self) -> str:
-        explanation, rest = self.explanation, self.explanation.other_possibility
+        explanation, others = self.explanation, self.explanation.other_possibility
         says = self.wording.says(explanation.proposition, self.limit)
         if not explanation.normalised:
             return f"Nothing is certain of {self.wording.name(explanation.attribute)}."
         if not explanation.rivals:
             return f"It is certain that {says}: there are no others."
-        if rest == 1.0:
-            others = self.statement(explanation.rivals, self.limit)
-            return f"It is not certain at all that {says}: it is possible that {others}."
-        why = f"any other value is possible at {number_text(rest)} at most"
-        if rest == 0.0:
+        if others == 1.0:
+            rivals = self.statement(explanation.rivals, self.limit)
+            return f"It is not certain at all that {says}: it is possible that {rivals}."
+        why = f"any other value is possible at {number_text(others)} at most"
+        if others == 0.0:
             why = "every other value is impossible"
-        return f"It is {degree_text('C', 1.0 - rest)} that {says}: {why}."
+        return f"It is {degree_text('C', 1.0 - others)} that {says}: {why}."
 
     def _lines(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
         """Yield the lines of sibling nodes and of what they rest on."""
         new = [n for n in nodes if n not in self.written and not n.is_perceived]
         self.written.update(new)
         indent = "  " * level + "- " * (level > 0)
-        shown, left = self.split(new)
-        for group in alike(shown):
+        inferred, left = self.split(new)
+        for group in alike(inferred):
             yield f"{indent}{self._sentence(group)}"
             yield from self._below(group, level + 1)
-        omitted = omission([n.possibility for n in left])
-        if omitted:
-            yield f"{indent}And {_more(omitted, 'values')}."
+        if left:
+            yield f"{indent}And {_more([n.possibility for n in left], 'values')}."
 
     def _below(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
-        """Yield the lines of what some values rest on, or say that there is more."""
+        """Yield the lines of what some values rest on, or that there is more."""
         followed = [node.followed(self.limit) for node in nodes]
-        every = dict.fromkeys(child for children, _ in followed for child in children)
-        children = [child for child in every if not child.is_perceived]
+        distinct = dict.fromkeys(child for children, _ in followed for child in children)
+        children = [child for child in distinct if not child.is_perceived]
         indent, degree = "  " * level + "- ", nodes[0].possibility
         if not self.is_cut(level):
             yield from self._lines(children, level)
-            omitted = omission([degree] * sum(n for _, n in followed))
-            if omitted:
-                yield f"{indent}And {_more(omitted, 'values')}."
+            hidden = sum(count for _, count in followed)
+            if hidden:
+                yield f"{indent}And {_more([degree] * hidden, 'values')}."
         elif children:
             names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
             depth = self.depth
@@ -206,39 +197,37 @@ class TextWriter(Outline):
         if justification.by_parameters:
             return f"{text}, {self._parameters(justification.parameters)}."
         if justification.reasons:
-            text += f", because {'; and because '.join(self._reasons(justification.reasons))}"
+            triplets, left = self.split(justification.reasons)
+            texts = [self._triplet(triplet) for triplet in triplets]
+            texts += [_premises(len(left), "says the same", "say the same")] * (len(left) > 0)
+            text += f", because {'; and because '.join(texts)}"
         if justification.silent:
             text += f". No rule speaks against it: {'; '.join(self._silent(justification.silent))}"
         return f"{text}."
-
-    def _reasons(self, triplets: Sequence[Triplet]) -> list[str]:
-        shown, left = self.split(triplets)
-        also = [_premises(len(left), "says the same", "say the same")] if left else []
-        return [*map(self._triplet, shown), *also]
 
     def _triplet(self, triplet: Triplet) -> str:
         degree = degree_text(triplet.semantics, triplet.degree)
         if not triplet.holds and triplet.degree > 0.0:
             degree = f"{degree} only"
-        premise = self._premise(*triplet.first(self.limit), triplet.semantics)
+        semantics = triplet.semantics
+        premise = self._premise(*triplet.first(self.limit), semantics)
         text = f"it is {degree} that {premise} (rule {triplet.number})"
-        return f"{text}, {self._even_if(triplet)}" if triplet.n_unexpected else text
+        if not triplet.n_unexpected:
+            return text
+        parts, degrees = triplet.first(self.limit, unexpected=True)
+        degree = degree_text(semantics, min(degrees))
+        if len(degrees) > 1:
+            degree = degree.replace(" at ", " at least at ")
+        return f"{text}, even if it is {degree} that {self._premise(parts, degrees, semantics)}"
 
     def _premise(
         self, parts: Sequence[TripletProposition], degrees: list[float], semantics: str
     ) -> str:
         """Return propositions joined by "and"; of those left out their number and range."""
-        omitted = omission(degrees[len(parts) :])
-        what = f"of the {len(degrees)} propositions"
-        more = _more(omitted, what, semantics) if omitted else ""
-        return self.wording.says_all([part.reduced for part in parts], self.limit, more)
-
-    def _even_if(self, triplet: Triplet) -> str:
-        parts, degrees = triplet.first(self.limit, unexpected=True)
-        degree = degree_text(triplet.semantics, min(degrees))
-        if len(degrees) > 1:
-            degree = degree.replace(" at ", " at least at ")
-        return f"even if it is {degree} that {self._premise(parts, degrees, triplet.semantics)}"
+        left = degrees[len(parts) :]
+        noun = f"of the {len(degrees)} propositions"
+        last = _more(left, noun, semantics) if left else ""
+        return self.wording.says_all([part.reduced for part in parts], self.limit, last)
 
     def _silent(self, triplets: Sequence[Triplet]) -> Iterator[str]:
         """Yield premises that would speak against a value but are not certain.
@@ -248,11 +237,10 @@ class TextWriter(Outline):
         plain = [t for t in triplets if not t.n_unexpected and t.degree == 0.0]
         if plain:
             yield f"it is {degree_text('C', 0.0)} that {self._nor(plain)}"
-        shown, left = self.split([t for t in triplets if t not in plain])
-        yield from map(self._triplet, shown)
-        omitted = omission([t.degree for t in left])
-        if omitted:
-            yield f"nor the premises of {_more(omitted, 'rules', 'C')}"
+        others, left = self.split([t for t in triplets if t not in plain])
+        yield from map(self._triplet, others)
+        if left:
+            yield f"nor the premises of {_more([t.degree for t in left], 'rules', 'C')}"
 
     def _nor(self, triplets: Sequence[Triplet]) -> str:
         """Return premises as alternatives; those on single values of an attribute together."""
@@ -261,10 +249,10 @@ class TextWriter(Outline):
             first, *others = triplet.premise.propositions
             is_one_value = not others and first.mask.bit_count() == 1
             groups.setdefault(first.attribute if is_one_value else triplet, []).append(triplet)
-        shown, left = self.split(list(groups.values()))
-        texts = [self._any_of(group) for group in shown]
-        more = sum(map(len, left))
-        texts += [_premises(more, "holds", "hold")] * (more > 0)
+        first_groups, other_groups = self.split(list(groups.values()))
+        texts = [self._any_of(group) for group in first_groups]
+        left = sum(map(len, other_groups))
+        texts += [_premises(left, "holds", "hold")] * (left > 0)
         return ", nor that ".join(texts)
 
     def _any_of(self, triplets: Sequence[Triplet]) -> str:
@@ -272,9 +260,9 @@ class TextWriter(Outline):
         if len(triplets) == 1:
             premise = self._premise(*triplets[0].first(self.limit), "C")
             return f"{premise} (rule {triplets[0].number})"
-        only = [t.premise.propositions[0] for t in triplets]
-        attribute = only[0].attribute
-        values = self.wording.values(attribute, [p.values[0] for p in only], self.limit)
+        propositions = [t.premise.propositions[0] for t in triplets]
+        attribute = propositions[0].attribute
+        values = self.wording.values(attribute, [p.values[0] for p in propositions], self.limit)
         numbers = Wording().values(
             Attribute("rule", range(1)), [t.number for t in triplets], None, "and"
         )
@@ -282,42 +270,36 @@ class TextWriter(Outline):
 
     def _parameters(self, parameters: Sequence[JustifyingParameter]) -> str:
         """Return which parameters set a degree, where no premise does."""
-        shown, left = self.split(parameters)
-        texts = [*map(_parameter, shown)]
+        first, left = self.split(parameters)
+        texts = []
+        for parameter in first:
+            case, values = "holds", "what it does not conclude"
+            if parameter.name == "s":
+                case, values = "fails", "its conclusion"
+            texts.append(
+                f"rule {parameter.number} leaves {values} {degree_text('P', parameter.degree)} "
+                f"even if its premise {case} ({parameter.name} = {number_text(parameter.degree)})"
+            )
         if left:
-            more = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
-            texts.append(f"{more} the same")
+            rules = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
+            texts.append(f"{rules} the same")
         return f"because {listed(texts)}"
 
 
-def _sentence(text: str) -> str:
-    """Return a text as the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
-
-
-def _parameter(parameter: JustifyingParameter) -> str:
-    case = "fails" if parameter.name == "s" else "holds"
-    rest = "its conclusion" if parameter.name == "s" else "what it does not conclude"
-    return (
-        f"rule {parameter.number} leaves {rest} {degree_text('P', parameter.degree)} even if its "
-        f"premise {case} ({parameter.name} = {number_text(parameter.degree)})"
-    )
-
-
-def _more(left: Omission, what: str, semantics: str = "P") -> str:
+def _more(degrees: Sequence[float], nouns: str, semantics: str = "P") -> str:
     """Return how many are left out, and the range of their degrees."""
-    count, least, greatest = left.values()
+    least, greatest = min(degrees), max(degrees)
     degree = degree_text(semantics, least)
-    if count == 1:
-        return f"1 more {what.removesuffix('s')}, {degree}"
+    if len(degrees) == 1:
+        return f"1 more {nouns.removesuffix('s')}, {degree}"
     if least == greatest:
-        return f"{count} more {what}, all {degree}"
-    degrees = f"{number_text(least)} to {number_text(greatest)}"
-    return f"{count} more {what}, {WORDS[semantics][0]} at {degrees}"
+        return f"{len(degrees)} more {nouns}, all {degree}"
+    limits = f"{number_text(least)} to {number_text(greatest)}"
+    return f"{len(degrees)} more {nouns}, {WORDS[semantics][0]} at {limits}"
 
 
-def _premises(count: int, one: str, several: str) -> str:
-    """Return that the premises of so many more rules do something."""
+def _premises(count: int, singular: str, plural: str) -> str:
+    """Return a statement on the premises of `count` more rules."""
     if count == 1:
-        return f"the premise of one more rule {one}"
-    return f"the premises of {count} more rules {several}"
+        return f"the premise of one more rule {singular}"
+    return f"the premises of {count} more rules {plural}"

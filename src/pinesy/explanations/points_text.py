@@ -48,77 +48,80 @@ def points_given(sample: Sample) -> list[PointsGiven]:
     whether they do, or where the totals that were inferred are not their sums.
     """
     sums = point_sums(sample.plan.cascade, sample.plan.attribute)
-    found = [_given(sample, one) for one in sums]
-    whole = [one for one in found if one is not None]
-    if len(whole) < len(found):
+    points = [_points_of_value(sample, point_sum) for point_sum in sums]
+    known = [value_points for value_points in points if value_points is not None]
+    if len(known) < len(points):
         return []
-    return sorted(whole, key=lambda one: (-one.low, -one.high))
+    return sorted(known, key=lambda value_points: (-value_points.low, -value_points.high))
 
 
-def _given(sample: Sample, points: PointSum) -> PointsGiven | None:
-    if points.total is None:
-        return PointsGiven(points.value, None, 0, 0, (), ())
+def _points_of_value(sample: Sample, point_sum: PointSum) -> PointsGiven | None:
+    if point_sum.total is None:
+        return PointsGiven(point_sum.value, None, 0, 0, (), ())
     certain: list[RuleSet] = []
     possible: list[RuleSet] = []
-    for rules in points.gives:
-        none, some = sample.degrees[rules.output.name].tolist()
-        if (none, some) not in ((0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
+    for rules in point_sum.gives:
+        fails, holds = sample.degrees[rules.output.name].tolist()
+        if (fails, holds) not in ((0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
             return None
-        if some:
-            (possible if none else certain).append(rules)
-    low = points.start + sum(map(points_of, certain))
+        if holds:
+            (possible if fails else certain).append(rules)
+    low = point_sum.start + sum(map(points_of, certain))
     high = low + sum(map(points_of, possible))
-    inferred = np.flatnonzero(sample.degrees[points.total.name])
-    limits = points.total.domain[inferred[0]], points.total.domain[inferred[-1]]
-    given = PointsGiven(points.value, points.start, low, high, tuple(certain), tuple(possible))
-    return given if limits == (low, high) else None
+    inferred = np.flatnonzero(sample.degrees[point_sum.total.name])
+    limits = point_sum.total.domain[inferred[0]], point_sum.total.domain[inferred[-1]]
+    if limits != (low, high):
+        return None
+    rule_sets = tuple(certain), tuple(possible)
+    return PointsGiven(point_sum.value, point_sum.start, low, high, *rule_sets)
 
 
 def points_lines(
-    sample: Sample, given: Mapping[str, Any], asked: Hashable, limit: int | None
+    sample: Sample, plain_values: Mapping[str, Any], value: Hashable, limit: int | None
 ) -> Iterator[str]:
-    """Yield how many points each value has and, of the first two and the one asked for, why.
+    """Yield how many points each value has and, of the first two and a value in question, why.
 
     Parameters
     ----------
-    given : the plain values of inputs
-    asked : a value that is told in any case
+    plain_values : the plain values of inputs
+    value : a value that is explained in any case
     limit : rules to show of each value, those of most points first; values to name
     """
-    found = points_given(sample)
-    if not found:
+    points = points_given(sample)
+    if not points:
         return
-    shown = found[: None if limit is None else max(limit, 2)]
-    texts = [one.text for one in shown]
-    left = len(found) - len(shown)
-    texts += [f"{shown[-1].low} or less for {left} more"] * (left > 0)
-    yield f"Points: {', '.join(texts)}{_lead(found)}."
-    for one in found:
-        if one in found[:2] or one.value == asked:
-            yield from _lines(one, given, limit)
+    first = points[: None if limit is None else max(limit, 2)]
+    texts = [value_points.text for value_points in first]
+    left = len(points) - len(first)
+    texts += [f"{first[-1].low} or less for {left} more"] * (left > 0)
+    lead = points[0].low - max((others.high for others in points[1:]), default=0)
+    if lead > 0 and all(value_points.start is not None for value_points in points):
+        texts[-1] += f"; a lead of {lead}"
+    yield f"Points: {', '.join(texts)}."
+    for value_points in points:
+        if value_points in points[:2] or value_points.value == value:
+            yield from _value_lines(value_points, plain_values, limit)
 
 
-def _lead(found: list[PointsGiven]) -> str:
-    """Return by how much the first certainly leads all others, if it does."""
-    lead = found[0].low - max((one.high for one in found[1:]), default=0)
-    is_known = all(one.start is not None for one in found)
-    return f"; a lead of {lead}" if is_known and lead > 0 else ""
-
-
-def _lines(one: PointsGiven, given: Mapping[str, Any], limit: int | None) -> Iterator[str]:
-    who = f"for {show_value(one.value)}"
-    rules = [(rules, True) for rules in sorted(one.certain, key=points_of, reverse=True)]
-    rules += [(rules, False) for rules in sorted(one.possible, key=points_of, reverse=True)]
+def _value_lines(
+    points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None
+) -> Iterator[str]:
+    value = f"for {show_value(points.value)}"
+    rules = [(rules, "") for rules in sorted(points.certain, key=points_of, reverse=True)]
+    rules += [(rules, " perhaps") for rules in sorted(points.possible, key=points_of, reverse=True)]
     most = len(rules) if limit is None or len(rules) <= limit + 1 else limit
-    for gives, is_certain in rules[:most]:
+    for gives, maybe in rules[:most]:
         premise = gives.rules[0].premise
         inputs = dict.fromkeys(p.attribute for p in premise.propositions)
-        known = [a for a in inputs if a.name in given]
-        texts = [f"{format_name(a.name)} is {given_text(a, given[a.name])}" for a in known]
-        maybe = "" if is_certain else " perhaps"
-        yield f"  +{points_of(gives)} {who}{maybe}: {premise}" + f" ({listed(texts)})" * bool(texts)
+        texts = [
+            f"{format_name(a.name)} is {given_text(a, plain_values[a.name])}"
+            for a in inputs
+            if a.name in plain_values
+        ]
+        facts = f" ({listed(texts)})" if texts else ""
+        yield f"  +{points_of(gives)} {value}{maybe}: {premise}{facts}"
     left = rules[most:]
     if left:
-        yield f"  +{sum(points_of(r) for r, _ in left)} {who}: by {len(left)} more rules"
-    if one.start:
-        yield f"  +{one.start} {who}: at the start"
+        yield f"  +{sum(points_of(r) for r, _ in left)} {value}: by {len(left)} more rules"
+    if points.start:
+        yield f"  +{points.start} {value}: at the start"

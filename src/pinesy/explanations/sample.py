@@ -7,7 +7,6 @@ on its rule sets.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from pinesy.engine.plain_values import by_input, is_scalar
 from pinesy.engine.program import Program, run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
+from pinesy.rulebase.attaining_rules import rule_bounds
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
@@ -61,11 +61,11 @@ class RuleTable:
     ----------
     rules : the rules
     propositions : the distinct propositions of all premises
-    premises : for each rule the numbers of its propositions
+    premises : for each rule the indices of its propositions
     flat, starts : these one after the other, and where each rule's begin
     inside : array (values, rules), whether the value is in the rule's conclusion
-    parameters : array (values, rules), `s` of the rule where the value is inside, else `r`
-    by_attribute : for each input the numbers of its propositions, and which of its values are in
+    s, r : arrays (rules,), the parameters
+    by_attribute : for each input the indices of its propositions, and which of its values are in
         each of them, an array (propositions, values)
     members : for each proposition its row of these arrays
     is_full : array (2, propositions), whether a proposition, and its negation, has all values: it
@@ -78,59 +78,57 @@ class RuleTable:
     flat: IntArray
     starts: IntArray
     inside: BoolArray
-    parameters: FloatArray
+    s: FloatArray
+    r: FloatArray
     by_attribute: dict[str, tuple[list[int], BoolArray]]
     members: dict[int, BoolArray]
     is_full: BoolArray
 
 
 @cached_on_owner
-def table_of(rule_set: RuleSet) -> RuleTable:
+def rule_table(rule_set: RuleSet) -> RuleTable:
     """Return the table of a rule set, made once."""
-    keys = [
-        [(p.attribute.name, p.mask) for p in rule.premise.propositions] for rule in rule_set.rules
-    ]
-    every = (p for rule in rule_set.rules for p in rule.premise.propositions)
-    distinct = dict(zip(chain.from_iterable(keys), every, strict=True))
-    numbers = {key: number for number, key in enumerate(distinct)}
-    premises = [np.array([numbers[key] for key in own], np.intp) for own in keys]
-    propositions = tuple(distinct.values())
-    by_attribute = _by_attribute(propositions)
-    inside = mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules])
+    indices: dict[tuple[str, int], int] = {}
+    propositions: list[Proposition] = []
+    premises = []
+    for rule in rule_set.rules:
+        keys = [(p.attribute.name, p.mask) for p in rule.premise.propositions]
+        for key, proposition in zip(keys, rule.premise.propositions, strict=True):
+            if key not in indices:
+                indices[key] = len(propositions)
+                propositions.append(proposition)
+        premises.append(np.array([indices[key] for key in keys], np.intp))
+    groups: dict[str, list[int]] = {}
+    for index, proposition in enumerate(propositions):
+        groups.setdefault(proposition.attribute.name, []).append(index)
+    by_attribute = {}
+    members: dict[int, BoolArray] = {}
+    for name, group in groups.items():
+        size = len(propositions[group[0]].attribute.domain)
+        rows = mask_table(size, [propositions[index].mask for index in group]).T
+        by_attribute[name] = group, rows
+        members.update(zip(group, rows, strict=True))
     return RuleTable(
         rule_set.rules,
-        propositions,
+        tuple(propositions),
         premises,
         np.concatenate(premises),
         np.cumsum([0, *map(len, premises[:-1])]),
-        inside,
-        np.where(inside, rule_set.s, rule_set.r),
+        mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules]),
+        rule_set.s,
+        rule_set.r,
         by_attribute,
-        {n: row for ns, rows in by_attribute.values() for n, row in zip(ns, rows, strict=True)},
+        members,
         np.array([[q.mask == q.attribute.full for q in (p, ~p)] for p in propositions]).T,
     )
-
-
-def _by_attribute(
-    propositions: tuple[Proposition, ...],
-) -> dict[str, tuple[list[int], BoolArray]]:
-    groups: dict[str, list[int]] = {}
-    for number, proposition in enumerate(propositions):
-        groups.setdefault(proposition.attribute.name, []).append(number)
-    found = {}
-    for name, numbers in groups.items():
-        size = len(propositions[numbers[0]].attribute.domain)
-        masks = [propositions[number].mask for number in numbers]
-        found[name] = (numbers, mask_table(size, masks).T)
-    return found
 
 
 class SamplePlan:
     """What is the same for all samples when results on one attribute are explained.
 
-    The program infers the attribute, and ``Pi(P)`` and ``Pi(not P)`` of each proposition that its
-    rules use. So a rule with 810 propositions costs 1620 numbers, not the 810 distributions behind
-    them.
+    In a cascade the program infers the attribute, and ``Pi(P)`` and ``Pi(not P)`` of each
+    proposition that its rules use. So a rule with 810 propositions costs 1620 numbers, not the 810
+    distributions behind them.
 
     Parameters
     ----------
@@ -142,28 +140,31 @@ class SamplePlan:
         self.cascade, self.attribute = cascade, attribute
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
-        used = {a.name for s in needed for a in s.inputs}
+        names = {a.name for s in needed for a in s.inputs}
         self.known = {a.name: a for a in cascade.inputs}
-        self.inputs = tuple(a for a in cascade.inputs if a.name in used)
+        self.inputs = tuple(a for a in cascade.inputs if a.name in names)
         self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
         self.slices = column_slices(self.inputs)
         #: The rules that conclude on each attribute, as arrays.
-        self.tables = ComputedOnce(lambda name: table_of(self.rule_sets[name]))
+        self.tables = ComputedOnce(lambda name: rule_table(self.rule_sets[name]))
         #: The values of each input that the rules do not tell apart.
         self.cells = ComputedOnce(self._cells)
 
     def _cells(self, name: str) -> Partition:
-        used = (p for s in self.rule_sets.values() for r in s.rules for p in r.premise.propositions)
-        masks = dict.fromkeys(p.mask for p in used if p.attribute.name == name)
+        rules = (rule for rule_set in self.rule_sets.values() for rule in rule_set.rules)
+        propositions = (p for rule in rules for p in rule.premise.propositions)
+        masks = dict.fromkeys(p.mask for p in propositions if p.attribute.name == name)
         return partition_of(len(self.attributes[name].domain), tuple(masks))
 
     @cached_property
     def program(self) -> Program:
-        """The program for the attribute and its rules' propositions."""
-        used = self.tables[self.attribute.name].propositions
-        asked = [*used, *(p.complement for p in used)]
+        """The program for the attribute and, in a cascade, its rules' propositions."""
+        if len(self.rule_sets) == 1:  # the measures of inputs are quick to compute
+            return self.cascade.compile([self.attribute])
+        propositions = self.tables[self.attribute.name].propositions
+        measured = [*propositions, *(p.complement for p in propositions)]
         units = [s.unit for s in self.rule_sets.values()]
-        return Program(units, [self.attribute], self.known, propositions=asked)
+        return Program(units, [self.attribute], self.known, propositions=measured)
 
     @cached_property
     def floor(self) -> Program:
@@ -184,9 +185,9 @@ class SamplePlan:
         """Return the evidence of one sample as the columns of the program."""
         if isinstance(evidence, Mapping):
             return one_row(self.cascade, evidence, self.inputs)
-        every = self.cascade.compile().inputs
-        whole, slices = one_row(self.cascade, evidence, every), column_slices(every)
-        return np.concatenate([whole[slices[a.name]] for a in self.inputs])
+        inputs = self.cascade.compile().inputs
+        row, slices = one_row(self.cascade, evidence, inputs), column_slices(inputs)
+        return np.concatenate([row[slices[a.name]] for a in self.inputs])
 
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
@@ -197,7 +198,7 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
             f"an explanation is of one sample; got a batch of {rows.n}. Pick one: "
             "{name: rows[i] for name, rows in evidence.items()}, or evidence[i] of one array"
         )
-    # A copy: explanations look at it later, when its owner may have changed it.
+    # A copy: explanations use it later, when its owner may have changed it.
     row: FloatArray = rows.block(0, 1)[0].copy()
     return row
 
@@ -205,24 +206,17 @@ def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...])
 def plain_values_of(
     cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]
 ) -> dict[str, Any]:
-    """Return the inputs that evidence of one sample gives plain values of, by name."""
-    named = by_input(evidence, inputs, cascade.attributes)
-    contents = {
-        name: _as_python(content) for name, content in by_name(named or {}, "input").items()
-    }
-    return {
-        a.name: contents[a.name]
-        for a in inputs
-        if a.name in contents and is_scalar(contents[a.name], a)
-    }
-
-
-def _as_python(content: Any) -> Any:
-    """Return a number or text of NumPy as Python has it."""
-    is_one = isinstance(content, np.generic) or (
-        isinstance(content, np.ndarray) and not content.ndim
-    )
-    return content.item() if is_one else content
+    """Return the plain values that the evidence of one sample has for some inputs, by name."""
+    contents = by_name(by_input(evidence, inputs, cascade.attributes) or {}, "input")
+    values = {}
+    for attribute in inputs:
+        if attribute.name in contents:
+            content = contents[attribute.name]
+            if isinstance(content, np.generic | np.ndarray) and not content.ndim:
+                content = content.item()  # as Python has it
+            if is_scalar(content, attribute):
+                values[attribute.name] = content
+    return values
 
 
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
@@ -232,7 +226,7 @@ def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
         raise UnknownAttributeError(
             f"the cascade's attribute {attribute.name!r} has another domain than {attribute!r}"
         )
-    if any(attribute.name == used.name for used in cascade.inputs):
+    if any(attribute.name == perceived.name for perceived in cascade.inputs):
         raise CascadeError(
             f"{attribute.name!r} is an input: it is perceived, no rule concludes on it; ask "
             f"for an attribute that rules conclude on, such as {cascade.outputs[0].name!r}"
@@ -246,7 +240,7 @@ def _plan(cascade: Cascade, name: str) -> SamplePlan:
 
 
 class Sample:
-    """The degrees of one sample, each computed when it is first looked at.
+    """The degrees of one sample, each computed when it is first used.
 
     Parameters
     ----------
@@ -270,9 +264,10 @@ class Sample:
         self.premises = ComputedOnce(self._premises)
         if result is None:
             out = _run(plan.program, row)
-            measures = out[plan.program.code.measures].reshape(2, -1)
-            is_full = plan.tables[plan.attribute.name].is_full
-            self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
+            if len(plan.rule_sets) > 1:
+                measures = out[plan.program.code.measures].reshape(2, -1)
+                is_full = plan.tables[plan.attribute.name].is_full
+                self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
             result = _distribution(plan.program, out, plan.attribute)
         self.result = result
         self.degrees[plan.attribute.name] = result.degrees
@@ -282,24 +277,22 @@ class Sample:
             return self.row[self.plan.slices[name]]
         inputs = self.plan.rule_sets[name].inputs
         if all(a.name in self.degrees or a.name in self.plan.slices for a in inputs):
-            table, (lambdas, rhos) = self.plan.tables[name], self.premises[name]
-            bounds = np.maximum(table.parameters, np.where(table.inside, lambdas, rhos))
-            found: FloatArray = bounds.min(axis=1)  # [eq:pistarbxu]
-            return found
-        return self._behind[self.plan.behind.code.columns[name]]
+            degrees: FloatArray = self.bounds(name).min(axis=1)  # [eq:pistarbxu]
+            return degrees
+        return self._distributions_behind[self.plan.behind.code.columns[name]]
 
     @cached_property
-    def _behind(self) -> FloatArray:
+    def _distributions_behind(self) -> FloatArray:
         slices, program = self.plan.slices, self.plan.behind
         return _run(program, np.concatenate([self.row[slices[a.name]] for a in program.inputs]))
 
     def _measures(self, name: str) -> FloatArray:
         table = self.plan.tables[name]
         measures = np.empty((2, len(table.propositions)))
-        for used, (numbers, members) in table.by_attribute.items():
-            degrees = self.degrees[used]
-            measures[0, numbers] = np.where(members, degrees, 0.0).max(axis=1)
-            measures[1, numbers] = np.where(members, 0.0, degrees).max(axis=1)
+        for attribute, (indices, members) in table.by_attribute.items():
+            degrees = self.degrees[attribute]
+            measures[0, indices] = np.where(members, degrees, 0.0).max(axis=1)
+            measures[1, indices] = np.where(members, 0.0, degrees).max(axis=1)
         return np.where(table.is_full, 1.0, measures)
 
     def _premises(self, name: str) -> tuple[FloatArray, FloatArray]:
@@ -308,8 +301,13 @@ class Sample:
         rhos = np.maximum.reduceat(measures[1, table.flat], table.starts)
         return lambdas, rhos  # [eq:pinegpiformulae]
 
+    def bounds(self, name: str, index: int | slice = slice(None)) -> FloatArray:
+        """Return the bounds that the rules on an attribute set for its values, or for one."""
+        table = self.plan.tables[name]
+        return rule_bounds(table.inside[index], table.s, table.r, *self.premises[name])
 
-def inferred(program: Program, row: FloatArray, attribute: Attribute) -> Possibility:
+
+def infer_row(program: Program, row: FloatArray, attribute: Attribute) -> Possibility:
     """Return what a program infers of an attribute from one sample in the form of its columns."""
     return _distribution(program, _run(program, row), attribute)
 
@@ -321,7 +319,7 @@ def _distribution(program: Program, out: FloatArray, attribute: Attribute) -> Po
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:
-    """Run a program on one sample that is in the form of its columns."""
+    """Run a program on one sample in the form of its columns."""
     rows = Rows(program.inputs, [row[None, :]], 1, False)
     out: FloatArray = run(program.code, rows)[:, 0]
     return out

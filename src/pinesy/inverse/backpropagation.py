@@ -1,27 +1,44 @@
-"""Backpropagation: from target outputs to target inputs, and how well these do."""
+"""Backpropagation: from target outputs to target inputs, and how well these do.
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+`backpropagate` reads the targets and the actual inputs, infers the greatest target inputs by the
+rules read backwards (`BackwardPass`), and searches others where these do not give the targets.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, check_integer, check_sample
+from pinesy._common.names import column_slices
+from pinesy._common.validation import BoolArray, FloatArray, check_integer, check_sample
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError, DegreeError, DomainError, InconsistentSystemError
-from pinesy.inverse.backward_pass import (
-    ActualSample,
-    BackwardPass,
-    backward_pass,
-    read_actual,
-    target_arrays,
+from pinesy.engine.program import Inference, Trace
+from pinesy.exceptions import (
+    DataError,
+    DegreeError,
+    DomainError,
+    InconsistentSystemError,
+    placed,
 )
-from pinesy.inverse.conflicts import Conflict, find_conflicts
-from pinesy.inverse.reversal import Arrays, output_targets, reversal
+from pinesy.inverse.choices import RuleChoice, choose_conjuncts, normalised, rows_of
+from pinesy.inverse.conflicts import Conflict, TracedSample, Verdict, find_conflicts
+from pinesy.inverse.reversal import (
+    Arrays,
+    ConjunctChoice,
+    Reversal,
+    output_targets,
+    reversal,
+    system_of,
+)
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import PremiseSystem
+from pinesy.rulebase.targets import Target, read_targets
+from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 
@@ -30,6 +47,57 @@ Distributions = dict[str, Possibility]
 LIMIT = 100
 #: Distributions and conflicts that are printed.
 SHOWN = 8
+#: The indices of some samples.
+Rows = npt.NDArray[np.intp]
+
+
+def backpropagate(
+    rules: RuleSet | Cascade, evidence: Evidence | None, targets: Any, *, limit: int = LIMIT
+) -> "Backpropagation":
+    """Infer target inputs, from which the rules infer a target output [subsub:backpropagation].
+
+    A target output sets equations ``O = M box X`` [eq:sysOmega] for the premise degrees `X`; every
+    `X` from ``F^down`` to ``F^up`` solves them if any does [cor:consistOMEGA], and a rule's degree
+    may rise to its parameter besides. The greatest inputs that keep all premise degrees within
+    ``max(F^up, parameters)`` are inferred from the target by the rules read backwards, set by set
+    down to the inputs of the cascade; what they give by inference is compared with the target.
+    These bounds are sufficient, not necessary: of a single rule set inputs outside of them are
+    searched if need be, and found if there are any and `limit` is not hit; of a cascade they are
+    not (docs/backpropagation.md).
+
+    Parameters
+    ----------
+    rules : a rule set or a cascade
+    evidence : the actual inputs, as `Cascade.infer` takes them: choices stay near to them, and the
+        result tells how far they are from the targets. None where they are not known.
+    targets : for each attribute that has one, by name: a value or a normalised distribution; for a
+        batch one value a sample, or degrees of shape ``(n_samples, |D_b|)``. Any attributes that
+        rules conclude on may have targets. Where there is only one output, its target may come
+        alone. Without `evidence`, a sequence of numbers as long as the domain that are not its
+        values, or are floats, is one distribution.
+    limit : how many choices of conjuncts, and of rules, are tried for a sample that needs one
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
+    >>> back = backpropagate(rules, None, {"wet": 0.3, "dry": 1.0})
+    >>> back.inputs["rain"], back.reproduced
+    (Possibility(rain, {no: 1, yes: 0.3}), True)
+    >>> backpropagate(rules, None, "dry").repaired["grass"]  # wet grass cannot be below s
+    Possibility(grass, {dry: 1, wet: 0.3})
+    """
+    limit = check_integer(limit, "limit", error=DataError)
+    cascade = as_cascade(rules)
+    targets_by_name = output_targets(cascade, targets)
+    back = reversal(cascade, tuple(targets_by_name))
+    actual, is_batch = None, None
+    if evidence is not None:
+        actual, is_batch = read_actual(back, evidence)
+    n = None if actual is None else len(next(iter(actual.inputs.values())))
+    degrees, is_batch = target_arrays(cascade, targets_by_name, is_batch, n)
+    return Backpropagation(backward_pass(back, degrees, actual, limit), is_batch)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +109,7 @@ class Backpropagation:
     paper does: values that no rule tells apart count as one.
     """
 
-    _pass: BackwardPass
+    _pass: "BackwardPass"
     is_batch: bool
 
     @cached_property
@@ -88,7 +156,7 @@ class Backpropagation:
         return {name: _inverse(pi) for name, pi in self.inputs.items()}
 
     def most_specific(self) -> Distributions:
-        """Return target inputs of which no degree can be lowered (one sample).
+        """Return target inputs without a degree that can be lowered (one sample).
 
         Degrees are lowered one after the other as far as the `repaired` target is still inferred
         and the distributions stay normalised: the least possible under the actual inputs first, if
@@ -189,8 +257,8 @@ class Backpropagation:
     def premises(self) -> dict[str, PremiseSystem]:
         """The system [eq:sysOmega] of each rule set behind the targets (one sample).
 
-        Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute on
-        the way, `O` is the target distribution that was inferred for it.
+        Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute
+        between targets and inputs, `O` is the target distribution that was inferred for it.
         """
         self._one(".premises")
         return dict(self._pass.traced.systems)
@@ -215,8 +283,8 @@ class Backpropagation:
         return "\n".join([*lines, *map(str, self.conflicts[:SHOWN]), *left])
 
     def __repr__(self) -> str:
-        shown = ", ".join([*self._pass.targets][:4]) + ", ..." * (len(self._pass.targets) > 4)
-        return f"Backpropagation({shown} -> {len(self._cascade.inputs)} inputs: {self._state})"
+        names = ", ".join([*self._pass.targets][:4]) + ", ..." * (len(self._pass.targets) > 4)
+        return f"Backpropagation({names} -> {len(self._cascade.inputs)} inputs: {self._state})"
 
     @property
     def _state(self) -> str:
@@ -239,14 +307,14 @@ class Backpropagation:
         return self._pass.back.cascade
 
     @property
-    def _actual(self) -> ActualSample:
+    def _actual(self) -> "ActualSample":
         if self._pass.actual is None:
             raise DegreeError("the actual inputs are not known; give them as evidence")
         return self._pass.actual
 
-    def _one(self, what: str) -> None:
+    def _one(self, name: str) -> None:
         if self.is_batch:
-            raise DomainError(f"{what} is of one sample; take one sample(row) of the batch first")
+            raise DomainError(f"{name} is of one sample; take one sample(row) of the batch first")
 
     def _answer(self, values: Any) -> Any:
         return values if self.is_batch else values[0].item()
@@ -271,10 +339,10 @@ def _check_parameters(sets: Iterable[RuleSet]) -> None:
         if max(rule.s, rule.r) == 1.0
     ]
     if wrong:
-        shown = "; ".join(wrong[:4]) + f"; and {len(wrong) - 4} more" * (len(wrong) > 4)
+        texts = "; ".join(wrong[:4]) + f"; and {len(wrong) - 4} more" * (len(wrong) > 4)
         raise DegreeError(
             "the most specific targets need every parameter s and r below 1, but not so: "
-            f"{shown}; leave these rules out or lower their parameters, or use the greatest targets"
+            f"{texts}; leave these rules out or lower their parameters, or use the greatest targets"
         )
 
 
@@ -293,50 +361,319 @@ def _inverse(pi: Possibility) -> FloatArray:
     return antipignistic_inverse(pi.degrees)
 
 
-def backpropagate(
-    rules: RuleSet | Cascade, evidence: Evidence | None, targets: Any, *, limit: int = LIMIT
-) -> Backpropagation:
-    """Infer target inputs, from which the rules infer a target output [subsub:backpropagation].
+# --- the backward pass ---
 
-    A target output sets equations ``O = M box X`` [eq:sysOmega] for the premise degrees `X`; every
-    `X` from ``F^down`` to ``F^up`` solves them if any does [cor:consistOMEGA], and a rule's degree
-    may rise to its parameter besides. The greatest inputs that keep all premise degrees within
-    ``max(F^up, parameters)`` are inferred from the target by the rules read backwards, set by set
-    down to the inputs of the cascade; what they give by inference is compared with the target.
-    These bounds are sufficient, not necessary: of a single rule set inputs outside of them are
-    searched if need be, and found if there are any and `limit` is not hit; of a cascade they are
-    not (docs/backpropagation.md).
 
-    Parameters
+@dataclass(frozen=True)
+class ActualSample:
+    """The actual inputs of a batch, and what is inferred from them for the target attributes."""
+
+    inputs: Arrays
+    outputs: Arrays
+
+
+@dataclass(frozen=True)
+class BackwardPass:
+    """The greatest target inputs of each sample, and what is inferred from them.
+
+    Attributes
     ----------
-    rules : a rule set or a cascade
-    evidence : the actual inputs, as `Cascade.infer` takes them: choices stay near to them, and the
-        result tells how far they are from the targets. None where they are not known.
-    targets : for each attribute that has one, by name: a value or a normalised distribution; for a
-        batch one value a sample, or degrees of shape ``(n_samples, |D_b|)``. Any attributes that
-        rules conclude on may have targets. Where there is only one output, its target may come
-        alone. Without `evidence`, a sequence of numbers as long as the domain that are not its
-        values, or are floats, is one distribution.
-    limit : how many choices of conjuncts, and of rules, are tried for a sample that needs one
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, Iff, RuleSet
-    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
-    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}), s=0.3)])
-    >>> back = backpropagate(rules, None, {"wet": 0.3, "dry": 1.0})
-    >>> back.inputs["rain"], back.reproduced
-    (Possibility(rain, {no: 1, yes: 0.3}), True)
-    >>> backpropagate(rules, None, "dry").repaired["grass"]  # wet grass cannot be below s
-    Possibility(grass, {dry: 1, wet: 0.3})
+    back : the reversed rules, which find and check them
+    targets, inputs : distributions by attribute name
+    actual : the actual inputs, if they are known
+    exhausted : whether the search was ended by its limit
+    choices : the choices of conjuncts, for the samples that need some
+    searched : whether all inputs of a rule set were sought that give the target, not only those
+        within the bounds
     """
-    limit = check_integer(limit, "limit", error=DataError)
-    cascade = as_cascade(rules)
-    named = output_targets(cascade, targets)
-    back = reversal(cascade, tuple(named))
-    actual, is_batch = None, None
-    if evidence is not None:
-        actual, is_batch = read_actual(back, evidence)
-    n = None if actual is None else len(next(iter(actual.inputs.values())))
-    degrees, is_batch = target_arrays(cascade, named, is_batch, n)
-    return Backpropagation(backward_pass(back, degrees, actual, limit), is_batch)
+
+    back: Reversal
+    targets: Arrays
+    inputs: Arrays
+    actual: ActualSample | None
+    exhausted: BoolArray
+    choices: Mapping[int, ConjunctChoice] = field(default_factory=dict)
+    searched: bool = False
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.exhausted)
+
+    def sample(self, row: int) -> "BackwardPass":
+        """Return the pass of one sample."""
+        rows, actual = slice(row, row + 1), self.actual
+        if actual is not None:
+            actual = ActualSample(rows_of(actual.inputs, rows), rows_of(actual.outputs, rows))
+        choices = {0: self.choices[row]} if row in self.choices else {}
+        targets, inputs = rows_of(self.targets, rows), rows_of(self.inputs, rows)
+        return replace(
+            self,
+            targets=targets,
+            inputs=inputs,
+            actual=actual,
+            exhausted=self.exhausted[rows],
+            choices=choices,
+        )
+
+    @cached_property
+    def inferred(self) -> dict[str, FloatArray]:
+        """What the inputs give, for each attribute with a target."""
+        return {name: self._forward.degrees(name) for name in self.targets}
+
+    @cached_property
+    def _forward(self) -> Trace:
+        return self.back.forward(self.inputs, bool(self.normalised.all()))
+
+    @cached_property
+    def normalised(self) -> BoolArray:
+        """Whether all inputs are normalised."""
+        return normalised(self.inputs)
+
+    @cached_property
+    def reproduced(self) -> BoolArray:
+        """Whether the inputs are normalised and give the targets."""
+        return self._give(self.targets)
+
+    @cached_property
+    def solved(self) -> BoolArray:
+        """Whether the inputs are normalised and give the targets that can be reached."""
+        if self.reproduced.all():
+            return self.reproduced
+        return self.reproduced | self._give(self.reached)
+
+    def _give(self, targets: Arrays) -> BoolArray:
+        good = self.normalised.copy()
+        for name, degrees in targets.items():
+            good &= (self._cells(name, self.inferred[name]) == self._cells(name, degrees)).all(1)
+        return good
+
+    @cached_property
+    def reached(self) -> dict[str, FloatArray]:
+        """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
+        return self.back.reach(self.targets)
+
+    def distance(self, inferred: Arrays) -> FloatArray:
+        """Return the largest difference between the targets and what is inferred, of all cells."""
+        gaps = [
+            np.abs(self._cells(name, inferred[name]) - self._cells(name, degrees)).max(axis=1)
+            for name, degrees in self.targets.items()
+        ]
+        return np.asarray(np.max(gaps, axis=0))
+
+    def _cells(self, name: str, degrees: FloatArray) -> FloatArray:
+        partition = self.back.sets[name].partition
+        return degrees if len(partition) == degrees.shape[1] else partition.possibilities(degrees)
+
+    def nabla(self, name: str) -> FloatArray:
+        """Return ``nabla`` [eq:Nabla] of the system [eq:sysOmega] of a target, for each sample."""
+        distinct, which = np.unique(self.targets[name], axis=0, return_inverse=True)
+        systems = (system_of(self.back.sets[name], degrees) for degrees in distinct)
+        return np.array([system.distance for system in systems])[which.ravel()]
+
+    def rows_to_choose(self, output: Inference) -> Rows:
+        """Return the samples whose inputs are normalised and leave a conjunction too possible."""
+        bounds = self.back.upper_bounds(output)
+        if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
+            return np.empty(0, dtype=np.intp)
+        above = list(self.back.exceeding(bounds, self._forward).values())
+        return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
+
+    def lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
+        """Return the inputs, changed as choices of conjuncts need."""
+        rows = list(choices)
+        output = self.back.chosen_inputs(rows_of(self.targets, rows), list(choices.values()))
+        inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
+        for a in self.back.inputs:
+            inputs[a.name][rows] = output.degrees(a)
+        return inputs
+
+    @cached_property
+    def traced(self) -> TracedSample:
+        """The first sample, with all degrees backward and forward."""
+        back, choice = self.back, self.choices.get(0, {})
+        target = rows_of(self.targets, slice(0, 1))
+        output = back.chosen_inputs(target, [choice], trace=True)
+        inputs = {a.name: output.degrees(a) for a in back.inputs}
+        forward = back.forward(inputs, bool(normalised(inputs)[0]), trace=True)
+        repaired = {
+            n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()
+        }
+        original = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
+        systems = {**repaired, **original}
+        return TracedSample(back, systems, repaired, output, forward, choice, self._verdict)
+
+    @property
+    def _verdict(self) -> Verdict:
+        """What is known of other inputs than the first sample's."""
+        if self.solved[0]:
+            return "solved"
+        if self.exhausted[0]:
+            return "limit"
+        return "none" if self.searched else "unknown"
+
+    def most_specific(self) -> dict[str, FloatArray]:
+        """Return a minimal solution below the greatest inputs, for the first sample.
+
+        Values are taken in order: the least possible under the actual inputs first, else the last
+        of each domain first. Inference grows with its inputs and copies degrees, so each value
+        goes down to one of the targets' degrees, or to 0.
+        """
+        program = self.back.cascade.compile(list(self.targets))
+        lowest_cells = np.concatenate([self._cells(n, d)[0] for n, d in self.reached.items()])
+        slices = column_slices(program.inputs)
+        x = np.concatenate([self.inputs[name][0] for name in slices])
+        steps = np.unique(np.append(lowest_cells, 0.0))
+
+        def reaches(rows: FloatArray) -> BoolArray:
+            inferred = program.infer(rows)
+            cells = [self._cells(n, inferred[n].degrees) for n in self.reached]
+            return np.asarray((np.concatenate(cells, axis=1) >= lowest_cells).all(axis=1))
+
+        order = [(s, i) for s in slices.values() for i in reversed(range(s.start, s.stop))]
+        if self.actual is not None:
+            actual = np.concatenate([self.actual.inputs[name][0] for name in slices])
+            order.sort(key=lambda pair: float(actual[pair[1]]))
+        for columns, i in order:
+            x[i] = _least(x, columns, i, steps[steps < x[i]], reaches)
+        return {name: x[columns] for name, columns in slices.items()}
+
+
+def _least(
+    x: FloatArray,
+    columns: slice,
+    i: int,
+    steps: FloatArray,
+    reaches: Callable[[FloatArray], BoolArray],
+) -> float:
+    """Return the least degree of one value, of `steps`, with which the target is still inferred."""
+    now = float(x[i])
+    if (now == 1.0 and (x[columns] == 1.0).sum() == 1) or not len(steps):
+        return now
+    rows = np.repeat(x[None, :], len(steps), axis=0)
+    rows[:, i] = steps
+    good = reaches(rows)
+    return float(steps[np.argmax(good)]) if good.any() else now
+
+
+def read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool]:
+    """Return the actual inputs, what they give, and whether they are a batch."""
+    rows = evidence_rows(back.cascade, evidence, back.inputs)
+    block = rows.block(0, rows.n)
+    inputs = {name: block[:, columns] for name, columns in column_slices(back.inputs).items()}
+    sample: dict[str, Any] = dict(inputs)
+    if not rows.is_batch:  # a list of numbers may be plain values
+        sample = {a.name: Possibility(a, inputs[a.name][0]) for a in back.inputs}
+    inferred = back.cascade.infer(
+        sample, list(back.targets)
+    )  # which refuses what is not normalised
+    outputs = {name: np.atleast_2d(inferred[name].degrees) for name in back.targets}
+    return ActualSample(inputs, outputs), rows.is_batch
+
+
+def target_arrays(
+    cascade: Cascade, targets: Mapping[str, Any], is_batch: bool | None, n: int | None
+) -> tuple[Arrays, bool]:
+    """Return the target distributions ``(n, |D_b|)`` by name, and whether they are a batch.
+
+    `is_batch` and `n` are known where evidence is given with the targets.
+    """
+    attributes = {name: cascade[name].output for name in targets}
+    if is_batch is None:
+        is_batch = not all(_is_one(content, attributes[name]) for name, content in targets.items())
+    for name, content in targets.items():
+        if not is_batch and np.isscalar(content):
+            with placed(f"the target of {name!r}"):
+                attributes[name].position(content)  # a lone number is a value, not a degree
+    return _by_column(read_targets(targets, attributes, n, is_batch=is_batch)), is_batch
+
+
+def _is_one(content: object, attribute: Attribute) -> bool:
+    """Return whether a target is of one sample: a value, or one distribution."""
+    if isinstance(content, Possibility):
+        return not content.is_batch
+    if isinstance(content, Target):
+        return False
+    if isinstance(content, str | bytes | Mapping):
+        return True
+    if isinstance(content, Hashable) and content in attribute:
+        return True
+    try:
+        array = np.asarray(content)
+    except ValueError:  # rows of several lengths: `Target.of` says so
+        return False
+    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
+
+
+def _are_degrees(array: Any, attribute: Attribute) -> bool:
+    """Return whether numbers are degrees: of full length, and floats or not all in the domain."""
+    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
+        return False
+    floats = any(isinstance(v, float) for v in attribute.domain)
+    values = all(v in attribute for v in array.tolist())
+    return not values or (array.dtype.kind == "f" and not floats)
+
+
+def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
+    """Return the targets column by column, as programs give theirs: so they compare quickly."""
+    slices = column_slices(target.attribute for target in targets.values())
+    n = len(next(iter(targets.values())))
+    degrees = np.zeros((sum(len(target.attribute.domain) for target in targets.values()), n))
+    samples = np.arange(n)
+    columns = {name: degrees[span].T for name, span in slices.items()}
+    for name, target in targets.items():
+        if target.is_graded:
+            columns[name][...] = target.degrees
+        else:  # in place: distributions of labels would be made, transposed and copied
+            degrees[slices[name].start + target.labels.astype(np.intp), samples] = 1.0
+    return columns
+
+
+def backward_pass(
+    back: Reversal, targets: Arrays, actual: ActualSample | None, limit: int
+) -> BackwardPass:
+    """Infer the greatest inputs of each sample, with at most `limit` choices.
+
+    Conjuncts are chosen only where conjunctions keep the inputs from a solution, and rules, of a
+    single set, where no inputs within the bounds of all of them are one.
+    """
+    output = back.greatest_inputs(targets)
+    inputs = {a.name: output.degrees(a) for a in back.inputs}
+    exhausted = np.zeros(len(next(iter(targets.values()))), dtype=bool)
+    result = BackwardPass(back, targets, inputs, actual, exhausted)
+    rows = result.rows_to_choose(output)
+    if len(rows):
+        result = _with_conjuncts(result, rows, limit)
+    return result if len(back.sets) > 1 else _with_rules(result, limit)
+
+
+def _with_conjuncts(result: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
+    """Choose conjuncts that are lowered, for some samples."""
+    targets = rows_of(result.targets, rows), rows_of(result.reached, rows)
+    known = None if result.actual is None else rows_of(result.actual.inputs, rows)
+    exhausted = result.exhausted.copy()
+    conjuncts, exhausted[rows] = choose_conjuncts(result.back, *targets, known, limit)
+    choices = {row: c for row, c in zip(rows.tolist(), conjuncts, strict=True) if c is not None}
+    inputs = result.lowered(choices) if choices else result.inputs
+    return replace(result, inputs=inputs, exhausted=exhausted, choices=choices)
+
+
+def _with_rules(result: BackwardPass, limit: int) -> BackwardPass:
+    """Choose rules that hold the values down, for the samples without a solution so far."""
+    rows = np.flatnonzero(~result.solved)
+    if not len(rows):
+        return result
+    ((name, rule_set),) = result.back.sets.items()
+    search = RuleChoice(rule_set, result.back.cascade.compile([name]))
+    actual = None
+    if result.actual is not None:
+        actual = np.hstack([result.actual.inputs[a][rows] for a in search.slices])
+    cell_targets = rule_set.partition.possibilities(result.reached[name][rows])
+    solutions, hit = search.find(cell_targets, actual, limit)
+    inputs = {a: degrees.copy() for a, degrees in result.inputs.items()}
+    for row, x in zip(rows.tolist(), solutions, strict=True):
+        if x is not None:
+            for a, columns in search.slices.items():
+                inputs[a][row] = x[columns]
+    exhausted = np.zeros(len(result), dtype=bool)
+    exhausted[rows] = hit
+    return replace(result, inputs=inputs, exhausted=exhausted, searched=True)

@@ -76,7 +76,7 @@ def rows_of(
 
 
 def normalised(inputs: Arrays) -> BoolArray:
-    """Tell of each sample whether all its inputs are normalised."""
+    """Return in which samples all inputs are normalised."""
     heights = [degrees.max(axis=1) for degrees in inputs.values()]
     return np.asarray(np.min(heights, axis=0) == 1.0)
 
@@ -126,8 +126,8 @@ def _conjunct_order(
         return [inferred.possibility(bound.proposition) for bound in back.conjuncts[key]]
 
     def order(row: int, key: RuleKey) -> Sequence[int]:
-        own = [float(degree[row]) for degree in degrees(key)]
-        return sorted(range(len(own)), key=own.__getitem__)
+        possibilities = [float(degree[row]) for degree in degrees(key)]
+        return sorted(range(len(possibilities)), key=possibilities.__getitem__)
 
     return order
 
@@ -143,9 +143,9 @@ def _outcomes(
     possible = solved.copy()
     for name, degrees in reached.items():
         cells = back.sets[name].partition.possibilities
-        given, wanted = cells(forward.degrees(name)), cells(degrees)
-        solved &= (given == wanted).all(axis=1)
-        possible &= (given >= wanted).all(axis=1)
+        inferred, target_cells = cells(forward.degrees(name)), cells(degrees)
+        solved &= (inferred == target_cells).all(axis=1)
+        possible &= (inferred >= target_cells).all(axis=1)
     above = back.exceeding(back.upper_bounds(output), forward)
     return [
         ChoiceOutcome(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
@@ -190,36 +190,36 @@ class RuleChoice:
         return column_slices(self.program.inputs)
 
     @cached_property
-    def _ways(self) -> list[list[list[Columns]]]:
-        """For each rule the ways to lower its premise, and those to lower the negation of it.
+    def _column_groups(self) -> list[list[list[Columns]]]:
+        """For each rule the columns that lower its premise, and those that lower its negation.
 
         A premise is lowered by any of its propositions, its negation only by all of them.
         """
-        ways = []
+        column_groups = []
         for rule in self.rule_set.rules:
             parts = list(dict.fromkeys(rule.premise.propositions))
             inside = [self._columns(p) for p in parts]
-            ways.append([inside, [np.concatenate([self._columns(~p) for p in parts])]])
-        return ways
+            column_groups.append([inside, [np.concatenate([self._columns(~p) for p in parts])]])
+        return column_groups
 
     def _columns(self, proposition: Proposition) -> Columns:
         first = self.slices[proposition.attribute.name].start
         return np.array([first + i for i in positions(proposition.mask)], dtype=np.intp)
 
     def find(
-        self, wanted: FloatArray, actual: FloatArray | None, limit: int
+        self, targets: FloatArray, actual: FloatArray | None, limit: int
     ) -> tuple[list[FloatArray | None], BoolArray]:
         """Return for each target inputs that give it, or None; and which searches hit the limit.
 
         Parameters
         ----------
-        wanted : array (n, cells), target degrees
+        targets : array (n, cells), target degrees
         actual : array (n, columns): rules that they come near to are chosen first
         limit : how many choices are tried for a sample
         """
         first = np.ones(self.program.code.n_inputs)
-        known = [None] * len(wanted) if actual is None else actual
-        searches = [self._explore(first, y, x) for y, x in zip(wanted, known, strict=True)]
+        known = [None] * len(targets) if actual is None else actual
+        searches = [self._explore(first, y, x) for y, x in zip(targets, known, strict=True)]
         return search_all(searches, lambda _rows, inputs: self._cells(np.array(inputs)), limit)
 
     def _cells(self, rows: FloatArray) -> FloatArray:
@@ -227,35 +227,35 @@ class RuleChoice:
         return self.rule_set.partition.possibilities(output.T)
 
     def _explore(
-        self, x: FloatArray, wanted: FloatArray, actual: FloatArray | None
+        self, x: FloatArray, target: FloatArray, actual: FloatArray | None
     ) -> Generator[FloatArray, FloatArray, FloatArray | None]:
         """Yield inputs to be tried; return the first that give the target, or None."""
         degrees = yield x
-        if (degrees < wanted).any():  # and lower inputs do not give more
+        if (degrees < target).any():  # and lower inputs do not give more
             return None
-        above = np.flatnonzero(degrees > wanted)
+        above = np.flatnonzero(degrees > target)
         if not len(above):
             return x
-        options = [list(self._options(cell, wanted[cell], actual)) for cell in above.tolist()]
-        at = min(range(len(options)), key=lambda i: len(options[i]))
-        for columns in options[at]:
+        options = [list(self._options(cell, target[cell], actual)) for cell in above.tolist()]
+        index = min(range(len(options)), key=lambda i: len(options[i]))
+        for columns in options[index]:
             lower = x.copy()
-            lower[columns] = np.minimum(lower[columns], wanted[above[at]])
+            lower[columns] = np.minimum(lower[columns], target[above[index]])
             if all(lower[span].max() == 1.0 for span in self.slices.values()):
-                solution = yield from self._explore(lower, wanted, actual)
+                solution = yield from self._explore(lower, target, actual)
                 if solution is not None:
                     return solution
         return None
 
-    def _options(self, cell: int, wanted: float, actual: FloatArray | None) -> Iterator[Columns]:
+    def _options(self, cell: int, target: float, actual: FloatArray | None) -> Iterator[Columns]:
         """Yield what may be lowered for a cell, first where the actual inputs are lowest."""
         signs = self.rule_set.partition.signs[cell]
         parameters = np.where(signs, self.rule_set.s, self.rule_set.r)
-        ways = [
+        options = [
             columns
-            for j in np.flatnonzero(parameters <= wanted).tolist()
-            for columns in self._ways[j][0 if signs[j] else 1]
+            for j in np.flatnonzero(parameters <= target).tolist()
+            for columns in self._column_groups[j][0 if signs[j] else 1]
         ]
         if actual is not None:
-            ways.sort(key=lambda columns: float(actual[columns].max(initial=0.0)))
-        yield from ways
+            options.sort(key=lambda columns: float(actual[columns].max(initial=0.0)))
+        yield from options

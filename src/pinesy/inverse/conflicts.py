@@ -16,6 +16,7 @@ from pinesy._common.masks import positions
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Inference, Trace
 from pinesy.inverse.reversal import Bound, ConjunctChoice, Reversal, RuleKey
+from pinesy.rulebase.attaining_rules import attaining_rules, rule_bounds
 from pinesy.rulebase.sample_equations import PremiseSystem
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -83,8 +84,8 @@ class Conflict:
         where = "" if self.row is None else f"row {self.row}: "
         lines = [f"  rule {c.number} on {c.output}: {c.short}" for c in self.conflicting[:SHOWN]]
         left = len(self.conflicting) - len(lines)
-        more = [f"  and {left} more rules"] * (left > 0)
-        return "\n".join([f"{where}{self.message}", *lines, *more])
+        omitted = [f"  and {left} more rules"] * (left > 0)
+        return "\n".join([f"{where}{self.message}", *lines, *omitted])
 
 
 #: What is known of other inputs than those that were found: they give the repaired target, all were
@@ -99,13 +100,13 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class TracedSample:
-    """One sample, with every degree on the way back and forward.
+    """One sample, with all degrees backward and forward.
 
     Attributes
     ----------
     back : the reversed rules
     systems, used : the system [eq:sysOmega] of each rule set; `used` has the repaired targets
-    output : every distribution on the way back
+    output : every distribution of the backward pass
     forward : what is inferred from the target inputs, and every premise degree
     choice : the conjuncts that were lowered
     verdict : what is known of other inputs
@@ -132,7 +133,7 @@ class TracedSample:
         output = self.forward if part.attribute.name in self.back.sets else self.output
         return float(output.possibility(part)[0])
 
-    def wanted(self, part: Proposition) -> float:
+    def target_possibility(self, part: Proposition) -> float:
         """Return how possible the target of its attribute lets a proposition be."""
         source = self.back.sources[part.attribute.name]
         return float(self.output.possibility(Proposition(source, part.mask))[0])
@@ -163,9 +164,9 @@ class TracedSample:
 
     def _limit(self, bound: Bound, value: int) -> float:
         uppers = self.used[bound.output].greatest_solution
-        key, place = (bound.output, bound.number), 2 * (bound.number - 1)
+        key, index = (bound.output, bound.number), 2 * (bound.number - 1)
         is_chosen = key in self.choice and self.back.conjuncts[key][self.choice[key]] is bound
-        return bound.at_most(value, uppers[place], uppers[place + 1], is_chosen)
+        return bound.at_most(value, uppers[index], uppers[index + 1], is_chosen)
 
 
 @cached_on_owner
@@ -179,7 +180,7 @@ def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
 
 
 def find_conflicts(traced: TracedSample) -> list[Conflict]:
-    """Return the conflicts of one sample, those that come first on the way back first."""
+    """Return the conflicts of one sample, in the order of the backward pass."""
     if traced.verdict == "solved":  # the repaired target is given
         return [*_targets(traced)]
     conflicts = [*_targets(traced), *_heights(traced)]
@@ -199,7 +200,7 @@ def _targets(traced: TracedSample) -> Iterator[Conflict]:
             yield traced.conflict(
                 "target",
                 name,
-                [(name, j + 1) for j in _to_blame(system, cell)],
+                [(name, j + 1) for j in _violated_rules(system, cell)],
                 system.distance,
                 f"the target of {name!r} cannot be inferred from any premise degrees: its "
                 f"distance from those that can be is {system.distance:g}; {show_value(value)} "
@@ -207,18 +208,17 @@ def _targets(traced: TracedSample) -> Iterator[Conflict]:
             )
 
 
-def _to_blame(system: PremiseSystem, cell: int) -> list[int]:
+def _violated_rules(system: PremiseSystem, cell: int) -> list[int]:
     """Return the rules whose own parameter alone keeps a cell above its target.
 
     If there are none, the premises do it, and these are the rules that leave it lowest.
     """
-    signs, up, wanted = system.partition.signs[cell], system.greatest_solution, system.target[cell]
+    signs, up, target = system.partition.signs[cell], system.greatest_solution, system.target[cell]
     parameters = np.where(signs, system.inside, system.outside)
     uppers = np.where(signs, up[0::2], up[1::2])
-    blamed = np.flatnonzero((parameters > wanted) & (uppers <= wanted))
-    if not len(blamed):
-        blamed = np.flatnonzero(np.maximum(parameters, uppers) == system.reached[cell])
-    return [int(j) for j in blamed]
+    rules = np.flatnonzero((parameters > target) & (uppers <= target)).tolist()
+    bounds = rule_bounds(signs, system.inside, system.outside, up[0::2], up[1::2])
+    return rules or attaining_rules(bounds, system.reached[cell])
 
 
 def _heights(traced: TracedSample) -> Iterator[Conflict]:
@@ -246,28 +246,28 @@ def _lower(traced: TracedSample) -> Iterator[Conflict]:
 
 
 def _too_low(
-    traced: TracedSample, name: str, j: int, side: int, wanted: float, have: float
+    traced: TracedSample, name: str, j: int, side: int, needed: float, have: float
 ) -> Conflict:
     back = traced.back
     parts = [p if side == 0 else ~p for p in back.sets[name].rules[j].premise.propositions]
-    low = [p for p in parts if traced.possibility(p) < wanted]
-    given = [p for p in low if p.attribute.name in back.targets]
-    below = [p for p in given if traced.wanted(p) < wanted]
+    low = [p for p in parts if traced.possibility(p) < needed]
+    targeted = [p for p in low if p.attribute.name in back.targets]
+    below = [p for p in targeted if traced.target_possibility(p) < needed]
     targets = list(dict.fromkeys(p.attribute.name for p in below))
     others = dict.fromkeys(
         key for p in low for key in traced.binding_rules(p.attribute.name, positions(p.mask))
     )
     others.pop((name, j + 1), None)
-    who = [f"the target of {target!r}" for target in targets] + ["other rules"] * bool(others)
-    leaves = "leaves" if len(who) == len(targets) == 1 else "leave"
-    text = f"{' and '.join(who)} {leaves}" if who else "the target inputs leave"
-    what = "its premise" if side == 0 else "the negation of its premise"
+    causes = [f"the target of {target!r}" for target in targets] + ["other rules"] * bool(others)
+    leaves = "leaves" if len(causes) == len(targets) == 1 else "leave"
+    text = f"{' and '.join(causes)} {leaves}" if causes else "the target inputs leave"
+    premise_text = "its premise" if side == 0 else "the negation of its premise"
     return traced.conflict(
         "targets" if targets else "lower",
         name,
         [(name, j + 1), *others],
-        wanted - float(have),
-        f"rule {j + 1} on {name!r} needs {what} possible at {wanted:g}; {text} {have:g}",
+        needed - float(have),
+        f"rule {j + 1} on {name!r} needs {premise_text} possible at {needed:g}; {text} {have:g}",
     )
 
 
@@ -283,13 +283,12 @@ def _upper(traced: TracedSample) -> Iterator[Conflict]:
         for side, (degrees, bounds) in enumerate(zip(traced.premises(name), limits, strict=True)):
             for j in np.flatnonzero(degrees > bounds).tolist():
                 parts = back.sets[name].rules[j].premise.propositions
-                given = [p.attribute.name for p in parts if p.attribute.name in back.targets]
+                targeted = [p.attribute.name for p in parts if p.attribute.name in back.targets]
                 upper, have, key = float(bounds[j]), float(degrees[j]), (name, j + 1)
                 rule = f"rule {j + 1} on {name!r}"
-                if given:
-                    text = (
-                        f"{rule} allows {upper:g}, but the target of {given[0]!r} makes it {have:g}"
-                    )
+                if targeted:
+                    target = f"the target of {targeted[0]!r}"
+                    text = f"{rule} allows {upper:g}, but {target} makes it {have:g}"
                     yield traced.conflict("targets", name, [key], have - upper, text)
                 elif side == 0 and key in back.conjuncts:
                     text = (
@@ -301,17 +300,18 @@ def _upper(traced: TracedSample) -> Iterator[Conflict]:
 
 
 def _reach(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the attributes on the way that come out higher than their targets.
+    """Yield the inferred attributes that come out higher than their targets.
 
-    Where the rules on an attribute could give its target, what is behind them is to blame, and is
-    named instead.
+    Where the rules on an attribute could give its target, what they depend on is named instead.
     """
     for attribute in traced.back.between:
         name = attribute.name
-        wanted, have = traced.first(traced.back.sources[name]), traced.inferred(name)
+        target, have = traced.first(traced.back.sources[name]), traced.inferred(name)
         system = traced.used[name]
-        own = system.reached[system.partition.cell_of] > wanted  # no rule need tell values apart
-        above = np.where(own, have - wanted, 0.0)
+        is_above = (
+            system.reached[system.partition.cell_of] > target
+        )  # no rule need tell values apart
+        above = np.where(is_above, have - target, 0.0)
         worst = int(np.argmax(above))
         if above[worst] > 0.0:
             cell = int(system.partition.cell_of[worst])
@@ -327,15 +327,15 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
                 [*traced.binding_rules(name, [worst]), *_leaving(traced, name, worst)],
                 float(above[worst]),
                 f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
-                f"possibility {have[worst]:g}, more than its target {wanted[worst]:g}; "
+                f"possibility {have[worst]:g}, more than its target {target[worst]:g}; "
                 f"{way_out}",
             )
 
 
 def _leaving(traced: TracedSample, name: str, value: int) -> list[RuleKey]:
-    """Return the rules that conclude on a value and leave it no more possible than all do."""
+    """Return the rules that conclude on a value and attain its degree."""
     system = traced.used[name]
     signs = system.partition.signs[system.partition.cell_of[value]]
-    sides = np.maximum(system.inside, traced.premises(name)[0])
-    tied = np.flatnonzero(signs & (sides == traced.inferred(name)[value]))
-    return [(name, j + 1) for j in tied.tolist()]
+    bounds = rule_bounds(signs, system.inside, system.outside, *traced.premises(name))
+    rules = attaining_rules(bounds, traced.inferred(name)[value])
+    return [(name, j + 1) for j in rules if signs[j]]

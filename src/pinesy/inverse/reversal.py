@@ -37,7 +37,7 @@ OFF, ON = "off", "on"
 Arrays = Mapping[str, FloatArray]
 #: The output attribute of a rule set, and the number of a rule in it, counted from 1.
 RuleKey = tuple[str, int]
-#: For each rule whose premise is lowered, the place of the conjunct in `Reversal.conjuncts`.
+#: For each rule whose premise is lowered, the index of the conjunct in `Reversal.conjuncts`.
 ConjunctChoice = dict[RuleKey, int]
 
 
@@ -59,10 +59,12 @@ def premise_equations(rules: RuleSet | Cascade, targets: Any) -> PremiseSystem:
     ([1.0, 0.4], [1.0, 0.4])
     """
     cascade = as_cascade(rules)
-    named = output_targets(cascade, targets)
-    if len(named) > 1:
-        raise DataError(f"there are targets for {', '.join(named)}; give one, for one rule set")
-    ((name, target),) = named.items()
+    targets_by_name = output_targets(cascade, targets)
+    if len(targets_by_name) > 1:
+        raise DataError(
+            f"there are targets for {', '.join(targets_by_name)}; give one, for one rule set"
+        )
+    ((name, target),) = targets_by_name.items()
     return system_of(cascade[name], target_degrees(target, cascade[name].output))
 
 
@@ -114,11 +116,11 @@ class Bound:
         on = self.switch.isin([ON])
         return Rule(Premise((wrong, on)), ~self.proposition, 1.0, self.rule.s)
 
-    def at_most(self, value: int, inside: float, outside: float, chosen: bool) -> float:
+    def at_most(self, value: int, inside: float, outside: float, is_lowered: bool) -> float:
         """Return the bound on one value, from ``lambda_up`` and ``rho_up`` of the rule."""
         if not contains(self.proposition.mask, value):
             return max(self.rule.r, outside)
-        return max(self.rule.s, inside) if self.is_alone or chosen else 1.0
+        return max(self.rule.s, inside) if self.is_alone or is_lowered else 1.0
 
 
 @cached_on_owner
@@ -145,8 +147,8 @@ class Reversal:
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
         """The inputs of the cascade that the targets depend on."""
-        used = {a.name for s in self.sets.values() for a in s.inputs}
-        return tuple(a for a in self.cascade.inputs if a.name in used)
+        names = {a.name for s in self.sets.values() for a in s.inputs}
+        return tuple(a for a in self.cascade.inputs if a.name in names)
 
     @cached_property
     def bounds(self) -> dict[str, list[Bound]]:
@@ -161,12 +163,12 @@ class Reversal:
             for number, rule in enumerate(rule_set.rules, 1):
                 parts = tuple(dict.fromkeys(rule.premise.propositions))
                 for k, part in enumerate(parts, 1):
-                    alone = len(parts) == 1
+                    is_alone = len(parts) == 1
                     text = f"{name} rule {number} proposition {k}"
-                    can_fall = not alone and 0 < part.mask < part.attribute.full
+                    can_fall = not is_alone and 0 < part.mask < part.attribute.full
                     can_fall = can_fall and part.attribute.name not in self.targets
                     switch = Attribute(self._new(text), [OFF, ON]) if can_fall else None
-                    yield Bound(name, number, rule, part, alone, switch)
+                    yield Bound(name, number, rule, part, is_alone, switch)
 
     @cached_property
     def conjuncts(self) -> dict[RuleKey, list[Bound]]:
@@ -228,8 +230,8 @@ class Reversal:
         With `choosing`, switches turn on the rules that lower conjuncts.
         """
         sources = self.sources
-        used = {a.name for a in sources.values()}
-        rule_sets = [s for s in self._reaching if s.output.name in used]
+        names = {a.name for a in sources.values()}
+        rule_sets = [s for s in self._reaching if s.output.name in names]
         for attribute in (*self.between, *self.inputs):
             bounds = _alike_first(self.bounds[attribute.name])
             rules = [b.reverse(sources[b.output]) for b in bounds]
@@ -257,13 +259,15 @@ class Reversal:
 
         With `trace` every attribute's distribution is there.
         """
-        chosen = {a.name: np.ones((len(choices), 2)) for a in self.switches}  # of off and on
+        switch_degrees = {
+            a.name: np.ones((len(choices), 2)) for a in self.switches
+        }  # of off and on
         for row, choice in enumerate(choices):
             for key, k in choice.items():
                 switch = self.conjuncts[key][k].switch
                 assert switch is not None
-                chosen[switch.name][row, 0] = 0.0
-        return self._backward(True, trace).infer({**targets, **chosen})
+                switch_degrees[switch.name][row, 0] = 0.0
+        return self._backward(True, trace).infer({**targets, **switch_degrees})
 
     @cached_on_owner
     def _backward(self, choosing: bool, trace: bool) -> Program:

@@ -23,6 +23,7 @@ from pinesy.engine.program import PremiseDegrees, run
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
+from pinesy.rulebase.attaining_rules import rule_bounds
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import interleave
@@ -235,8 +236,7 @@ def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Rows) -> Floa
     There is a row for each value (its position), and one premise degree for all or for each.
     """
     signs = rule_set.partition.signs[rule_set.partition.cell_of[values]]
-    alphas, betas = np.maximum(rule_set.s, degrees.lambdas), np.maximum(rule_set.r, degrees.rhos)
-    return np.where(signs, alphas, betas)
+    return rule_bounds(signs, rule_set.s, rule_set.r, degrees.lambdas, degrees.rhos)
 
 
 def short(rule: object) -> str:

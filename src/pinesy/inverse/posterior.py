@@ -1,4 +1,11 @@
-"""The most possible inputs, given what is believed of them and what the rules should infer."""
+"""The most possible inputs, given what is believed of them and what the rules should infer.
+
+The joint distribution is a factor graph of the attributes and rule sets of a cascade. Messages of
+max and min pass along it, as programs. Min is idempotent, so an attribute may have one degree for
+each value that every message lowers, rather than a message for each factor. At any time it is an
+upper bound of the projection of the joint; after a sweep towards the roots and one back it is the
+projection itself, if there is no loop (docs/changes.md).
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.caching import cached_on_owner
+from pinesy._common.console import check_stop
 from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, as_list, check_known
+from pinesy.engine.code import Code, ColumnCircuit, circuit_code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
 from pinesy.engine.rows import Rows
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
-from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
@@ -22,14 +31,17 @@ from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.views import results_html
+from pinesy.semantics.factors import Factor, Values, factors_of
 from pinesy.transforms import antipignistic_inverse
 
 #: Where there are loops, samples are swept for this many degrees of theirs at a time.
 CHUNK_NUMBERS = 1 << 22
 
 Targets = Mapping[str, Target]
-#: The compatibility, and the degrees of each attribute that is wanted.
+#: The compatibility, and the degrees of each attribute of the result.
 Joint = tuple[FloatArray, dict[str, FloatArray]]
+#: For each attribute the degrees of its values, as expressions.
+Degrees = dict[str, Values]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,8 +53,8 @@ class Posterior(Mapping[str, Possibility]):
     joint : the distributions before they are rescaled: the projections of the joint distribution,
         or upper bounds of them where `exact` is False
     compatibility : how possible it is that evidence, rules and targets hold together: the largest
-        degree of the joint (or an upper bound); 0 is a contradiction, of which no distribution
-        is left: all degrees are 0, and `best` is None
+        degree of the joint (or an upper bound); 0 is a contradiction, which leaves no distribution:
+        all degrees are 0, and `best` is None
     exact : whether the graph of rules has no loop, so that the above are exact
     """
 
@@ -110,7 +122,7 @@ def posterior(
     """Return the most possible distributions that fit the targets, given the current inputs.
 
     The joint distribution of all attributes is the min of three things: the input distributions,
-    what each rule set says of its output for crisp inputs, and the targets,
+    what each rule set infers of its output for crisp inputs, and the targets,
 
     ``c(x) = min(min_i pi_i(x_i), min_sets pi*(x_b | x_inputs), min_b target_b(x_b))``.
 
@@ -126,7 +138,7 @@ def posterior(
     targets : what should be inferred, for any attributes that rules use: a value or a
         distribution; for a batch one value or distribution a sample (see `Target.of`). That of an
         only output may come alone.
-    attributes : those wanted, by default the inputs of the cascade
+    attributes : those of the result, by default the inputs of the cascade
 
     Notes
     -----
@@ -146,17 +158,19 @@ def posterior(
     """
     cascade = as_cascade(rules)
     graph, rows = factor_graph(cascade), evidence_rows(cascade, evidence)
-    wanted = _names(graph, cascade.inputs if attributes is None else attributes)
+    names = _names(graph, cascade.inputs if attributes is None else attributes)
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
-    named = named_targets(targets, graph.attributes, only, optional=True)
-    read = read_targets(named, graph.attributes, rows.n, is_batch=rows.is_batch)
+    targets_by_name = named_targets(targets, graph.attributes, only, optional=True)
+    target_distributions = read_targets(
+        targets_by_name, graph.attributes, rows.n, is_batch=rows.is_batch
+    )
     project = _projections if graph.is_forest else _bounds
-    compatibility, joint = project(graph, rows, read, wanted)
+    compatibility, joint = project(graph, rows, target_distributions, names)
     distributions = {n: Possibility(graph.attributes[n], _one(d, rows)) for n, d in joint.items()}
     return Posterior(distributions, _one(compatibility, rows), graph.is_forest)
 
 
-def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[str]:
+def _names(graph: "FactorGraph", attributes: Iterable[str | Attribute]) -> list[str]:
     """Return the names of attributes that rules use."""
     if isinstance(attributes, str | Attribute):
         raise DataError(f"attributes is {attributes!r}; give a list of attributes or names")
@@ -171,20 +185,25 @@ def _names(graph: FactorGraph, attributes: Iterable[str | Attribute]) -> list[st
     return names
 
 
-def _projections(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
+def _projections(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]) -> Joint:
     """Run the program of a graph without loops."""
-    code = forest_program(graph, tuple(targets), tuple(wanted))
+    code = forest_program(graph, tuple(targets), tuple(names))
     arrays = [*rows.arrays, *(target.distributions for target in targets.values())]
     out = run(code, Rows(code.inputs, arrays, rows.n, rows.is_batch))
-    return out[0], _split(out[1:].T, [graph.attributes[name] for name in wanted])
+    return out[0], _split(out[1:].T, [graph.attributes[name] for name in names])
 
 
-def _bounds(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str]) -> Joint:
+def _bounds(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]) -> Joint:
     """Sweep until nothing falls; it ends, for degrees are copies of finitely many numbers."""
-    _check_degrees(rows)
+    normalised = np.ones(rows.n, dtype=np.bool_)
+    for evidence in _split(rows.block(0, rows.n), rows.attributes).values():
+        normalised &= ((evidence >= 0.0) & (evidence <= 1.0)).all(axis=1)
+        normalised &= evidence.max(axis=1) == 1.0
+    if not normalised.all():
+        rows.refuse(int(np.argmin(normalised)))
     code = sweep_program(graph)
     compatibility = np.empty(rows.n)
-    joint = {name: np.empty((rows.n, len(graph.attributes[name].domain))) for name in wanted}
+    joint = {name: np.empty((rows.n, len(graph.attributes[name].domain))) for name in names}
     width = max(1, CHUNK_NUMBERS // code.n_inputs)
     for start in range(0, rows.n, width):
         part = slice(start, min(start + width, rows.n))
@@ -199,23 +218,15 @@ def _bounds(graph: FactorGraph, rows: Rows, targets: Targets, wanted: list[str])
     return compatibility, joint
 
 
-def _start(graph: FactorGraph, rows: Rows, targets: Targets, part: slice) -> FloatArray:
+def _start(graph: "FactorGraph", rows: Rows, targets: Targets, part: slice) -> FloatArray:
     """Return what is known of each attribute by itself: its evidence, its target, else all 1."""
     slices = column_slices(graph.attributes.values())
     degrees = np.ones((part.stop - part.start, max(s.stop for s in slices.values())))
-    given = [*_split(rows.block(part.start, part.stop), rows.attributes).items()]
-    given += [(name, target[part].distributions) for name, target in targets.items()]
-    for name, known in given:
-        np.minimum(degrees[:, slices[name]], known, out=degrees[:, slices[name]])
+    distributions = [*_split(rows.block(part.start, part.stop), rows.attributes).items()]
+    distributions += [(name, target[part].distributions) for name, target in targets.items()]
+    for name, distribution in distributions:
+        np.minimum(degrees[:, slices[name]], distribution, out=degrees[:, slices[name]])
     return degrees
-
-
-def _check_degrees(rows: Rows) -> None:
-    good = np.ones(rows.n, dtype=np.bool_)
-    for degrees in _split(rows.block(0, rows.n), rows.attributes).values():
-        good &= ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1) & (degrees.max(axis=1) == 1.0)
-    if not good.all():
-        rows.refuse(int(np.argmin(good)))
 
 
 def _split(columns: FloatArray, attributes: Iterable[Attribute]) -> dict[str, FloatArray]:
@@ -227,3 +238,146 @@ def _one(array: FloatArray, rows: Rows) -> Any:
     """Return the array of a batch; of one sample its only row, or number."""
     content = array if rows.is_batch else array[0]
     return content if np.ndim(content) else float(content)
+
+
+# --- the factor graph ---
+
+
+@dataclass(frozen=True)
+class GraphStep:
+    """A factor, and the index of the attribute that it was reached from (the nearest the root)."""
+
+    factor: Factor
+    parent: int
+
+    @property
+    def children(self) -> list[int]:
+        """The indices of the other attributes."""
+        return [i for i in range(len(self.factor.names)) if i != self.parent]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorGraph:
+    """The attributes and factors of a cascade.
+
+    Attributes
+    ----------
+    attributes : those that rules use, by name
+    steps : the factors, each after the one that it is reached from
+    is_forest : whether there is no loop: at most one path between two attributes
+    inputs : those of the cascade
+    """
+
+    attributes: Mapping[str, Attribute]
+    steps: tuple[GraphStep, ...]
+    is_forest: bool
+    inputs: tuple[Attribute, ...]
+
+    @property
+    def roots(self) -> list[str]:
+        """The attributes that no factor is left by: one for each tree of a forest."""
+        below = {step.factor.names[i] for step in self.steps for i in step.children}
+        return [name for name in self.attributes if name not in below]
+
+
+@cached_on_owner
+def factor_graph(cascade: Cascade) -> FactorGraph:
+    """Return the graph of a cascade, made once.
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition, sudoku
+    >>> factor_graph(addition(3)).is_forest, factor_graph(sudoku(4)).is_forest
+    (True, False)
+    """
+    attributes = {a.name: a for s in cascade.order for a in (*s.inputs, s.output)}
+    factors: list[Factor] = []
+    for rule_set in cascade.order:
+        check_stop()
+        factors += factors_of(rule_set.unit)
+    steps, is_forest = _breadth_first(attributes, factors)
+    return FactorGraph(attributes, tuple(steps), is_forest, cascade.inputs)
+
+
+def _breadth_first(
+    attributes: Mapping[str, Attribute], factors: list[Factor]
+) -> tuple[list[GraphStep], bool]:
+    """Return the factors, breadth first from a root of each tree; and whether there is no loop."""
+    factors_by_name: dict[str, list[Factor]] = {name: [] for name in attributes}
+    for factor in factors:
+        for name in factor.names:
+            factors_by_name[name].append(factor)
+    steps: list[GraphStep] = []
+    visited: set[int] = set()
+    reached: set[str] = set()
+    no_loop = True
+    for root in reversed(list(attributes)):  # outputs are the last
+        queue = [] if root in reached else [root]
+        reached.add(root)
+        for name in queue:  # grows in the loop
+            for factor in (f for f in factors_by_name[name] if id(f) not in visited):
+                visited.add(id(factor))
+                steps.append(GraphStep(factor, factor.names.index(name)))
+                others = [n for n in factor.names if n != name]
+                no_loop = no_loop and reached.isdisjoint(others)
+                queue += [n for n in others if n not in reached]
+                reached.update(others)
+    return steps, no_loop
+
+
+@cached_on_owner
+def forest_program(graph: FactorGraph, targets: tuple[str, ...], names: tuple[str, ...]) -> Code:
+    """Return the program of a graph without loops, made once.
+
+    Its columns are the inputs and then the targets; it gives the compatibility first, then the
+    projections of the joint on some attributes by name.
+    """
+    attributes = [*graph.inputs, *(graph.attributes[name] for name in targets)]
+    circuit = ColumnCircuit(sum(len(a.domain) for a in attributes))
+    degrees: Degrees = {}
+    first = 0
+    for a in attributes:  # an input may have a target too
+        columns = circuit.columns[first : first + len(a.domain)]
+        known = degrees.get(a.name, columns)
+        degrees[a.name] = [circuit.meet(pair) for pair in zip(known, columns, strict=True)]
+        first += len(a.domain)
+    for name, attribute in graph.attributes.items():
+        degrees.setdefault(name, [circuit.constant(1.0)] * len(attribute.domain))
+    _sweep(graph, circuit, degrees, back=False)
+    compatibility = circuit.meet(circuit.join(degrees[root]) for root in graph.roots)
+    _sweep(graph, circuit, degrees, back=True)
+    if len(graph.roots) > 1:  # a tree that fits badly bounds the others too
+        for name in names:
+            degrees[name] = [circuit.meet([d, compatibility]) for d in degrees[name]]
+    least = [1.0] * len(graph.inputs) + [0.0] * len(targets)
+    return circuit_code(
+        circuit, attributes, least, [compatibility, *(d for n in names for d in degrees[n])]
+    )
+
+
+@cached_on_owner
+def sweep_program(graph: FactorGraph) -> Code:
+    """Return the program of one sweep there and back: from all degrees to all degrees."""
+    attributes = list(graph.attributes.values())
+    circuit = ColumnCircuit(sum(len(a.domain) for a in attributes))
+    degrees = {name: circuit.columns[span] for name, span in column_slices(attributes).items()}
+    _sweep(graph, circuit, degrees, back=False)
+    _sweep(graph, circuit, degrees, back=True)
+    return circuit_code(
+        circuit,
+        attributes,
+        [0.0] * len(attributes),
+        [d for a in attributes for d in degrees[a.name]],
+    )
+
+
+def _sweep(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees, *, back: bool) -> None:
+    """Let every factor lower its attributes: those nearest the roots, or the others if `back`."""
+    for step in graph.steps if back else reversed(graph.steps):
+        names, indices = step.factor.names, step.children if back else [step.parent]
+        messages = step.factor.messages(circuit, [degrees[name] for name in names], indices)
+        for index, message in zip(indices, messages, strict=True):
+            lowered = degrees[names[index]]
+            degrees[names[index]] = [
+                circuit.meet(pair) for pair in zip(lowered, message, strict=True)
+            ]

@@ -1,4 +1,4 @@
-"""Counterfactuals: why a value did not win, and what would have to be otherwise."""
+"""Counterfactuals: why a value did not win, and the change by which it would."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from pinesy._common.markup import folded, lines_of
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
-from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import number_texts
 from pinesy.explanations.restraints import (
@@ -18,13 +17,82 @@ from pinesy.explanations.restraints import (
     Restraint,
     restraints_on,
 )
-from pinesy.explanations.smallest_change import Change, change_to
+from pinesy.explanations.smallest_change import (
+    Change,
+    Measure,
+    Mode,
+    change_request,
+    change_to,
+)
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, show_value
 from pinesy.rules.views import distribution_html
+
+
+def why_not(
+    rules: Cascade | RuleSet,
+    evidence: Evidence,
+    value: Hashable,
+    output: str | Attribute | None = None,
+    *,
+    mode: Mode | None = None,
+    change: Sequence[str | Attribute] | None = None,
+    keep: Sequence[str | Attribute] | None = None,
+    clearance: float | None = None,
+    measure: Measure | None = None,
+    effort: int | None = None,
+) -> "WhyNot":
+    """Return which rules hold a value down that did not win, and the smallest change to let it win.
+
+    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
+    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
+    is on an inferred attribute, the values that set its degree are held down in turn.
+
+    Parameters
+    ----------
+    rules : Cascade or RuleSet
+    evidence : one sample, as `Cascade.infer` takes it
+    value, output, mode, change, keep, clearance, measure, effort : as for `smallest_change`
+
+    Examples
+    --------
+    >>> from pinesy import antipignistic
+    >>> from pinesy.problems import addition
+    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
+    >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
+    y_1 = 2 has possibility 0.4; the highest is 1, of 7
+      y_1 = 2 is held at 0.4 by rule 3 (iff c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): ...
+      a_1 = 8 has possibility 0.4
+    if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
+    """
+    decision = Decision.of(rules, evidence, output)
+    index = decision.loser(value)
+    restraints, cut = restraints_on(decision, index)
+    request = change_request(decision, mode, change, keep, clearance, measure, effort)
+    smallest, obstacle = None, ""
+    try:
+        smallest = change_to(decision, index, request)
+    except UnreachableError as error:
+        obstacle = str(error)
+    except WorkStopped:  # the rules that hold the value down are an answer
+        obstacle = "the search for the smallest change was stopped before it found one"
+    inputs = {a.name for a in decision.program.inputs}
+    reasons = (reason for restraint in restraints for reason in restraint.reasons)
+    return WhyNot(
+        decision.output,
+        decision.output.domain[index],
+        float(decision.result.degrees[index]),
+        decision.winners,
+        decision.result,
+        tuple(restraints),
+        tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
+        cut,
+        smallest,
+        obstacle,
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,12 +133,14 @@ class WhyNot:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        what = equation_text(self.attribute.name, self.value)
-        tops = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
-        own, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield f"{what} has possibility {own}; the highest is {top}, of {tops}"
-        yield from _some(self.rules)
-        yield from _some(self.bottlenecks)
+        statement = equation_text(self.attribute.name, self.value)
+        winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
+        degree, top = number_texts(self.degree, float(self.result.degrees.max()))
+        yield f"{statement} has possibility {degree}; the highest is {top}, of {winners}"
+        for reasons in (self.rules, self.bottlenecks):
+            yield from (f"  {reason}" for reason in reasons[:SHOWN])
+            if len(reasons) > SHOWN:
+                yield f"  and {len(reasons) - SHOWN} more"
         if self.cut:
             yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
         yield str(self.change) if self.change else self.obstacle
@@ -96,8 +166,8 @@ class WhyNot:
         }
 
     def __repr__(self) -> str:
-        number = f"{len(self.restraints)} rules" + ", cut" * self.cut
-        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {number})"
+        rules = f"{len(self.restraints)} rules" + ", cut" * self.cut
+        return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {rules})"
 
     def _repr_html_(self) -> str:
         """Return what holds the value down, and what is inferred; the change to unfold."""
@@ -105,75 +175,6 @@ class WhyNot:
         return text + (folded("the change", self.change._repr_html_()) if self.change else "")
 
 
-def _degree(held: Restraint | LimitingDegree) -> dict[str, Any]:
-    value = plain_value(held.value)
-    return {"attribute": held.attribute.name, "value": value, "possibility": held.degree}
-
-
-def _some(things: Sequence[object]) -> Iterator[str]:
-    yield from (f"  {thing}" for thing in things[:SHOWN])
-    if len(things) > SHOWN:
-        yield f"  and {len(things) - SHOWN} more"
-
-
-def why_not(
-    rules: Cascade | RuleSet,
-    evidence: Evidence,
-    value: Hashable,
-    output: str | Attribute | None = None,
-    *,
-    mode: Mode | None = None,
-    change: Sequence[str | Attribute] | None = None,
-    keep: Sequence[str | Attribute] | None = None,
-    clearance: float | None = None,
-    measure: Measure | None = None,
-    effort: int | None = None,
-) -> WhyNot:
-    """Return which rules hold a value down that did not win, and the smallest change that would do.
-
-    ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
-    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
-    is on an inferred attribute, the values that set its degree are held down in turn.
-
-    Parameters
-    ----------
-    rules : Cascade or RuleSet
-    evidence : one sample, as `Cascade.infer` takes it
-    value, output, mode, change, keep, clearance, measure, effort : as for `smallest_change`
-
-    Examples
-    --------
-    >>> from pinesy import antipignistic
-    >>> from pinesy.problems import addition
-    >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
-    >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
-    y_1 = 2 has possibility 0.4; the highest is 1, of 7
-      y_1 = 2 is held at 0.4 by rule 3 (iff c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): ...
-      a_1 = 8 has possibility 0.4
-    if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
-    """
-    decision = Decision.of(rules, evidence, output)
-    place = decision.loser(value)
-    restraints, cut = restraints_on(decision, place)
-    request = ChangeRequest.of(decision, mode, change, keep, clearance, measure, effort)
-    found, obstacle = None, ""
-    try:
-        found = change_to(decision, place, request)
-    except UnreachableError as error:
-        obstacle = str(error)
-    except WorkStopped:  # what holds the value down is an answer
-        obstacle = "the search for the smallest change was stopped before it found one"
-    inputs = {a.name for a in decision.program.inputs}
-    reasons = (reason for restraint in restraints for reason in restraint.reasons)
-    return WhyNot(
-        decision.output,
-        decision.output.domain[place],
-        float(decision.result.degrees[place]),
-        decision.winners,
-        decision.result,
-        tuple(restraints),
-        tuple(dict.fromkeys(r for r in reasons if r.attribute.name in inputs)),
-        cut,
-        found,
-        obstacle,
-    )
+def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(restraint.value)
+    return {"attribute": restraint.attribute.name, "value": value, "possibility": restraint.degree}
