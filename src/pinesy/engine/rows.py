@@ -6,6 +6,7 @@ before a program runs or its results are afterwards. What comes out in a small t
 of the exact result.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,8 +84,8 @@ def code_in(code: Code, dtype: np.dtype[Any]) -> Code:
 class Rows:
     """The input distributions of all samples: one array an attribute, or one for all of them.
 
-    Errors count the rows from `first` on. With a `transform` they are probabilities, and become
-    possibilities block by block.
+    Errors count the rows from `first` on. `probabilities` has the indices of the attributes whose
+    distributions are probabilities. With a `transform` they become possibilities block by block.
     """
 
     attributes: tuple[Attribute, ...]
@@ -93,6 +94,7 @@ class Rows:
     is_batch: bool
     first: int = 0
     transform: RowTransform | None = None
+    probabilities: Collection[int] = ()
 
     def block(self, first: int, last: int, dtype: np.dtype[Any] = FLOAT64) -> npt.NDArray[Any]:
         """Return samples ``first .. last-1`` as contiguous rows of all columns.
@@ -157,14 +159,14 @@ class Rows:
     def _refuse_first(self) -> None:
         degrees = self.given(0, 1)[0]
         columns = column_slices(self.attributes)
-        for number, attribute in enumerate(self.attributes):
+        for index, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first}" * self.is_batch
             own = degrees[columns[attribute.name]]
-            if self.transform is None or number in self.transform.left_out:
-                check_distribution(own, attribute.domain, where)
-            else:
+            if index in self.probabilities:
                 with placed(where):
                     check_probabilities(own, attribute.domain)
+            else:
+                check_distribution(own, attribute.domain, where)
 
 
 def _side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -6,16 +6,13 @@ those of the semiring (docs/semantics.md).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, suggestion
-from pinesy.exceptions import DomainError
+from pinesy._common.validation import FloatArray
 
-#: The semantics other than the possibilistic one.
-Other = Literal["probabilistic", "most probable explanation", "mpe", "goedel"]
 Indices = npt.NDArray[np.intp]
 
 
@@ -25,36 +22,12 @@ class Semiring:
 
     Attributes
     ----------
-    name : that of the semantics
     adds : whether weights are added, or else the largest of them is taken
     multiplies : whether weights are multiplied, or else the smallest of them is taken
     """
 
-    name: str
     adds: bool
     multiplies: bool
-
-
-SEMIRINGS: Final = {
-    one.name: one
-    for one in (
-        Semiring("probabilistic", True, True),
-        Semiring("most probable explanation", False, True),
-        Semiring("goedel", False, False),
-    )
-}
-#: Shorter words for them.
-ALIASES: Final = {"mpe": "most probable explanation"}
-#: All semantics by name.
-SEMANTICS: Final = ("possibilistic", *SEMIRINGS)
-
-
-def semantics_name(semantics: object) -> str:
-    """Return the name of a semantics, or raise `DomainError` if there is none such."""
-    name = ALIASES.get(semantics, semantics) if isinstance(semantics, str) else semantics
-    if not isinstance(name, str) or name not in SEMANTICS:
-        raise DomainError(f"no semantics {semantics!r:.60}{suggestion(semantics, SEMANTICS)}")
-    return name
 
 
 @dataclass(frozen=True, eq=False)

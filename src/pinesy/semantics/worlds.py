@@ -24,6 +24,7 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import RuleSetError
+from pinesy.rules.attributes import Attribute
 from pinesy.semantics.elimination import (
     HIDDEN,
     LARGEST,
@@ -45,6 +46,8 @@ from pinesy.semantics.factors import (
 )
 from pinesy.semantics.semirings import NumpyWeights, Semiring
 
+#: Samples are taken together for so many numbers of the largest table.
+BLOCK_NUMBERS = 1 << 21
 #: The most sets of output values that are looked at to see how many are left.
 MAX_LEFT = 1 << 16
 
@@ -76,7 +79,7 @@ class Part:
 
     def run(self, ops: Any, weights: Sequence[Any], scale: bool = False) -> tuple[Any, Any]:
         """Return the weights, or for no attribute their sum (n,), and logarithms to add to it."""
-        folded, left = self._folded(ops.semiring.adds)
+        folded, left = self._folded(ops.semiring)
         tables, logs = dict(enumerate(weights)), 0.0
         tables |= {slot: ops.constant(array) for slot, array in folded.items()}
         for step in left:
@@ -92,9 +95,9 @@ class Part:
         return product, logs
 
     @cached_on_owner
-    def _folded(self, adds: bool) -> tuple[dict[int, FloatArray], list[Step]]:
+    def _folded(self, semiring: Semiring) -> tuple[dict[int, FloatArray], list[Step]]:
         """Do what does not depend on samples: return tables, and the steps that are left."""
-        ops = NumpyWeights(Semiring("", adds, True))  # of 0 and 1 min is the product
+        ops = NumpyWeights(semiring)
         tables = {i: table.entries for i, table in enumerate(self.tables, len(self.given))}
         left = []
         for step in self.plan.steps:
@@ -206,6 +209,23 @@ def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[st
     return weights
 
 
+def weigh_in_blocks(
+    parts: Sequence[Part],
+    semiring: Semiring,
+    inputs: Mapping[str, FloatArray],
+    outputs: Sequence[Attribute],
+) -> dict[str, FloatArray]:
+    """Return the weights (n, values) of outputs, a block of samples at a time."""
+    n = len(next(iter(inputs.values())))
+    entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
+    width = max(1, BLOCK_NUMBERS // entries)
+    blocks = []
+    for start in range(0, max(n, 1), width):
+        block = {name: x[start : start + width] for name, x in inputs.items()}
+        blocks.append(weigh(parts, NumpyWeights(semiring), block))
+    return {a.name: np.concatenate([block[a.name] for block in blocks]) for a in outputs}
+
+
 # --- what a rule set leaves of its output ---------------------------------------------------------
 
 
@@ -241,8 +261,8 @@ def check_certain(unit: RuleUnit) -> None:
         for name, number in (("s", rule.s), ("r", rule.r)):
             if number not in (0.0, 1.0):
                 raise RuleSetError(
-                    f"the rule '{rule}' has {name} = {number:g}; only the possibilistic semantics "
-                    "has uncertain rules, the others take s and r of 0 or 1"
+                    f"the rule '{rule}' has {name} = {number:g}; this semantics takes rules with s "
+                    "and r of 0 or 1 only: take the possibilistic semantics for uncertain ones"
                 )
 
 
