@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DegreeError, DomainError
-from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probabilities
+from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probability_rows
 from pinesy.nets.possibilistic_layer import PossibilisticLayer, checked_inputs
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.cascade_evidence import joint_part, world_parts
@@ -136,10 +136,10 @@ class RuleLayer(nn.Module):
         part = joint_part(self.rules, names, self._semantics, self.largest)
         degrees = {name: x.double() for name, x in self._degrees(probabilities).items()}
         ops = self._operations(degrees)
-        given = [degrees[name] for name in part.given[: len(part.given) - len(names)]]
+        tensors = [degrees[name] for name in part.given[: len(part.given) - len(names)]]
         scale = ops.semiring.multiplies
         weight, logs = part.run(
-            ops, [*given, *(answers[name].double() for name in names)], scale=scale
+            ops, [*tensors, *(answers[name].double() for name in names)], scale=scale
         )
         log: Tensor = weight.log() + logs
         return log.to(next(iter(probabilities.values())).dtype)
@@ -149,7 +149,7 @@ class RuleLayer(nn.Module):
         known = checked_inputs(probabilities, self.inputs, self.rules.inputs)
         for name, p in known.items():
             cure = ": apply a softmax to raw scores first"
-            check_probabilities(p, f"the input {name!r}", DegreeError, cure)
+            check_probability_rows(p, f"the input {name!r}", DegreeError, cure)
         if self._transform is not None:
             return {name: self._transform(p) for name, p in known.items()}
         return {name: p / p.sum(dim=1, keepdim=True) for name, p in known.items()}
@@ -180,9 +180,9 @@ class TorchWeights:
             self._known[id(array)] = array, tensor
         return self._known[id(array)][1]
 
-    def times(self, one: Tensor, other: Tensor) -> Tensor:
+    def times(self, x: Tensor, y: Tensor) -> Tensor:
         """Return the products."""
-        return one * other if self.semiring.multiplies else torch.minimum(one, other)
+        return x * y if self.semiring.multiplies else torch.minimum(x, y)
 
     def total(self, x: Tensor) -> Tensor:
         """Return the sum along axis 1; the largest share the gradient if they are several."""

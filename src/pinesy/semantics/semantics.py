@@ -134,18 +134,18 @@ def as_semantics(semantics: object) -> Semantics:
 
     Names that are not registered are looked for among the entry points of installed packages.
     """
-    found = _known(semantics)
-    if found is None and isinstance(semantics, str):
+    registered = _known(semantics)
+    if registered is None and isinstance(semantics, str):
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in SEMANTICS:
                 register_semantics(entry.load())
-        found = _known(semantics)
-    if found is None:
+        registered = _known(semantics)
+    if registered is None:
         cure = suggestion(semantics, SEMANTICS)
         if isinstance(semantics, Semantics):  # results name their semantics
             cure = "; register it with register_semantics"
         raise DomainError(f"unknown semantics {semantics!r:.60}{cure}")
-    return found
+    return registered
 
 
 def _known(semantics: object) -> Semantics | None:

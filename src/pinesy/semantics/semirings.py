@@ -63,9 +63,9 @@ class NumpyWeights:
         """Return a table that does not depend on samples."""
         return array
 
-    def times(self, one: Any, other: Any) -> Any:
+    def times(self, x: Any, y: Any) -> Any:
         """Return the products."""
-        return one * other if self.semiring.multiplies else np.minimum(one, other)
+        return x * y if self.semiring.multiplies else np.minimum(x, y)
 
     def total(self, x: Any) -> Any:
         """Return the sum along axis 1."""

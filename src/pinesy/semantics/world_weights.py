@@ -65,9 +65,9 @@ class WorldWeights:
 
     def weight(self, subset: Iterable[Hashable] | Proposition) -> Any:
         """Return the weight of some values together: their sum, or the largest."""
-        chosen = self.weights[..., positions(self.attribute.mask(subset))]
+        subset_weights = self.weights[..., positions(self.attribute.mask(subset))]
         adds = as_semantics(self.semantics).semiring.adds
-        total = chosen.sum(axis=-1) if adds else chosen.max(axis=-1, initial=0.0)
+        total = subset_weights.sum(axis=-1) if adds else subset_weights.max(axis=-1, initial=0.0)
         return total if self.is_batch else float(total)
 
     @property
@@ -166,8 +166,8 @@ class WorldInference(Mapping[str, WorldWeights]):
         name = name_of(key)
         check_known(name, self._weights, f"{name!r} was not inferred")
         weights = self._weights[name]
-        one = weights if self.is_batch else weights[0]
-        return WorldWeights(self._attributes[name], one, self.semantics)
+        sample_weights = weights if self.is_batch else weights[0]
+        return WorldWeights(self._attributes[name], sample_weights, self.semantics)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._weights)
@@ -179,8 +179,8 @@ class WorldInference(Mapping[str, WorldWeights]):
         if self.is_batch:
             n = len(next(iter(self._weights.values())))
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
-        shown = ", ".join(f"{name}{_said(self[name])}" for name in self)
-        return f"WorldInference({shown}; {self.semantics})"
+        best_values = ", ".join(f"{name}{_said(self[name])}" for name in self)
+        return f"WorldInference({best_values}; {self.semantics})"
 
 
 def _said(weights: WorldWeights) -> str:
@@ -254,18 +254,18 @@ def _possibilities_of(rows: Rows) -> dict[str, FloatArray]:
 
 def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
     """Return the probabilities (n, values) of each input; rows that are none are refused."""
-    given, columns = rows.given(0, rows.n), column_slices(rows.attributes)
+    numbers, columns = rows.given(0, rows.n), column_slices(rows.attributes)
     probabilities = {}
     for index, (name, span) in enumerate(columns.items()):
-        x = given[:, span]
-        total = x.sum(axis=1)
+        p = numbers[:, span]
+        total = p.sum(axis=1)
         if index in rows.probabilities:
-            good = (x >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
+            good = (p >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
         else:  # a plain value, or a set of values that are equally probable
-            good = (((x == 0.0) | (x == 1.0)).all(axis=1)) & (total > 0.0)
+            good = (((p == 0.0) | (p == 1.0)).all(axis=1)) & (total > 0.0)
         if not good.all():
             _refuse(rows, int(np.argmin(good)), index)
-        probabilities[name] = x / total[:, None]
+        probabilities[name] = p / total[:, None]
     return probabilities
 
 

@@ -90,8 +90,8 @@ class Part:
             tables[step.out] = x
         product = product_of(ops, tables, self.plan.kept)
         for slot in self.plan.scalars:
-            one = tables[slot] if self.name is None else tables[slot][:, None]
-            product = one if product is None else ops.times(product, one)
+            scalar = tables[slot] if self.name is None else tables[slot][:, None]
+            product = scalar if product is None else ops.times(product, scalar)
         return product, logs
 
     @cached_on_owner
@@ -155,20 +155,20 @@ class Worlds:
         Two attributes with something in common before them are replaced by what is before them,
         the last one in the order of inference first.
         """
-        own, sets = {a.name for a in self.units[name].inputs}, [name]
-        shared = Counter(one for a in own for one in self._before[a])
-        heap = [(-self._rank[a], a) for a in own]
+        candidates, sets = {a.name for a in self.units[name].inputs}, [name]
+        shared = Counter(ancestor for a in candidates for ancestor in self._before[a])
+        heap = [(-self._rank[a], a) for a in candidates]
         heapify(heap)
         roots = []
         while heap:
             a = heappop(heap)[1]
-            if a not in self.units or all(shared[one] == 1 for one in self._before[a]):
+            if a not in self.units or all(shared[ancestor] == 1 for ancestor in self._before[a]):
                 roots.append(a)
                 continue
             sets.append(a)
             shared.subtract(self._before[a])
-            for new in {i.name for i in self.units[a].inputs} - own:
-                own.add(new)
+            for new in {i.name for i in self.units[a].inputs} - candidates:
+                candidates.add(new)
                 shared.update(self._before[new])
                 heappush(heap, (-self._rank[new], new))
         return roots, sets
@@ -183,16 +183,16 @@ class Worlds:
         inputs = [name for name in self._rank if name in needed and name not in self.units]
         return self._planned(None, [*inputs, *names], [n for n in self.units if n in needed])
 
-    def _planned(self, name: str | None, given: Sequence[str], sets: Iterable[str]) -> Part:
-        tables = [table for one in sets for table in self._of_set(one)]
-        scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in given]
+    def _planned(self, name: str | None, inputs: Sequence[str], sets: Iterable[str]) -> Part:
+        tables = [table for rule_set in sets for table in self._of_set(rule_set)]
+        scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in inputs]
         order = Planner([*scopes, *(table.scope for table in tables)], name, self.largest).plan()
-        return Part(name, tuple(given), tuple(tables), order)
+        return Part(name, tuple(inputs), tuple(tables), order)
 
     def _of_set(self, name: str) -> list[ChoiceTable]:
         if name not in self._tables:
-            made = choice_tables(self.units[name], self.semiring.adds, self.largest)
-            self._tables[name] = made
+            tables = choice_tables(self.units[name], self.semiring.adds, self.largest)
+            self._tables[name] = tables
         return self._tables[name]
 
 
@@ -245,12 +245,12 @@ def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]
     check_certain(unit)
     factors: Sequence[Factor] = factors_of(unit, largest)
     share = 1.0
-    if adds and (left := values_left(factors)) != 1:
-        if left is None:
+    if adds and (count := values_left(factors)) != 1:
+        if count is None:
             factors, share = [_shared(unit, factors, largest)], 1.0
         else:
-            share = 1.0 / left
-    tables = [one for i, factor in enumerate(factors) for one in _tables(factor, i)]
+            share = 1.0 / count
+    tables = [table for i, factor in enumerate(factors) for table in _tables(factor, i)]
     tables[0] = replace(tables[0], entries=tables[0].entries * share)
     return tables
 
@@ -271,11 +271,11 @@ def values_left(factors: Iterable[Factor]) -> int | None:
 
     None if it depends on the inputs, or would take too long to find out.
     """
-    left = joint_conclusions(factors, MAX_LEFT)
-    if left is None:
+    masks = joint_conclusions(factors, MAX_LEFT)
+    if masks is None:
         return None
-    numbers = {one.bit_count() for one in left} - {0}
-    return numbers.pop() if len(numbers) == 1 else 1 if not numbers else None
+    counts = {mask.bit_count() for mask in masks} - {0}
+    return counts.pop() if len(counts) == 1 else 1 if not counts else None
 
 
 def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFactor:
@@ -305,28 +305,30 @@ def _table(
     names: Sequence[str], classes: Sequence[ValueClasses], entries: FloatArray
 ) -> ChoiceTable:
     """Return a table with classes numbered as they first occur, without empty ones."""
-    scope = Scope(tuple(names), tuple(numbered(one.of) for one in classes))
-    for axis, one in enumerate(classes):
-        entries = np.take(entries, list(dict.fromkeys(one.of)), axis=axis)
+    scope = Scope(tuple(names), tuple(numbered(value_classes.of) for value_classes in classes))
+    for axis, value_classes in enumerate(classes):
+        entries = np.take(entries, list(dict.fromkeys(value_classes.of)), axis=axis)
     return ChoiceTable(scope, entries[None])
 
 
 def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
     """Return a rule as a chain of hidden attributes: whether its first propositions hold."""
     output, *inputs = factor.classes
-    both = ValueClasses((0, 1), 2)
+    booleans = ValueClasses((0, 1), 2)
     hidden = [f"{name}{k}" for k in range(1, len(inputs) + 1)]
     says = np.array([[1.0, factor.r], [factor.s, 1.0]])  # the output outside Q or in it
     tables = [
-        _table([hidden[0], factor.names[1]], [both, inputs[0]], np.eye(2)),
-        _table([factor.names[0], hidden[-1]], [output, both], says),
+        _table([hidden[0], factor.names[1]], [booleans, inputs[0]], np.eye(2)),
+        _table([factor.names[0], hidden[-1]], [output, booleans], says),
     ]
     holds = np.zeros((2, 2, 2))  # so far, before and the proposition
     for before in (0, 1):
         for inside in (0, 1):
             holds[before & inside, before, inside] = 1.0
-    for (before_name, own), attribute, classes in zip(
+    for (name_before, name_after), attribute, classes in zip(
         pairwise(hidden), factor.names[2:], inputs[1:], strict=True
     ):
-        tables.append(_table([own, before_name, attribute], [both, both, classes], holds))
+        tables.append(
+            _table([name_after, name_before, attribute], [booleans, booleans, classes], holds)
+        )
     return tables
