@@ -27,7 +27,7 @@ class ConceptCheck:
     attribute : what is read
     confusion : how often each value (rows) is read as each (columns)
     calibration_error : the expected calibration error (ECE): by how much, on average, the
-        probability of what is read differs from the share that is read rightly, in bins of it
+        probability of what is read differs from the share that is read correctly, in bins of it
     """
 
     attribute: Attribute
@@ -41,7 +41,7 @@ class ConceptCheck:
 
     @property
     def accuracy(self) -> float:
-        """The share that is read rightly."""
+        """The share that is read correctly."""
         return float(np.trace(self.confusion) / self.n)
 
     @cached_property
@@ -100,7 +100,7 @@ class ConceptCheck:
         n_read, n_present = len(self.used), len(self.present)
         width = max(5, *map(len, domain), len(str(self.confusion.max())))
         lines = [
-            f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them rightly",
+            f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them correctly",
             self.reading,
             f"collapse {self.collapse:.2f}: {n_read} of {n_present} values are read",
             f"calibration error {self.calibration_error:.3f}",
@@ -129,7 +129,7 @@ def check_concepts(
     >>> digit = Attribute("digit", range(3))
     >>> seen = [[0.9, 0.1, 0], [0, 1, 0], [0, 0.8, 0.2]]
     >>> print(check_concepts(digit, seen, [0, 1, 2]))
-    digit: 3 read, 66.7 % of them rightly
+    digit: 3 read, 66.7 % of them correctly
     merged: 2 as 1
     collapse 0.33: 2 of 3 values are read
     calibration error 0.300

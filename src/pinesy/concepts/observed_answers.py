@@ -24,7 +24,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
 Positions = npt.NDArray[np.int64]
-#: From names of kinds, or from inputs, to values of which labels are known.
+#: From names of kinds, or from inputs, to values whose labels are known.
 Labelled = Mapping[Any, Iterable[Hashable]]
 #: What was observed: rows of values, columns by input, a condition; None for all combinations.
 Observed = Any
@@ -208,7 +208,7 @@ class ObservedAnswers:
     program : infers the outputs
     kinds : of its inputs
     rows : the combinations, as positions (n, inputs)
-    labelled : the values, by kind and position, that are known to be read rightly
+    labelled : the values, by kind and position, that are known to be read correctly
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class Remapping:
         return not self.wrong
 
     def __str__(self) -> str:
-        """Say what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
+        """Return what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
         if self.is_true:
             return "all right"
         parts = {
@@ -168,8 +168,8 @@ class Shortcuts:
     def _may_be_read(self) -> list[BoolArray]:
         """For each kind, whether a value (rows) is read as another by some remapping.
 
-        One that was not observed may be read as anything, and so are those of which not all
-        remappings were found.
+        One that was not observed may be read as anything, and so may those whose remappings were
+        not all found.
         """
         relation = [np.ones((len(kind.domain),) * 2, dtype=bool) for kind in self.kinds]
         for k, value in self._answers.variables:
@@ -289,7 +289,7 @@ def shortcuts(
         function of the values; None for all combinations
     kinds : inputs that share a network, by what they are called; those left out have one each. By
         default those with equal domains share one.
-    labelled : by kinds or inputs, values that are known to be read rightly
+    labelled : by kinds or inputs, values that are known to be read correctly
     outputs : what the answers are; by default the attributes that no premise uses
     limit : how many are listed. It bounds the count only where the solver counts, and is said then.
 

@@ -23,7 +23,7 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 
-#: Stands for the position of a value that nobody knows.
+#: Stands for the index of a value that nobody knows.
 UNKNOWN = -1
 #: The share of the uniform distribution that is mixed into what a network sees: however sure it is
 #: of a wrong reading, no answer may be impossible.
@@ -46,7 +46,7 @@ def named_answers(answers: object) -> dict[str, Any]:
 def answer_positions(
     answers: object, attributes: Mapping[str, Attribute], known: Iterable[str], n: int
 ) -> dict[str, Positions]:
-    """Return the positions (n,) of answers in their domains, `UNKNOWN` where they are None.
+    """Return the indices (n,) of answers in their domains, `UNKNOWN` where they are None.
 
     Only the `known` names may have answers.
     """
@@ -140,7 +140,7 @@ def soft_labels(
 
 
 def _doubtful(probabilities: FloatArray, labels: Positions | None) -> FloatArray:
-    """Return probabilities none of which is 0, except where the value is known."""
+    """Return positive probabilities, except where the value is known."""
     positive = (1 - DOUBT) * probabilities + DOUBT / probabilities.shape[1]
     return np.asarray(labelled(torch.from_numpy(positive), labels))
 
@@ -178,7 +178,7 @@ def conditioned(
     known: Mapping[str, Positions],
     rows: Positions | slice = slice(None),
 ) -> tuple[Degrees, FloatArray]:
-    """Return the inputs `pi` of the samples at `rows`, given what is known, and how possible.
+    """Return the inputs `pi` of the samples in `rows`, given what is known, and how possible.
 
     What is `known` are the positions of the answers and labels of all samples.
     """

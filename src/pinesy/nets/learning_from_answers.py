@@ -85,7 +85,7 @@ def fit_answers(
     """Train networks in place so that rules give the right answers; the best epoch is kept.
 
     Of the start and the networks after each epoch, those are kept that give most answers for
-    validation rightly, the latest of equals: training never leaves networks worse than it found
+    validation correctly, the latest of equals: training never leaves networks worse than it found
     them. The order of samples and dropout depend on the seed and the epoch only, so that a training
     that goes on from a checkpoint gives the same bits.
 
@@ -158,7 +158,7 @@ class _AnswerTraining(TrainingLoop):
         return answer_score(network, self.layer, self.validation, single=True)  # type: ignore[arg-type]
 
     def report(self, epoch: int) -> None:
-        """Say the loss and the score of an epoch."""
+        """Report the loss and the score of an epoch."""
         loss, score = self.history["losses"][-1], self.history[SCORES][-1]
         self.say(f"epoch {epoch + 1}: loss {loss:.3f}, {100 * score:.1f} % right")
 
@@ -194,7 +194,7 @@ def answer_score(
 def _right(
     layer: RuleLayer, outputs: Mapping[str, Tensor], answers: Mapping[str, Any]
 ) -> tuple[Any, Any]:
-    """Tell which answers (answers, n) are the best value and alone so, and which are known."""
+    """Return which answers (answers, n) are the only best value, and which are known."""
     n = len(next(iter(outputs.values())))
     positions = answer_positions(answers, layer.rules.attributes, outputs, n)
     right = []
@@ -272,7 +272,7 @@ def fit_from_starts(
 
     Answers leave open what values are called, and gradients may end in a wrong reading. One that is
     wrong does badly on answers that it was not trained on, so that these choose: the first start
-    that gives `enough` of them rightly, else the best. A probabilistic phase finds readings well;
+    that gives `enough` of them correctly, else the best. A probabilistic phase finds readings well;
     a possibilistic one after it fits what is inferred with.
 
     Parameters
@@ -306,7 +306,7 @@ def fit_from_starts(
         raise DomainError("there are no seeds to start from; give at least one")
     if best.score < enough:
         say(
-            f"no start gives {100 * enough:.0f} % of the answers rightly; the best one is taken, "
+            f"no start gives {100 * enough:.0f} % of the answers correctly; the best one is taken, "
             f"start {best.seed} with {100 * best.score:.1f} %: its readings may be wrong"
         )
     return replace(best, seconds=seconds)
@@ -379,7 +379,7 @@ class LearnedFromAnswers:
     Attributes
     ----------
     reader : the networks as trained in the end; those of the start if they give more answers for
-        validation rightly
+        validation correctly
     start : the first training that was chosen
     labels : by input, arrays (n, values), what the answers make of the readings of the start
     corrected : the share of all inputs for training that the answers label otherwise than the
@@ -417,9 +417,9 @@ def learn_from_answers(
     """Train networks to read their inputs, from answers alone.
 
     First several starts are trained shortly (`fit_from_starts`), until one gives enough of the
-    answers for validation rightly. What it reads, the answers correct (`soft_labels`). From these
+    answers for validation correctly. What it reads, the answers correct (`soft_labels`). From these
     labels new networks are trained as if somebody had labelled the inputs. If they give fewer
-    answers for validation rightly than the start, the start is kept.
+    answers for validation correctly than the start, the start is kept.
 
     Parameters
     ----------
@@ -452,7 +452,7 @@ def learn_from_answers(
     score = answer_score(reader, layer, validation, single=True)
     if score < start.score:
         say(
-            f"the last training gives {100 * score:.1f} % of the answers for validation rightly, "
+            f"the last training gives {100 * score:.1f} % of the answers for validation correctly, "
             f"less than its start with {100 * start.score:.1f} %; the start is kept"
         )
         reader, score = start.reader, start.score
@@ -460,7 +460,7 @@ def learn_from_answers(
 
 
 def _relabelled(probabilities: Mapping[str, FloatArray], labels: Mapping[str, FloatArray]) -> float:
-    """Return the share of inputs of which what was read is not among the likeliest labels."""
+    """Return the share of inputs whose reading is not among the likeliest labels."""
     changed = []
     for name, p in probabilities.items():
         degrees = np.take_along_axis(labels[name], p.argmax(axis=1)[:, None], axis=1)[:, 0]

@@ -146,7 +146,7 @@ class PossibilisticLayer(nn.Module):
         return degrees
 
     def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
-        """Tell whether all is on the processor, and nobody wants to see the single operations."""
+        """Return whether all tensors are on the processor, and no graph is compiled."""
         on_processor = all(tensor.device.type == "cpu" for tensor in values.values())
         return on_processor and not torch.compiler.is_compiling()
 

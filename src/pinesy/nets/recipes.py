@@ -94,7 +94,7 @@ class Recipe:
         return 0.0 if is_over else self.augment
 
     def rate(self, epoch: int, progress: float = 0.0) -> float:
-        """Return the learning rate of an epoch, counted from 0, of which a share is done.
+        """Return the learning rate in an epoch, counted from 0, after a share of its steps.
 
         Only ``"one-cycle"`` changes the rate within an epoch.
         """

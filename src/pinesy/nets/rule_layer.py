@@ -189,7 +189,7 @@ class TorchWeights:
         return x.sum(dim=1) if self.semiring.adds else x.amax(dim=1)
 
     def take(self, x: Tensor, index: Indices, axis: int) -> Tensor:
-        """Return some places along an axis."""
+        """Return the entries at indices along an axis."""
         return x.index_select(axis, self._tensor(index, torch.int64))
 
     def group(self, x: Tensor, grouping: Grouping) -> Tensor:

@@ -82,7 +82,7 @@ class GroupLayer(nn.Module):
     def _add_premises(self, rule_set: RuleSet) -> None:
         """Keep the columns of each proposition and of its negation, and each rule's propositions.
 
-        Shorter rows are filled up with the place after the last one. A proposition without values
+        Shorter rows are filled up with the index after the last one. A proposition without values
         has only a column of zeros, one with all values only a column of ones.
         """
         premises = rule_set.unit.kind(set()).premises
@@ -122,7 +122,7 @@ def _filled(tensor: Tensor, value: float) -> Tensor:
 
 
 def _padded(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
-    """Return rows of places as a table."""
+    """Return rows of indices as a table."""
     rows = [torch.tensor(row) for row in index_rows]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding)
 

@@ -89,7 +89,7 @@ class Factor:
         ----------
         circuit : where expressions are built
         degrees : for each attribute the degrees of its values
-        indices : the attributes that messages are wanted for, as places in `names`
+        indices : the attributes that messages are wanted for, as indices into `names`
         """
         indices = list(indices)
         pairs = zip(self.classes, degrees, strict=True)
@@ -246,7 +246,7 @@ def joint_conclusions(factors: Iterable[Factor], max_sets: int) -> set[int] | No
 
 
 def leaves_a_value(unit: RuleUnit) -> bool:
-    """Tell whether a rule set is known to leave some value at 1 for all crisp inputs.
+    """Return whether a rule set is known to leave some value at 1 for all crisp inputs.
 
     Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
     """
@@ -312,7 +312,7 @@ def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
 
 
 def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
-    """Group the rules whose premises share attributes, directly or through others, by place.
+    """Group the rules whose premises share attributes, directly or through others, by index.
 
     Examples
     --------

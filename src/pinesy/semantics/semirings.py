@@ -1,4 +1,4 @@
-"""The semirings that worlds are weighed in, and their operations on arrays.
+"""Semirings of weights of worlds, and their operations on arrays.
 
 A world weighs the product of its parts, and several worlds together their sum; product and sum are
 those of the semiring (docs/semantics.md).
@@ -32,7 +32,7 @@ class Semiring:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Values brought together in classes, none of which is empty.
+    """Values grouped in classes that are not empty.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class NumpyWeights:
         return x.sum(axis=1) if self.semiring.adds else x.max(axis=1)
 
     def take(self, x: Any, index: Indices, axis: int) -> Any:
-        """Return some places along an axis."""
+        """Return the entries at indices along an axis."""
         return np.take(x, index, axis=axis)
 
     def group(self, x: Any, grouping: Grouping) -> Any:
