@@ -31,7 +31,7 @@ from pinesy.problems import addition, sudoku
 from pinesy.rulebase.cascade_evidence import joint_part, world_parts
 from pinesy.semantics import SEMANTICS
 from pinesy.semantics.semirings import NumpyWeights
-from pinesy.semantics.worlds import weigh
+from pinesy.semantics.worlds import marginals
 from semantics.worlds_oracle import likelihood, weights
 from strategies import Draw, random_batch, shaped_cascades
 
@@ -152,7 +152,7 @@ def test_goedel_of_possibilities_is_the_possibilistic_semantics() -> None:
     pi = {a.name: random_batch(rng, 20, 10) for a in rules.inputs}
     names = tuple(s.output.name for s in rules.order)
     parts, _ = world_parts(rules, names, SEMANTICS["goedel"], 1 << 20)
-    found = weigh(parts, NumpyWeights(SEMANTICS["goedel"].semiring), pi)
+    found = marginals(parts, NumpyWeights(SEMANTICS["goedel"].semiring), pi)
     for name, inferred in rules.infer(pi, names).items():
         np.testing.assert_array_equal(found[name], inferred.degrees)
 

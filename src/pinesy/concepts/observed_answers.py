@@ -23,7 +23,7 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
-Positions = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 #: From names of kinds, or from inputs, to values whose labels are known.
 Labelled = Mapping[Any, Iterable[Hashable]]
 #: What was observed: rows of values, columns by input, a condition; None for all combinations.
@@ -113,7 +113,7 @@ def _taken(
 
 
 def by_kind(kinds: Sequence[ConceptKind], content: Mapping[Any, Any]) -> list[tuple[Any, int, Any]]:
-    """Return the name, the number of the kind, and what is given for kinds or for inputs."""
+    """Return the name, the index of the kind, and the content for kinds or for inputs."""
     numbers = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
     numbers |= {kind.name: k for k, kind in enumerate(kinds)}
     by_kind_name = by_name(content, "kind")
@@ -122,7 +122,7 @@ def by_kind(kinds: Sequence[ConceptKind], content: Mapping[Any, Any]) -> list[tu
     return [(name, numbers[name], entry) for name, entry in by_kind_name.items()]
 
 
-def labelled_positions(
+def labelled_values(
     kinds: Sequence[ConceptKind], labelled: Labelled | None
 ) -> set[tuple[int, int]]:
     """Return the kind and the position in its domain of each value that is labelled."""
@@ -136,7 +136,7 @@ def labelled_positions(
         }
 
 
-def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Positions:
+def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Indices:
     """Return the different combinations (n, inputs) that were observed, as positions, sorted."""
     if observed is None or isinstance(observed, str | Callable):
         rows = _where(observed, inputs)
@@ -151,7 +151,7 @@ def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Positions:
     return np.unique(rows, axis=0)
 
 
-def _where(condition: Any, inputs: Sequence[Attribute]) -> Positions:
+def _where(condition: Any, inputs: Sequence[Attribute]) -> Indices:
     """Return the combinations that meet a condition; all for None."""
     sizes = [len(a.domain) for a in inputs]
     if prod(sizes) > MAX_OBSERVED:
@@ -166,7 +166,7 @@ def _where(condition: Any, inputs: Sequence[Attribute]) -> Positions:
     return np.asarray(rows[positions(joint.where(condition).mask)])
 
 
-def _combinations(sizes: Sequence[int]) -> Positions:
+def _combinations(sizes: Sequence[int]) -> Indices:
     return np.asarray(np.indices(sizes).reshape(len(sizes), -1).T)
 
 
@@ -216,7 +216,7 @@ class ObservedAnswers:
     truth : the position of each variable's value
     sizes : for each variable, how many values it can be read as
     fixed : whether each variable is labelled
-    places : the variable (n, inputs) of each entry of the rows
+    variable_of : the variable (n, inputs) of each entry of the rows
     right : the code of the right answer of each row
     """
 
@@ -224,7 +224,7 @@ class ObservedAnswers:
         self,
         program: Program,
         kinds: Sequence[ConceptKind],
-        rows: Positions,
+        rows: Indices,
         labelled: set[tuple[int, int]],
     ) -> None:
         self.program, self.rows = program, rows
@@ -234,10 +234,10 @@ class ObservedAnswers:
         most = max(self._input_sizes)
         different, indices = np.unique(numbers * most + rows, return_inverse=True)
         self.variables = [divmod(int(code), most) for code in different]
-        self.truth: Positions = different % most
+        self.truth: Indices = different % most
         self.sizes = np.array([len(kinds[k].domain) for k, _ in self.variables])
         self.fixed = np.array([variable in labelled for variable in self.variables])
-        self.places: Positions = indices.reshape(rows.shape)
+        self.variable_of: Indices = indices.reshape(rows.shape)
         self._codes: dict[bytes, int] = {}
         self._starts = np.array([s.start for s in column_slices(program.inputs).values()])
         self._spans = [*column_slices(program.outputs).values()]
@@ -259,11 +259,11 @@ class ObservedAnswers:
         return prod(self._input_sizes) <= MAX_TABLE
 
     @cached_property
-    def _table(self) -> Positions:
+    def _table(self) -> Indices:
         return self._inferred(_combinations(self._input_sizes)).reshape(self._input_sizes)
 
-    def codes(self, combinations: Positions) -> Positions:
-        """Return a number for the answer to each combination (n, inputs): equal for equal answers.
+    def codes(self, combinations: Indices) -> Indices:
+        """Return a code for the answer to each combination (n, inputs): equal for equal answers.
 
         Cost: one inference for each different combination, or for all there are, once.
         """
@@ -272,15 +272,15 @@ class ObservedAnswers:
         different, which = np.unique(combinations, axis=0, return_inverse=True)
         return self._inferred(different)[which.ravel()]
 
-    def _inferred(self, combinations: Positions) -> Positions:
+    def _inferred(self, combinations: Indices) -> Indices:
         parts = [
             self._numbered(self.possible(combinations[start : start + BLOCK]))
             for start in range(0, len(combinations), BLOCK)
         ]
         return np.concatenate(parts)
 
-    def _numbered(self, possible: BoolArray) -> Positions:
-        """Return the number of each row of answers, the same in all calls."""
+    def _numbered(self, possible: BoolArray) -> Indices:
+        """Return the code of each row of answers, the same in all calls."""
         packed = np.ascontiguousarray(np.packbits(possible, axis=1))
         keys, first, which = np.unique(
             packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
@@ -292,7 +292,7 @@ class ObservedAnswers:
         ]
         return np.array(numbers, dtype=np.int64)[which]
 
-    def possible(self, combinations: Positions, unknown: BoolArray | None = None) -> BoolArray:
+    def possible(self, combinations: Indices, unknown: BoolArray | None = None) -> BoolArray:
         """Return which values of the outputs are fully possible; none where rules contradict.
 
         Values that are `unknown` count as all possible.

@@ -13,7 +13,7 @@ import numpy as np
 
 from pinesy._common.clauses import exactly_one
 from pinesy._common.validation import BoolArray
-from pinesy.concepts.observed_answers import ObservedAnswers, Positions
+from pinesy.concepts.observed_answers import Indices, ObservedAnswers
 from pinesy.exceptions import needing
 
 #: Partial remappings that are held at a time; where there are more, a solver takes over.
@@ -38,8 +38,8 @@ class Group:
     rows : the combinations that hold one of them
     """
 
-    variables: Positions
-    rows: Positions
+    variables: Indices
+    rows: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class GroupRemappings:
     labels : the numbers of a smallest set of values whose labels leave the true one alone
     """
 
-    variables: Positions
-    maps: Positions
+    variables: Indices
+    maps: Indices
     exact: bool
     labels: tuple[int, ...]
 
@@ -63,10 +63,13 @@ class GroupRemappings:
 def variable_groups(answers: ObservedAnswers) -> list[Group]:
     """Return the groups of the variables that are not labelled.
 
-    Each variable takes the least number of those it is joined with, until nothing changes.
+    Each variable takes the least index of those it is joined with, until nothing changes.
     """
     free = np.flatnonzero(~answers.fixed)
-    n, variables = len(answers.truth), np.where(answers.fixed[answers.places], -1, answers.places)
+    n, variables = (
+        len(answers.truth),
+        np.where(answers.fixed[answers.variable_of], -1, answers.variable_of),
+    )
     leader, before = np.arange(n), np.full(n, -1)
     while not np.array_equal(leader, before):
         before = leader.copy()
@@ -81,7 +84,7 @@ def variable_groups(answers: ObservedAnswers) -> list[Group]:
     ]
 
 
-def _counted(answers: ObservedAnswers, group: Group) -> Positions | None:
+def _counted(answers: ObservedAnswers, group: Group) -> Indices | None:
     """Return all remappings (n, variables) of a group that keep its answers right, sorted.
 
     None if there are too many partial ones on the way. Cost: for each variable, the partial
@@ -100,14 +103,14 @@ def _counted(answers: ObservedAnswers, group: Group) -> Positions | None:
     return sort_remappings(maps[:, group.variables], answers.truth[group.variables])
 
 
-def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Positions]]:
+def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Indices]]:
     """Yield the variables one by one, each with the combinations that it completes.
 
     The one that completes most comes first, then the one that begins or continues most.
     """
     numbers = group.variables
     holds = np.zeros((len(group.rows), len(answers.truth)), dtype=bool)
-    np.put_along_axis(holds, answers.places[group.rows], True, axis=1)
+    np.put_along_axis(holds, answers.variable_of[group.rows], True, axis=1)
     holds = holds[:, numbers]
     left = list(range(len(numbers)))
     while left:
@@ -120,19 +123,19 @@ def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Positi
         yield int(numbers[best]), group.rows[(open_ones == 1) & holds[:, best]]
 
 
-def _right(answers: ObservedAnswers, maps: Positions, rows: Positions) -> Positions:
+def _right(answers: ObservedAnswers, maps: Indices, rows: Indices) -> Indices:
     """Return the remappings that give the right answers for rows."""
-    width = answers.places.shape[1]
+    width = answers.variable_of.shape[1]
     while len(rows):
         step = max(1, MAX_CELLS // (max(1, len(maps)) * width))
         block, rows = rows[:step], rows[step:]
-        combinations = maps[:, answers.places[block]].reshape(-1, width)
+        combinations = maps[:, answers.variable_of[block]].reshape(-1, width)
         right = answers.codes(combinations).reshape(len(maps), len(block)) == answers.right[block]
         maps = maps[right.all(axis=1)]
     return maps
 
 
-def sort_remappings(maps: Positions, truth: Positions) -> Positions:
+def sort_remappings(maps: Indices, truth: Indices) -> Indices:
     """Return remappings with those first that read fewest values wrongly: the true one."""
     wrong = (maps != truth).sum(axis=1)
     return maps[np.lexsort((*maps.T[::-1], wrong))]
@@ -169,7 +172,7 @@ def _hitting(
     return None
 
 
-def distinguishing_labels(maps: Positions, truth: Positions) -> tuple[int, ...]:
+def distinguishing_labels(maps: Indices, truth: Indices) -> tuple[int, ...]:
     """Return a smallest set of columns that tells all remappings from the true one."""
     wrong = np.unique(maps != truth, axis=0)
     return smallest_hitting_set([np.flatnonzero(row).tolist() for row in wrong if row.any()])
@@ -232,13 +235,13 @@ class RemappingSolver:
             for clause in exactly_one(range(first, stop), fresh):
                 self._solver.add_clause(clause)
 
-    def _literals(self, readings: Positions) -> list[int]:
+    def _literals(self, readings: Indices) -> list[int]:
         """Return the literals that say what each variable is read as."""
         return list(map(int, self._first[:-1] + readings))
 
-    def remappings(self, limit: int) -> tuple[Positions, bool]:
+    def remappings(self, limit: int) -> tuple[Indices, bool]:
         """Return up to `limit` remappings (n, variables), and whether these are all."""
-        maps: list[Positions] = []
+        maps: list[Indices] = []
         while (readings := self._next([])) is not None:
             if len(maps) == limit:
                 return np.array(maps), False
@@ -246,7 +249,7 @@ class RemappingSolver:
             self._solver.add_clause([-lit for lit in self._literals(readings)])
         return np.array(maps), True
 
-    def labels(self, maps: Positions) -> tuple[int, ...]:
+    def labels(self, maps: Indices) -> tuple[int, ...]:
         """Return a smallest set of variables whose labels leave the true remapping alone.
 
         Some `maps` are known. A smallest set for those is tried; what is still read wrongly with
@@ -262,11 +265,11 @@ class RemappingSolver:
                     return tuple(columns)
                 hitting.hit(np.flatnonzero(readings != self._truth).tolist())
 
-    def _next(self, assumptions: Sequence[int]) -> Positions | None:
+    def _next(self, assumptions: Sequence[int]) -> Indices | None:
         """Return a remapping under which all answers are right, or None."""
         while self._solver.solve(assumptions=list(assumptions)):
             model = np.array(self._solver.get_model()[: self._first[-1] - 1])
-            readings: Positions = np.flatnonzero(model > 0) + 1 - self._first[:-1]
+            readings: Indices = np.flatnonzero(model > 0) + 1 - self._first[:-1]
             clauses = self._forbidden(readings)
             if not clauses:
                 return readings
@@ -274,34 +277,36 @@ class RemappingSolver:
                 self._solver.add_clause(clause)
         return None
 
-    def _forbidden(self, readings: Positions) -> list[list[int]]:
+    def _forbidden(self, readings: Indices) -> list[list[int]]:
         """Return what the combinations that a remapping gives wrong answers for forbid."""
         answers, rows = self._answers, self._group.rows
         maps = answers.truth.copy()
         maps[self._group.variables] = readings
-        wrong = rows[answers.codes(maps[answers.places[rows]]) != answers.right[rows]][:MAX_LEARNED]
+        wrong = rows[answers.codes(maps[answers.variable_of[rows]]) != answers.right[rows]][
+            :MAX_LEARNED
+        ]
         if not len(wrong):
             return []
-        variables = answers.places[wrong]
+        variables = answers.variable_of[wrong]
         unknown = self._without_need(wrong, maps[variables])
         needed = np.where(unknown | answers.fixed[variables], -1, variables)
         literals = self._literals(readings)
         sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in needed.tolist()}
         return [[-literals[column] for column in columns] for columns in sorted(sets)]
 
-    def _without_need(self, rows: Positions, readings: Positions) -> BoolArray:
+    def _without_need(self, rows: Indices, readings: Indices) -> BoolArray:
         """Return which entries of combinations do not matter for their wrong answers.
 
-        One place after the other is taken as unknown, in all combinations at once.
+        One column after the other is taken as unknown, in all combinations at once.
         """
         answers = self._answers
         right = answers.possible(answers.rows[rows])
         unknown = np.zeros(readings.shape, dtype=bool)
         for column in range(readings.shape[1]):
             candidate = unknown.copy()
-            # all places of a value are read alike, so they are unknown together
-            same = answers.places[rows] == answers.places[rows, column][:, None]
-            candidate |= same & ~answers.fixed[answers.places[rows]]
+            # all entries of a value are read alike, so they are unknown together
+            same = answers.variable_of[rows] == answers.variable_of[rows, column][:, None]
+            candidate |= same & ~answers.fixed[answers.variable_of[rows]]
             excluded = (right & ~answers.possible(readings, candidate)).any(axis=1)
             unknown[excluded] = candidate[excluded]
         return unknown

@@ -14,13 +14,13 @@ from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.concepts.concept_check import ConceptCheck
 from pinesy.concepts.observed_answers import (
     ConceptKind,
+    Indices,
     Labelled,
     Observed,
     ObservedAnswers,
-    Positions,
     by_kind,
     concept_kinds,
-    labelled_positions,
+    labelled_values,
     observed_rows,
 )
 from pinesy.concepts.remapping_search import GroupRemappings, remapped, variable_groups
@@ -101,14 +101,14 @@ class Shortcuts:
 
     def _remappings(self) -> Iterator[Remapping]:
         for choice in product(*(group.maps for group in self.groups)):
-            positions = self._answers.truth.copy()
-            for group, readings in zip(self.groups, choice, strict=True):
-                positions[group.variables] = readings
-            yield self._remapping(positions)
+            readings = self._answers.truth.copy()
+            for group, group_readings in zip(self.groups, choice, strict=True):
+                readings[group.variables] = group_readings
+            yield self._remapping(readings)
 
-    def _remapping(self, positions: Positions) -> Remapping:
+    def _remapping(self, indices: Indices) -> Remapping:
         readings: Readings = {}
-        for (k, value), other in zip(self._answers.variables, positions.tolist(), strict=True):
+        for (k, value), other in zip(self._answers.variables, indices.tolist(), strict=True):
             kind = self.kinds[k]
             readings.setdefault(kind.name, {})[kind.domain[value]] = kind.domain[other]
         return Remapping(readings)
@@ -152,17 +152,17 @@ class Shortcuts:
                 raise UnknownAttributeError(
                     f"nothing is given for the kind {kind.name!r}; give a dict with all kinds"
                 )
-        positions, variables = self._answers.truth.copy(), np.array(self._answers.variables)
+        indices, variables = self._answers.truth.copy(), np.array(self._answers.variables)
         for group in self.groups:
             agreeing = np.zeros(len(group.maps))
             for column, index in enumerate(group.variables):
                 k, value = variables[index]
                 agreeing += confusions[k][value, group.maps[:, column]]
-            positions[group.variables] = group.maps[int(agreeing.argmax())]
+            indices[group.variables] = group.maps[int(agreeing.argmax())]
         rows = [confusions[k][value] for k, value in variables]
         total = sum(int(row.sum()) for row in rows)
-        fits = sum(int(row[r]) for row, r in zip(rows, positions, strict=True))
-        return self._remapping(positions), fits / max(1, total)
+        fits = sum(int(row[r]) for row, r in zip(rows, indices, strict=True))
+        return self._remapping(indices), fits / max(1, total)
 
     @cached_property
     def _may_be_read(self) -> list[BoolArray]:
@@ -175,8 +175,8 @@ class Shortcuts:
         for k, value in self._answers.variables:
             relation[k][value] = np.arange(len(relation[k])) == value
         for group in self.groups:
-            for column, number in enumerate(group.variables):
-                k, value = self._answers.variables[number]
+            for column, index in enumerate(group.variables):
+                k, value = self._answers.variables[index]
                 relation[k][value, group.maps[:, column] if group.exact else slice(None)] = True
         return relation
 
@@ -309,6 +309,6 @@ def shortcuts(
     program = as_cascade(rules).compile(outputs)
     shared = concept_kinds(program.inputs, kinds)
     rows = observed_rows(observed, program.inputs)
-    answers = ObservedAnswers(program, shared, rows, labelled_positions(shared, labelled))
+    answers = ObservedAnswers(program, shared, rows, labelled_values(shared, labelled))
     groups = tuple(remapped(answers, group, limit) for group in variable_groups(answers))
     return Shortcuts(shared, len(rows), groups, limit, answers)

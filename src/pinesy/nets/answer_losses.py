@@ -30,7 +30,7 @@ UNKNOWN = -1
 DOUBT = 1e-9
 
 Degrees = dict[str, FloatArray]
-Positions = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 def named_answers(answers: object) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def named_answers(answers: object) -> dict[str, Any]:
     return by_name(answers, "answer")
 
 
-def answer_positions(
+def answer_indices(
     answers: object, attributes: Mapping[str, Attribute], known: Iterable[str], n: int
-) -> dict[str, Positions]:
+) -> dict[str, Indices]:
     """Return the indices (n,) of answers in their domains, `UNKNOWN` where they are None.
 
     Only the `known` names may have answers.
@@ -57,11 +57,11 @@ def answer_positions(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, names)}"
             )
         with placed("answers"):
-            indices[name] = _positions(values, attributes[name], n)
+            indices[name] = _indices(values, attributes[name], n)
     return indices
 
 
-def _positions(values: Any, attribute: Attribute, n: int) -> Positions:
+def _indices(values: Any, attribute: Attribute, n: int) -> Indices:
     array = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
     is_open = isinstance(array, Sequence) or getattr(array, "dtype", None) == np.dtype(object)
     if not is_open or None in attribute or not any(value is None for value in array):
@@ -72,7 +72,7 @@ def _positions(values: Any, attribute: Attribute, n: int) -> Positions:
     return np.where(missing, UNKNOWN, positions)
 
 
-def one_hot(positions: Positions, size: int) -> FloatArray:
+def one_hot(positions: Indices, size: int) -> FloatArray:
     """Return weights (n, size): 1 for the value that is known, and for all where none is."""
     weights = np.eye(size)[positions]
     weights[positions == UNKNOWN] = 1.0
@@ -123,7 +123,7 @@ def soft_labels(
     cascade = as_cascade(rules)
     names = [a.name for a in cascade.inputs]
     n = len(probabilities[names[0]])
-    known = answer_positions(answers, cascade.attributes, cascade.attributes, n)
+    known = answer_indices(answers, cascade.attributes, cascade.attributes, n)
     pi = {name: antipignistic(_doubtful(probabilities[name], known.get(name))) for name in names}
     degrees = {name: np.empty_like(x) for name, x in pi.items()}
     rows = np.arange(n)
@@ -139,13 +139,13 @@ def soft_labels(
     return {name: antipignistic_inverse(x) for name, x in degrees.items()}
 
 
-def _doubtful(probabilities: FloatArray, labels: Positions | None) -> FloatArray:
+def _doubtful(probabilities: FloatArray, labels: Indices | None) -> FloatArray:
     """Return positive probabilities, except where the value is known."""
     positive = (1 - DOUBT) * probabilities + DOUBT / probabilities.shape[1]
     return np.asarray(labelled(torch.from_numpy(positive), labels))
 
 
-def labelled(p: Tensor, labels: Positions | None) -> Tensor:
+def labelled(p: Tensor, labels: Indices | None) -> Tensor:
     """Return probabilities (n, values) that are 1 where the value is known."""
     if labels is None:
         return p
@@ -175,8 +175,8 @@ def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Deg
 def conditioned(
     cascade: Cascade,
     pi: Degrees,
-    known: Mapping[str, Positions],
-    rows: Positions | slice = slice(None),
+    known: Mapping[str, Indices],
+    rows: Indices | slice = slice(None),
 ) -> tuple[Degrees, FloatArray]:
     """Return the inputs `pi` of the samples in `rows`, given what is known, and how possible.
 
@@ -198,8 +198,8 @@ def specificity(degrees: FloatArray) -> FloatArray:
 def refuse_impossible(
     cascade: Cascade,
     bad: Any,
-    known: Mapping[str, Positions],
-    rows: Positions | slice = slice(None),
+    known: Mapping[str, Indices],
+    rows: Indices | slice = slice(None),
 ) -> None:
     """Raise `DataError` for the first of some samples whose answers nothing gives."""
     if not bad.any():
@@ -256,7 +256,7 @@ def answer_loss(
         if isinstance(rules, RuleLayer)
         else differentiable_transforms.antipignistic_inverse
     )
-    positions = answer_positions(answers, cascade.attributes, outputs, _rows(outputs))
+    positions = answer_indices(answers, cascade.attributes, outputs, _rows(outputs))
     losses = []
     for names in same_sizes({name: outputs[name] for name in positions}):
         q = convert(torch.stack([outputs[name] for name in names]))
@@ -268,7 +268,7 @@ def _rows(tensors: Mapping[str, Tensor]) -> int:
     return len(next(iter(tensors.values()), ()))
 
 
-def _of_answers(q: Tensor, positions: Positions) -> Tensor:
+def _of_answers(q: Tensor, positions: Indices) -> Tensor:
     """Return the loss of answers (answers, n), given the probabilities (answers, n, values)."""
     indices = torch.from_numpy(positions).to(q.device)
     logs = _log(q.gather(2, indices.clamp(min=0)[..., None]).squeeze(2))
@@ -281,7 +281,7 @@ def _log(q: Tensor) -> Tensor:
     return torch.where(q > LEAST, q.clamp(min=LEAST).log(), line)
 
 
-def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Positions]) -> Tensor:
+def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Indices]) -> Tensor:
     """Return the cross-entropy of labelled inputs, those that there are answers for."""
     pairs = [(p[None], known[name][None]) for name, p in probabilities.items() if name in known]
     zero = next(iter(probabilities.values())).new_zeros(())
@@ -333,7 +333,7 @@ def belief_loss(
         for a in rules.inputs
         if a.name in probabilities
     }
-    known = answer_positions(answers, rules.attributes, rules.attributes, _rows(probabilities))
+    known = answer_indices(answers, rules.attributes, rules.attributes, _rows(probabilities))
     labelled_inputs = {name: labelled(p, known.get(name)) for name, p in smoothed.items()}
     if layer.possibilistic is not None:
         return _label_loss(smoothed, known) + _soft_label_losses(
@@ -343,7 +343,7 @@ def belief_loss(
 
 
 def _log_weights(
-    layer: RuleLayer, labelled_inputs: Mapping[str, Tensor], known: Mapping[str, Positions]
+    layer: RuleLayer, labelled_inputs: Mapping[str, Tensor], known: Mapping[str, Indices]
 ) -> Tensor:
     """Return the logarithms (n,) of the weight of all worlds that agree with the answers."""
     like, rules = next(iter(labelled_inputs.values())), layer.rules
@@ -363,7 +363,7 @@ def _soft_label_losses(
     rules: Cascade,
     smoothed: Mapping[str, Tensor],
     labelled_inputs: Mapping[str, Tensor],
-    known: Mapping[str, Positions],
+    known: Mapping[str, Indices],
 ) -> Tensor:
     """Return the loss of soft labels; each counts as much as it is specific."""
     pi = {
@@ -386,7 +386,7 @@ def output_loss(
 ) -> Tensor:
     """Return `answer_loss` of what the layer infers, and the cross-entropy of labelled inputs."""
     attributes = layer.rules.attributes
-    known = answer_positions(answers, attributes, attributes, _rows(probabilities))
+    known = answer_indices(answers, attributes, attributes, _rows(probabilities))
     return _label_loss(probabilities, known) + _inferred_loss(layer, probabilities, answers)
 
 

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.answer_losses import answer_positions
+from pinesy.nets.answer_losses import answer_indices
 from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.networks import predicting, scores_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -79,7 +79,7 @@ def check_samples(rules: Cascade, data: Any) -> None:
     names = dict.fromkeys(a.name for a in rules.inputs)
     for name in data.inputs:
         check_known(name, names, f"inputs: the rules have no input {name!r}")
-    answer_positions(data.answers, rules.attributes, rules.attributes, len(data))
+    answer_indices(data.answers, rules.attributes, rules.attributes, len(data))
 
 
 def _values(values: Any) -> list[Any]:

@@ -115,9 +115,9 @@ def _restore_optimizer(
 ) -> None:
     """Put what was saved of it in its place; parameters without a gradient have nothing."""
     parts = [name.partition(".") for name in saved]
-    numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
+    indices, keys = {index for index, _, _ in parts}, {key for _, _, key in parts}
     parameters = {str(i): p for i, p in enumerate(network.parameters())}
-    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in numbers}
+    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in indices}
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 

@@ -22,7 +22,7 @@ from pinesy.exceptions import DomainError
 from pinesy.nets.answer_losses import (
     UNKNOWN,
     AnswerLoss,
-    answer_positions,
+    answer_indices,
     loss_called,
     soft_labels,
 )
@@ -196,7 +196,7 @@ def _right(
 ) -> tuple[Any, Any]:
     """Return which answers (answers, n) are the only best value, and which are known."""
     n = len(next(iter(outputs.values())))
-    positions = answer_positions(answers, layer.rules.attributes, outputs, n)
+    positions = answer_indices(answers, layer.rules.attributes, outputs, n)
     right = []
     for name, indices in positions.items():
         weights = outputs[name].cpu().numpy()

@@ -144,18 +144,18 @@ class TrainingLoop:
     def _step(self, batch: Any, epoch: int, step: int) -> tuple[float, int, float]:
         """Learn from a batch; return its mean loss, its size, and how many samples were right."""
         loss, size, right = self.loss(batch)
-        number = loss.item()
-        if not math.isfinite(number):
+        loss_value = loss.item()
+        if not math.isfinite(loss_value):
             self._end()
             raise PinesyError(
-                f"the loss of step {step + 1} in epoch {epoch + 1} is {number}: training diverges "
-                f"with the learning rate {self.recipe.rate(epoch):g}; take a smaller one. The "
-                f"weights are those after epoch {self.best}"
+                f"the loss of step {step + 1} in epoch {epoch + 1} is {loss_value}: training "
+                f"diverges with the learning rate {self.recipe.rate(epoch):g}; take a smaller one. "
+                f"The weights are those after epoch {self.best}"
             )
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return number, size, right
+        return loss_value, size, right
 
     @torch.no_grad()
     def _include(self, epoch: int, step: int, n_batches: int) -> None:

@@ -19,7 +19,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import Semantics, as_semantics
 from pinesy.semantics.semirings import Grouping, Indices, Semiring
-from pinesy.semantics.worlds import weigh
+from pinesy.semantics.worlds import marginals
 from pinesy.transforms import as_transform
 
 
@@ -98,7 +98,7 @@ class RuleLayer(nn.Module):
             inferred: dict[str, Tensor] = self.module(probabilities)
             return inferred
         degrees = self._degrees(probabilities)
-        weights = weigh(self._parts, self._operations(degrees), degrees)
+        weights = marginals(self._parts, self._operations(degrees), degrees)
         return {a.name: weights[a.name] for a in self.outputs}
 
     def as_probabilities(self, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:

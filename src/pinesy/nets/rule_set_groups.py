@@ -128,7 +128,7 @@ def _padded(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
 
 
 def row_extremes(x: Tensor, indices: Tensor, largest: bool) -> Tensor:
-    """Return ``y[:, i] = max_j x[:, places[i, j]]`` (n, rows, G), or the min if not `largest`.
+    """Return ``y[:, i] = max_j x[:, indices[i, j]]`` (n, rows, G), or the min if not `largest`.
 
     Operands that attain it share its gradient evenly. Memory: some of the rows' operands at a time,
     forwards and backwards, where they are brought together again.
@@ -184,6 +184,6 @@ def _parts(x: Tensor, indices: Tensor) -> Iterator[slice]:
 
 
 def _taken(tensor: Tensor, indices: Tensor) -> Tensor:
-    """Return ``tensor[:, places]``; the gradient of `index_select` is the quicker one."""
+    """Return ``tensor[:, indices]``; the gradient of `index_select` is the quicker one."""
     selected = tensor.index_select(1, indices.flatten())
     return selected.reshape(tensor.shape[0], *indices.shape, *tensor.shape[2:])

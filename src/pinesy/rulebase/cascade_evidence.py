@@ -1,4 +1,4 @@
-"""What evidence on a cascade must look like, and what it makes its worlds weigh.
+"""What evidence on a cascade must look like, and the marginals of other semantics.
 
 Worlds are of a semantics other than the possibilistic one (docs/semantics.md); they are made once
 for each.
@@ -23,7 +23,7 @@ from pinesy.semantics.world_weights import (
     infer_worlds,
     rule_function,
 )
-from pinesy.semantics.worlds import Part, Worlds, weigh_in_blocks
+from pinesy.semantics.worlds import Part, Worlds, marginals_in_blocks
 
 if TYPE_CHECKING:
     from pinesy.rulebase.cascade import Cascade
@@ -56,7 +56,7 @@ def infer_in(
     largest = check_integer(largest, "largest", least=1)
     if semantics.sums_out:
         parts, inputs = world_parts(cascade, names, semantics, largest)
-        compute: Compute = partial(weigh_in_blocks, parts, semantics.semiring)
+        compute: Compute = partial(marginals_in_blocks, parts, semantics.semiring)
     else:
         units = [rule_set.unit for rule_set in cascade.needed(names)]
         compute = rule_function(semantics, units)
@@ -78,7 +78,7 @@ def infer_units(
     largest = check_integer(largest, "largest", least=1)
     if semantics.sums_out:
         parts = Worlds(units, semantics.semiring, largest).parts([output.name])
-        compute: Compute = partial(weigh_in_blocks, parts, semantics.semiring)
+        compute: Compute = partial(marginals_in_blocks, parts, semantics.semiring)
     else:
         compute = rule_function(semantics, units)
     concluded = {unit.output.name for unit in units}

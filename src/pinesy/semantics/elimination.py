@@ -69,7 +69,7 @@ class Aligned:
     Attributes
     ----------
     slot : which table
-    takes : axes, and the places along them that are taken
+    takes : axes, and the indices along them that are taken
     order : the order of axes then
     shape : that of the product, with 1 where the table does not have the axis
     """

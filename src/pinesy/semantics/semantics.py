@@ -149,11 +149,10 @@ def as_semantics(semantics: object) -> Semantics:
 
 
 def _known(semantics: object) -> Semantics | None:
-    for registered in SEMANTICS.values():
-        if semantics is registered or semantics == registered.name:
-            return registered
-        if isinstance(semantics, str) and semantics in registered.aliases:
-            return registered
+    for known in SEMANTICS.values():
+        is_name = isinstance(semantics, str) and semantics in (known.name, *known.aliases)
+        if semantics is known or is_name:
+            return known
     return None
 
 

@@ -1,4 +1,4 @@
-"""What the worlds weigh in which attributes have certain values: results of other semantics."""
+"""Marginals of attributes: the results of semantics other than the possibilistic one."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -179,11 +179,11 @@ class WorldInference(Mapping[str, WorldWeights]):
         if self.is_batch:
             n = len(next(iter(self._weights.values())))
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
-        best_values = ", ".join(f"{name}{_said(self[name])}" for name in self)
+        best_values = ", ".join(f"{name}{_best_text(self[name])}" for name in self)
         return f"WorldInference({best_values}; {self.semantics})"
 
 
-def _said(weights: WorldWeights) -> str:
+def _best_text(weights: WorldWeights) -> str:
     """Return the best value of a result, or why there is none."""
     return f"={show_value(weights.best)}" if weights.decided else f": {weights.verdict}"
 

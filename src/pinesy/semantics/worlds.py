@@ -1,4 +1,4 @@
-"""Worlds: what all inputs that agree with something weigh together, in a semiring.
+"""Marginals of the values of attributes in a semiring: weighted model counting.
 
 A world gives every attribute a value. It weighs the product of the weights of its input values, or
 nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone: on the
@@ -196,7 +196,7 @@ class Worlds:
         return self._tables[name]
 
 
-def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def marginals(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the weights (n, values) of all attributes that parts compute, and of the inputs.
 
     Where products of many probabilities compete for the largest, they are rescaled to maximum 1.
@@ -209,7 +209,7 @@ def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[st
     return weights
 
 
-def weigh_in_blocks(
+def marginals_in_blocks(
     parts: Sequence[Part],
     semiring: Semiring,
     inputs: Mapping[str, FloatArray],
@@ -219,11 +219,13 @@ def weigh_in_blocks(
     n = len(next(iter(inputs.values())))
     entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
     width = max(1, BLOCK_NUMBERS // entries)
-    blocks = []
-    for start in range(0, max(n, 1), width):
+    weights = {a.name: np.empty((n, len(a.domain))) for a in outputs}
+    for start in range(0, n, width):
         block = {name: x[start : start + width] for name, x in inputs.items()}
-        blocks.append(weigh(parts, NumpyWeights(semiring), block))
-    return {a.name: np.concatenate([block[a.name] for block in blocks]) for a in outputs}
+        block_weights = marginals(parts, NumpyWeights(semiring), block)
+        for name, x in weights.items():
+            x[start : start + width] = block_weights[name]
+    return weights
 
 
 # --- what a rule set leaves of its output ---------------------------------------------------------
@@ -258,11 +260,11 @@ def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]
 def check_certain(unit: RuleUnit) -> None:
     """Raise `RuleSetError` for a rule whose parameters are neither 0 nor 1."""
     for rule in unit.rules:
-        for name, number in (("s", rule.s), ("r", rule.r)):
-            if number not in (0.0, 1.0):
+        for name, parameter in (("s", rule.s), ("r", rule.r)):
+            if parameter not in (0.0, 1.0):
                 raise RuleSetError(
-                    f"the rule '{rule}' has {name} = {number:g}; this semantics takes rules with s "
-                    "and r of 0 or 1 only: take the possibilistic semantics for uncertain ones"
+                    f"the rule '{rule}' has {name} = {parameter:g}; this semantics takes rules "
+                    "with s and r of 0 or 1 only: take the possibilistic one for uncertain rules"
                 )
 
 
@@ -290,13 +292,13 @@ def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFac
             "rules that leave one value, such as equivalences (iff), or raise largest"
         )
     sizes = np.array([len(members) for members in factor.classes[0].members])
-    number = np.tensordot(sizes, factor.entries, axes=1)
-    return replace(factor, entries=factor.entries / np.where(number > 0.0, number, 1.0))
+    count = np.tensordot(sizes, factor.entries, axes=1)
+    return replace(factor, entries=factor.entries / np.where(count > 0.0, count, 1.0))
 
 
-def _tables(factor: Factor, number: int) -> list[ChoiceTable]:
+def _tables(factor: Factor, index: int) -> list[ChoiceTable]:
     if isinstance(factor, ConjunctionFactor):
-        return _chain(factor, f"{factor.names[0]}{HIDDEN}{number}.")
+        return _chain(factor, f"{factor.names[0]}{HIDDEN}{index}.")
     assert isinstance(factor, TableFactor)
     return [_table(factor.names, factor.classes, factor.entries)]
 
