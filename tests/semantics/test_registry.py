@@ -187,6 +187,33 @@ def test_a_layer_that_it_brings() -> None:
         del SEMANTICS["halved"]
 
 
+def test_a_semiring_is_enough_for_certain_rules() -> None:
+    """Max and min of possibilities over worlds: in a tree, the possibilistic semantics."""
+    rules = parse("""
+        attribute rain in {no, yes}
+        attribute sky in {clear, cloudy, dark}
+        attribute wet in {no, yes}
+        attribute stay in {out, home}
+        iff rain in {yes} then wet in {yes}
+        iff wet in {yes} and sky in {cloudy, dark} then stay in {home}
+    """)
+    max_min = Semantics("max-min", Semiring(False, False), reads="possibilities")
+    register_semantics(max_min)
+    try:
+        degrees = rules.infer(POSSIBLE)["stay"].degrees
+        assert np.array_equal(rules.infer(POSSIBLE, semantics="max-min")["stay"].weights, degrees)
+        torch = pytest.importorskip("torch")
+        from pinesy.nets import RuleLayer
+
+        layer = RuleLayer(rules, semantics=max_min)
+        inferred = layer({name: torch.tensor(p) for name, p in SEEN.items()})
+        np.testing.assert_allclose(inferred["stay"].numpy(), degrees, rtol=1e-12)
+        probabilities = layer.as_probabilities(inferred)["stay"]
+        np.testing.assert_allclose(probabilities.numpy(), antipignistic_inverse(degrees))
+    finally:
+        del SEMANTICS["max-min"]
+
+
 def test_options_and_evidence_that_it_does_not_take(fifth: Semantics) -> None:
     with raises_saying(CascadeError, "dtype", "max-product"):
         RULES.infer(POSSIBLE, semantics=fifth, dtype="float32")
