@@ -72,8 +72,8 @@ def test_evaluate(pinesy: Any, files: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["infer", "--semantics", "fuzzy"], "no semantics 'fuzzy'"),
-        (["evaluate", "--semantics", "fuzzy"], "no semantics 'fuzzy'"),
+        (["infer", "--semantics", "fuzzy"], "semantics 'fuzzy'"),
+        (["evaluate", "--semantics", "fuzzy"], "semantics 'fuzzy'"),
         (["infer", "--semantics", "mpe", "--level", "0.9"], "levels are of possibilities"),
         (["evaluate", "--semantics", "mpe", "--level", "0.9"], "is printed"),
         (

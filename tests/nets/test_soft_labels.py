@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from nets.bar_sums import RECIPE, RULES, drawn, network  # noqa: E402
 from pinesy.nets import Recipe, predict_proba, soft_labels, train  # noqa: E402
-from pinesy.nets.soft_labels import specificity  # noqa: E402
+from pinesy.nets.answer_losses import specificity  # noqa: E402
 
 
 def test_answers_correct_what_was_misread() -> None:

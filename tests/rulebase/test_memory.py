@@ -81,7 +81,7 @@ def test_shared_expressions_of_many_subsets_are_built_anew() -> None:
     kind = RuleSet([Iff(a.isin({0})).then(b.isin({1, 2}), s=0.1)]).unit.kind({"a"})
     for first in range(0, 2 * kind.max_asked, 12):
         rule_template(kind, tuple(range(first + 1, first + 13)), False)
-    assert circuit_of(kind).room >= -24
+    assert circuit_of(kind).remaining >= -24
 
 
 def test_programs_of_propositions_are_held_up_to_a_number() -> None:

@@ -28,7 +28,8 @@ SKY = [0.25, 0.25, 0.5]
 
 def street(sky: Any, season: Any, rules: Cascade = RULES, **more: Any) -> WorldWeights:
     result = rules.infer({"sky": sky, "season": season}, semantics="probabilistic", **more)
-    return result["street"]
+    weights: WorldWeights = result["street"]
+    return weights
 
 
 def test_inputs_come_in_all_forms() -> None:
@@ -102,16 +103,16 @@ def test_possibilities_are_refused() -> None:
 
 def test_uncertain_rules_are_refused_if_they_matter() -> None:
     uncertain = RULES.with_parameters({"street": ([0.3], [0.0])})
-    with pytest.raises(RuleSetError, match=r"has s = 0.3; only the possibilistic semantics"):
+    with pytest.raises(RuleSetError, match=r"has s = 0.3.* possibilistic"):
         street(SKY, "winter", uncertain)
     assert uncertain.infer({"sky": SKY}, ["rain"], semantics="probabilistic")["rain"]["yes"] == 0.5
 
 
 def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(DomainError, match=r"no semantics 'probabilstic'.*probabilistic"):
-        RULES.infer({}, semantics="probabilstic")  # type: ignore[call-overload]
+    with pytest.raises(DomainError, match=r"'probabilstic'.*probabilistic"):
+        RULES.infer({}, semantics="probabilstic")
     with pytest.raises(CascadeError, match="transform and dtype are not of the goedel semantics"):
-        RULES.infer({}, semantics="goedel", dtype="float32")  # type: ignore[call-overload]
+        RULES.infer({}, semantics="goedel", dtype="float32")
     with pytest.raises(DomainError, match="largest"):
         street(SKY, "winter", largest=0)
     with pytest.raises(UnknownAttributeError, match="no rule uses 'rein'"):

@@ -19,7 +19,7 @@ from pinesy.learning.decision_report import report_page
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.samples import Batch
-from pinesy.semantics.semirings import SEMANTICS, semantics_name
+from pinesy.semantics.semantics import SEMANTICS, as_semantics
 
 Page = Annotated[
     Path | None,
@@ -92,7 +92,7 @@ def evaluate(
     files = TrainingFiles(load_rules(rules), how)
     samples = files.whole(data)
     if semantics:
-        chosen = SEMANTICS if "all" in semantics else [semantics_name(name) for name in semantics]
+        chosen = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
         p = options.probabilities(files.cascade.inputs, samples.evidence)
         say(compare_semantics(files.cascade, p, samples.targets, semantics=chosen))
         return

@@ -24,7 +24,7 @@ from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
-from pinesy.semantics.semirings import semantics_name
+from pinesy.semantics.semantics import as_semantics
 from pinesy.semantics.world_weights import WorldWeights
 
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
@@ -110,8 +110,10 @@ def infer(
     chosen = options.format_of(form, output, SUFFIXES, default)
     options.check_output(output, None, [rules, data])
     cascade = load_rules(rules)
-    if (named := semantics_name(semantics)) != "possibilistic":
+    meaning = as_semantics(semantics)
+    if not meaning.is_compiled:
         options.refuse((level is not None, "--level", "levels are of possibilities"))
+    if meaning.reads == "probabilities":
         how = options.probable(how)
     sure = None if level is None else calibrated_rules(rules, how.transform, [level])
     wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
@@ -136,10 +138,12 @@ def infer(
 
     def rows(samples: Batch) -> Iterator[ResultRow]:
         evidence, outputs = samples.evidence, program.outputs
-        if named != "possibilistic":
-            p: Any = options.probabilities(inputs, evidence)
-            worlds: Any = cascade.infer(p, outputs, semantics=named)  # type: ignore[call-overload]
-            parts = [_weighed(worlds[a.name]) for a in outputs]
+        if not meaning.is_compiled:
+            by_name = {name: evidence[:, span] for name, span in column_slices(inputs).items()}
+            if meaning.reads == "probabilities":
+                by_name = options.probabilities(inputs, evidence)
+            weighted = cascade.infer(by_name, outputs, semantics=meaning)
+            parts = [_weighed(weighted[a.name]) for a in outputs]
         elif sure is not None and level is not None:
             sets = sure.predict_set(evidence, level, outputs)
             parts = [_possible(sets.possibilities[a.name], {}, sets) for a in outputs]
@@ -153,7 +157,7 @@ def infer(
     options.check_ids(how.ids or (), program.outputs)
     batches = how.batches(data, cascade, inputs, batch)
     last = ("certainty",) if sure is None else ("certainty", "set")
-    last = last if named == "possibilistic" else ("weight",)
+    last = last if meaning.is_compiled else ("weight",)
     columns = ("sample", "output", "best", *last, "outcome")
     table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
     write = table if chosen == "table" else writer_of(f".{chosen}", formulas)

@@ -27,7 +27,7 @@ class ConceptCheck:
     attribute : what is read
     confusion : how often each value (rows) is read as each (columns)
     calibration_error : the expected calibration error (ECE): by how much, on average, the
-        probability of what is read differs from the share that is read rightly, in bins of it
+        probability of what is read differs from the share that is read correctly, in bins of it
     """
 
     attribute: Attribute
@@ -41,7 +41,7 @@ class ConceptCheck:
 
     @property
     def accuracy(self) -> float:
-        """The share that is read rightly."""
+        """The share that is read correctly."""
         return float(np.trace(self.confusion) / self.n)
 
     @cached_property
@@ -80,25 +80,29 @@ class ConceptCheck:
         answers all the same, where rules do not care what the values are called; merged ones lie
         behind some of the errors.
         """
-        if all(value == read for value, read in self.read_as.items()):
+        if all(value == reading for value, reading in self.read_as.items()):
             return "right"
         return "permuted" if len(set(self.read_as.values())) == len(self.read_as) else "merged"
 
     @property
     def reading(self) -> str:
         """The kind in words, such as ``"permuted: 0 as 5, 5 as 0"``."""
-        wrong = [f"{value} as {read}" for value, read in self.read_as.items() if value != read]
+        wrong = [
+            f"{value} as {predicted}"
+            for value, predicted in self.read_as.items()
+            if value != predicted
+        ]
         return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
 
     def __str__(self) -> str:
         """Return the measures, a line each, and the confusion."""
         domain = [show_value(value) for value in self.attribute.domain]
-        used, present = len(self.used), len(self.present)
+        n_read, n_present = len(self.used), len(self.present)
         width = max(5, *map(len, domain), len(str(self.confusion.max())))
         lines = [
-            f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them rightly",
+            f"{self.attribute.name}: {self.n} read, {100 * self.accuracy:.1f} % of them correctly",
             self.reading,
-            f"collapse {self.collapse:.2f}: {used} of {present} values are read",
+            f"collapse {self.collapse:.2f}: {n_read} of {n_present} values are read",
             f"calibration error {self.calibration_error:.3f}",
             " ".join(["true".rjust(width), *(f"as {d}".rjust(width) for d in domain)]),
         ]
@@ -125,7 +129,7 @@ def check_concepts(
     >>> digit = Attribute("digit", range(3))
     >>> seen = [[0.9, 0.1, 0], [0, 1, 0], [0, 0.8, 0.2]]
     >>> print(check_concepts(digit, seen, [0, 1, 2]))
-    digit: 3 read, 66.7 % of them rightly
+    digit: 3 read, 66.7 % of them correctly
     merged: 2 as 1
     collapse 0.33: 2 of 3 values are read
     calibration error 0.300
@@ -136,25 +140,25 @@ def check_concepts(
     """
     check_attribute(attribute)
     bins, size = check_integer(bins, "bins", least=1, most=MAX_BINS), len(attribute.domain)
-    given = np.empty(0) if shape_of(probabilities) is None else np.asarray(probabilities)
-    if given.ndim != 2 or given.shape[1] != size or given.dtype.kind not in "fiub":
+    p = np.empty(0) if shape_of(probabilities) is None else np.asarray(probabilities)
+    if p.ndim != 2 or p.shape[1] != size or p.dtype.kind not in "fiub":
         raise DegreeError(
-            f"probabilities have shape {given.shape} and type {given.dtype}; {attribute.name!r} "
+            f"probabilities have shape {p.shape} and type {p.dtype}; {attribute.name!r} "
             f"has {size} values, so they must be numbers of shape (n, {size})"
         )
-    if not len(given):
+    if not len(p):
         raise DataError("there are no inputs to check")
-    if not (np.isfinite(given).all() and (given >= 0.0).all() and (given <= 1.0 + 1e-6).all()):
+    if not (np.isfinite(p).all() and (p >= 0.0).all() and (p <= 1.0 + 1e-6).all()):
         raise DegreeError("probabilities must be numbers from 0 to 1; give a softmax of scores")
-    true = Target.of_values(values, attribute, len(given)).labels.astype(np.int64)
-    read = given.argmax(axis=1)
-    confusion = np.bincount(true * size + read, minlength=size * size).reshape(size, size)
-    error = _calibration_error(given.max(axis=1).astype(np.float64), read == true, bins)
+    true = Target.of_values(values, attribute, len(p)).labels.astype(np.int64)
+    predicted = p.argmax(axis=1)
+    confusion = np.bincount(true * size + predicted, minlength=size * size).reshape(size, size)
+    error = _calibration_error(p.max(axis=1).astype(np.float64), predicted == true, bins)
     return ConceptCheck(attribute, confusion, error)
 
 
 def _calibration_error(surest: FloatArray, right: BoolArray, bins: int) -> float:
     """Return ``sum_b |sum of (right - probability) in bin b| / n``; bins are ``(l, u]``."""
-    place = np.clip(np.ceil(surest * bins).astype(np.int64) - 1, 0, bins - 1)
-    gaps = np.bincount(place, weights=right - surest, minlength=bins)
+    bin_of = np.clip(np.ceil(surest * bins).astype(np.int64) - 1, 0, bins - 1)
+    gaps = np.bincount(bin_of, weights=right - surest, minlength=bins)
     return float(np.abs(gaps).sum() / len(surest))

@@ -23,8 +23,8 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
-Positions = npt.NDArray[np.int64]
-#: From names of kinds, or from inputs, to values of which labels are known.
+Indices = npt.NDArray[np.int64]
+#: From names of kinds, or from inputs, to values whose labels are known.
 Labelled = Mapping[Any, Iterable[Hashable]]
 #: What was observed: rows of values, columns by input, a condition; None for all combinations.
 Observed = Any
@@ -71,31 +71,32 @@ def _typed(attribute: Attribute) -> tuple[tuple[type, Hashable], ...]:
     return tuple((type(value), value) for value in attribute.domain)
 
 
-def kinds_of(
-    inputs: Sequence[Attribute], given: Mapping[str, Iterable[Any]] | None
+def concept_kinds(
+    inputs: Sequence[Attribute], kinds: Mapping[str, Iterable[Any]] | None
 ) -> tuple[ConceptKind, ...]:
     """Return the kinds of inputs: those given, or one for each domain.
 
     With some given, each of the inputs left out is a kind of its own.
     """
     groups: dict[Any, list[Attribute]] = {}
-    if given is None:
+    if kinds is None:
         for attribute in inputs:
             groups.setdefault(_typed(attribute), []).append(attribute)
         return tuple(ConceptKind(listed([a.name for a in g]), tuple(g)) for g in groups.values())
-    if not isinstance(given, Mapping):
+    if not isinstance(kinds, Mapping):
         raise DomainError(
-            f"kinds is {given!r:.60}; give a dict from the name of each kind to its inputs"
+            f"kinds is {kinds!r:.60}; give a dict from the name of each kind to its inputs"
         )
-    left = {a.name: a for a in inputs}
-    kinds = [
-        ConceptKind(name, _taken(name, members, left, inputs)) for name, members in given.items()
+    remaining = {a.name: a for a in inputs}
+    named_kinds = [
+        ConceptKind(name, _taken(name, members, remaining, inputs))
+        for name, members in kinds.items()
     ]
-    return (*kinds, *(ConceptKind(a.name, (a,)) for a in left.values()))
+    return (*named_kinds, *(ConceptKind(a.name, (a,)) for a in remaining.values()))
 
 
 def _taken(
-    kind: str, members: Iterable[Any], left: dict[str, Attribute], inputs: Sequence[Attribute]
+    kind: str, members: Iterable[Any], remaining: dict[str, Attribute], inputs: Sequence[Attribute]
 ) -> tuple[Attribute, ...]:
     """Take the inputs of a kind out of those that are left."""
     if isinstance(members, str | Attribute) or not isinstance(members, Iterable):
@@ -104,24 +105,24 @@ def _taken(
     known = dict.fromkeys(a.name for a in inputs)
     for name in names:
         check_known(name, known, f"the kind {kind!r}: there is no input {name!r}")
-        if name not in left or names.count(name) > 1:
+        if name not in remaining or names.count(name) > 1:
             raise DomainError(f"the kind {kind!r}: the input {name!r} is in a kind already")
     if not names:
         raise DomainError(f"the kind {kind!r} has no inputs; leave it out")
-    return tuple(left.pop(name) for name in names)
+    return tuple(remaining.pop(name) for name in names)
 
 
-def by_kind(kinds: Sequence[ConceptKind], given: Mapping[Any, Any]) -> list[tuple[Any, int, Any]]:
-    """Return the name, the number of the kind, and what is given for kinds or for inputs."""
+def by_kind(kinds: Sequence[ConceptKind], content: Mapping[Any, Any]) -> list[tuple[Any, int, Any]]:
+    """Return the name, the index of the kind, and the content for kinds or for inputs."""
     numbers = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
     numbers |= {kind.name: k for k, kind in enumerate(kinds)}
-    named = by_name(given, "kind")
-    for name in named:
+    by_kind_name = by_name(content, "kind")
+    for name in by_kind_name:
         check_known(name, numbers, f"there is no kind of inputs {name!r}")
-    return [(name, numbers[name], content) for name, content in named.items()]
+    return [(name, numbers[name], entry) for name, entry in by_kind_name.items()]
 
 
-def labelled_positions(
+def labelled_values(
     kinds: Sequence[ConceptKind], labelled: Labelled | None
 ) -> set[tuple[int, int]]:
     """Return the kind and the position in its domain of each value that is labelled."""
@@ -135,22 +136,22 @@ def labelled_positions(
         }
 
 
-def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Positions:
+def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Indices:
     """Return the different combinations (n, inputs) that were observed, as positions, sorted."""
     if observed is None or isinstance(observed, str | Callable):
         rows = _where(observed, inputs)
     else:
-        columns = _columns(observed, inputs)
+        by_input = _columns(observed, inputs)
         with placed("observed"):
-            first = len(as_list(columns[inputs[0].name], f"{inputs[0].name!r}"))
-            each = [Target.of_values(columns[a.name], a, first).labels for a in inputs]
-        rows = np.stack(each, axis=1).astype(np.int64)
+            first = len(as_list(by_input[inputs[0].name], f"{inputs[0].name!r}"))
+            columns = [Target.of_values(by_input[a.name], a, first).labels for a in inputs]
+        rows = np.stack(columns, axis=1).astype(np.int64)
     if not len(rows):
         raise DataError("observed holds no combination of values; there is nothing to keep right")
     return np.unique(rows, axis=0)
 
 
-def _where(condition: Any, inputs: Sequence[Attribute]) -> Positions:
+def _where(condition: Any, inputs: Sequence[Attribute]) -> Indices:
     """Return the combinations that meet a condition; all for None."""
     sizes = [len(a.domain) for a in inputs]
     if prod(sizes) > MAX_OBSERVED:
@@ -161,11 +162,11 @@ def _where(condition: Any, inputs: Sequence[Attribute]) -> Positions:
     rows = _combinations(sizes)
     if condition is None:
         return rows
-    one = inputs[0] if len(inputs) == 1 else Attribute.product("observed", *inputs)
-    return np.asarray(rows[positions(one.where(condition).mask)])
+    joint = inputs[0] if len(inputs) == 1 else Attribute.product("observed", *inputs)
+    return np.asarray(rows[positions(joint.where(condition).mask)])
 
 
-def _combinations(sizes: Sequence[int]) -> Positions:
+def _combinations(sizes: Sequence[int]) -> Indices:
     return np.asarray(np.indices(sizes).reshape(len(sizes), -1).T)
 
 
@@ -175,19 +176,19 @@ def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
     if hasattr(observed, "columns"):
         observed = {name: observed[name] for name in observed.columns}
     if isinstance(observed, Mapping):
-        given = by_name(observed, "input")
-        missing = [name for name in names if name not in given]
+        by_input = by_name(observed, "input")
+        missing = [name for name in names if name not in by_input]
         if missing:
             raise DataError(
                 f"observed has no values of {listed(missing)}; give those of all inputs"
             )
-        return given
+        return by_input
     if isinstance(observed, np.ndarray) and observed.ndim:
         widths = set(observed.shape[1:2]) if observed.ndim == 2 else {0}
         columns: list[Any] = list(observed.T)
     else:
-        each = as_list(observed, "observed")
-        rows = [row if isinstance(row, tuple | list) else (row,) for row in each]
+        samples = as_list(observed, "observed")
+        rows = [row if isinstance(row, tuple | list) else (row,) for row in samples]
         widths, columns = set(map(len, rows)), list(map(list, zip(*rows, strict=False)))
     if widths - {len(names)}:
         raise ShapeError(
@@ -207,7 +208,7 @@ class ObservedAnswers:
     program : infers the outputs
     kinds : of its inputs
     rows : the combinations, as positions (n, inputs)
-    labelled : the values, by kind and position, that are known to be read rightly
+    labelled : the values, by kind and position, that are known to be read correctly
 
     Attributes
     ----------
@@ -215,7 +216,7 @@ class ObservedAnswers:
     truth : the position of each variable's value
     sizes : for each variable, how many values it can be read as
     fixed : whether each variable is labelled
-    places : the variable (n, inputs) of each entry of the rows
+    variable_of : the variable (n, inputs) of each entry of the rows
     right : the code of the right answer of each row
     """
 
@@ -223,7 +224,7 @@ class ObservedAnswers:
         self,
         program: Program,
         kinds: Sequence[ConceptKind],
-        rows: Positions,
+        rows: Indices,
         labelled: set[tuple[int, int]],
     ) -> None:
         self.program, self.rows = program, rows
@@ -231,12 +232,12 @@ class ObservedAnswers:
         numbers = np.array([kind_of[a.name] for a in program.inputs])
         self._input_sizes = [len(a.domain) for a in program.inputs]
         most = max(self._input_sizes)
-        different, places = np.unique(numbers * most + rows, return_inverse=True)
+        different, indices = np.unique(numbers * most + rows, return_inverse=True)
         self.variables = [divmod(int(code), most) for code in different]
-        self.truth: Positions = different % most
+        self.truth: Indices = different % most
         self.sizes = np.array([len(kinds[k].domain) for k, _ in self.variables])
         self.fixed = np.array([variable in labelled for variable in self.variables])
-        self.places: Positions = places.reshape(rows.shape)
+        self.variable_of: Indices = indices.reshape(rows.shape)
         self._codes: dict[bytes, int] = {}
         self._starts = np.array([s.start for s in column_slices(program.inputs).values()])
         self._spans = [*column_slices(program.outputs).values()]
@@ -246,10 +247,10 @@ class ObservedAnswers:
     def _refuse_contradictions(self) -> None:
         for row in self.rows[self.right == CONTRADICTORY].tolist():
             pairs = zip(self.program.inputs, row, strict=True)
-            shown = ", ".join(f"{a.name} = {show_value(a.domain[p])}" for a, p in pairs)
+            values_text = ", ".join(f"{a.name} = {show_value(a.domain[p])}" for a, p in pairs)
             raise DataError(
-                f"the rules contradict each other where {shown}, which was observed: there is no "
-                "right answer to keep; correct the rules, or leave it out"
+                f"the rules contradict each other where {values_text}, which was observed: there "
+                "is no right answer to keep; correct the rules, or leave it out"
             )
 
     @property
@@ -258,11 +259,11 @@ class ObservedAnswers:
         return prod(self._input_sizes) <= MAX_TABLE
 
     @cached_property
-    def _table(self) -> Positions:
+    def _table(self) -> Indices:
         return self._inferred(_combinations(self._input_sizes)).reshape(self._input_sizes)
 
-    def codes(self, combinations: Positions) -> Positions:
-        """Return a number for the answer to each combination (n, inputs): equal for equal answers.
+    def codes(self, combinations: Indices) -> Indices:
+        """Return a code for the answer to each combination (n, inputs): equal for equal answers.
 
         Cost: one inference for each different combination, or for all there are, once.
         """
@@ -271,15 +272,15 @@ class ObservedAnswers:
         different, which = np.unique(combinations, axis=0, return_inverse=True)
         return self._inferred(different)[which.ravel()]
 
-    def _inferred(self, combinations: Positions) -> Positions:
+    def _inferred(self, combinations: Indices) -> Indices:
         parts = [
             self._numbered(self.possible(combinations[start : start + BLOCK]))
             for start in range(0, len(combinations), BLOCK)
         ]
         return np.concatenate(parts)
 
-    def _numbered(self, possible: BoolArray) -> Positions:
-        """Return the number of each row of answers, the same in all calls."""
+    def _numbered(self, possible: BoolArray) -> Indices:
+        """Return the code of each row of answers, the same in all calls."""
         packed = np.ascontiguousarray(np.packbits(possible, axis=1))
         keys, first, which = np.unique(
             packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
@@ -291,7 +292,7 @@ class ObservedAnswers:
         ]
         return np.array(numbers, dtype=np.int64)[which]
 
-    def possible(self, combinations: Positions, unknown: BoolArray | None = None) -> BoolArray:
+    def possible(self, combinations: Indices, unknown: BoolArray | None = None) -> BoolArray:
         """Return which values of the outputs are fully possible; none where rules contradict.
 
         Values that are `unknown` count as all possible.
@@ -301,5 +302,5 @@ class ObservedAnswers:
         if unknown is not None:
             degrees[np.repeat(unknown, self._input_sizes, axis=1)] = 1.0
         inference = self.program.infer(degrees)
-        each = (inference[a] for a in self.program.outputs)
-        return np.hstack([(pi.degrees == 1.0) & pi.normalised[:, None] for pi in each])
+        possibilities = (inference[a] for a in self.program.outputs)
+        return np.hstack([(pi.degrees == 1.0) & pi.normalised[:, None] for pi in possibilities])

@@ -13,7 +13,7 @@ import numpy as np
 
 from pinesy._common.clauses import exactly_one
 from pinesy._common.validation import BoolArray
-from pinesy.concepts.observed_answers import ObservedAnswers, Positions
+from pinesy.concepts.observed_answers import Indices, ObservedAnswers
 from pinesy.exceptions import needing
 
 #: Partial remappings that are held at a time; where there are more, a solver takes over.
@@ -38,8 +38,8 @@ class Group:
     rows : the combinations that hold one of them
     """
 
-    variables: Positions
-    rows: Positions
+    variables: Indices
+    rows: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,34 +54,37 @@ class GroupRemappings:
     labels : the numbers of a smallest set of values whose labels leave the true one alone
     """
 
-    variables: Positions
-    maps: Positions
+    variables: Indices
+    maps: Indices
     exact: bool
     labels: tuple[int, ...]
 
 
-def groups_of(answers: ObservedAnswers) -> list[Group]:
+def variable_groups(answers: ObservedAnswers) -> list[Group]:
     """Return the groups of the variables that are not labelled.
 
-    Each variable takes the least number of those it is joined with, until nothing changes.
+    Each variable takes the least index of those it is joined with, until nothing changes.
     """
     free = np.flatnonzero(~answers.fixed)
-    n, places = len(answers.truth), np.where(answers.fixed[answers.places], -1, answers.places)
+    n, variables = (
+        len(answers.truth),
+        np.where(answers.fixed[answers.variable_of], -1, answers.variable_of),
+    )
     leader, before = np.arange(n), np.full(n, -1)
     while not np.array_equal(leader, before):
         before = leader.copy()
-        least = np.where(places >= 0, leader[places], n).min(axis=1)
-        for column in places.T:
+        least = np.where(variables >= 0, leader[variables], n).min(axis=1)
+        for column in variables.T:
             is_free = column >= 0
             np.minimum.at(leader, column[is_free], least[is_free])
-    of_row = np.where(places >= 0, leader[places], n).min(axis=1)
+    of_row = np.where(variables >= 0, leader[variables], n).min(axis=1)
     return [
         Group(free[leader[free] == first], np.flatnonzero(of_row == first))
         for first in np.unique(leader[free])
     ]
 
 
-def _counted(answers: ObservedAnswers, group: Group) -> Positions | None:
+def _counted(answers: ObservedAnswers, group: Group) -> Indices | None:
     """Return all remappings (n, variables) of a group that keep its answers right, sorted.
 
     None if there are too many partial ones on the way. Cost: for each variable, the partial
@@ -97,17 +100,17 @@ def _counted(answers: ObservedAnswers, group: Group) -> Positions | None:
         maps = np.repeat(maps, size, axis=0)
         maps[:, variable] = np.tile(np.arange(size), len(maps) // size)
         maps = _right(answers, maps, rows)
-    return in_order(maps[:, group.variables], answers.truth[group.variables])
+    return sort_remappings(maps[:, group.variables], answers.truth[group.variables])
 
 
-def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Positions]]:
+def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Indices]]:
     """Yield the variables one by one, each with the combinations that it completes.
 
     The one that completes most comes first, then the one that begins or continues most.
     """
     numbers = group.variables
     holds = np.zeros((len(group.rows), len(answers.truth)), dtype=bool)
-    np.put_along_axis(holds, answers.places[group.rows], True, axis=1)
+    np.put_along_axis(holds, answers.variable_of[group.rows], True, axis=1)
     holds = holds[:, numbers]
     left = list(range(len(numbers)))
     while left:
@@ -120,19 +123,19 @@ def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Positi
         yield int(numbers[best]), group.rows[(open_ones == 1) & holds[:, best]]
 
 
-def _right(answers: ObservedAnswers, maps: Positions, rows: Positions) -> Positions:
+def _right(answers: ObservedAnswers, maps: Indices, rows: Indices) -> Indices:
     """Return the remappings that give the right answers for rows."""
-    width = answers.places.shape[1]
+    width = answers.variable_of.shape[1]
     while len(rows):
         step = max(1, MAX_CELLS // (max(1, len(maps)) * width))
-        now, rows = rows[:step], rows[step:]
-        read = maps[:, answers.places[now]].reshape(-1, width)
-        right = answers.codes(read).reshape(len(maps), len(now)) == answers.right[now]
+        block, rows = rows[:step], rows[step:]
+        combinations = maps[:, answers.variable_of[block]].reshape(-1, width)
+        right = answers.codes(combinations).reshape(len(maps), len(block)) == answers.right[block]
         maps = maps[right.all(axis=1)]
     return maps
 
 
-def in_order(maps: Positions, truth: Positions) -> Positions:
+def sort_remappings(maps: Indices, truth: Indices) -> Indices:
     """Return remappings with those first that read fewest values wrongly: the true one."""
     wrong = (maps != truth).sum(axis=1)
     return maps[np.lexsort((*maps.T[::-1], wrong))]
@@ -156,20 +159,20 @@ def smallest_hitting_set(sets: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def _hitting(
-    sets: Sequence[tuple[int, ...]], chosen: tuple[int, ...], left: int
+    sets: Sequence[tuple[int, ...]], elements: tuple[int, ...], left: int
 ) -> tuple[int, ...] | None:
     """Return the elements chosen and at most `left` more that hit all sets, if there are such."""
-    missed = [s for s in sets if not set(s) & set(chosen)]
+    missed = [s for s in sets if not set(s) & set(elements)]
     if not missed:
-        return chosen
+        return elements
     for element in missed[0] if left else ():
-        hitting = _hitting(missed, (*chosen, element), left - 1)
+        hitting = _hitting(missed, (*elements, element), left - 1)
         if hitting is not None:
             return hitting
     return None
 
 
-def labels_of(maps: Positions, truth: Positions) -> tuple[int, ...]:
+def distinguishing_labels(maps: Indices, truth: Indices) -> tuple[int, ...]:
     """Return a smallest set of columns that tells all remappings from the true one."""
     wrong = np.unique(maps != truth, axis=0)
     return smallest_hitting_set([np.flatnonzero(row).tolist() for row in wrong if row.any()])
@@ -180,12 +183,12 @@ def remapped(answers: ObservedAnswers, group: Group, limit: int) -> GroupRemappi
     truth, numbers = answers.truth[group.variables], group.variables
     maps, exact = _counted(answers, group), True
     if maps is not None:
-        labels = labels_of(maps, truth)
+        labels = distinguishing_labels(maps, truth)
     else:
         solver = RemappingSolver(answers, group)
         maps, exact = solver.remappings(limit)
         labels = solver.labels(maps)
-        maps = in_order(np.unique(np.vstack([truth, maps[:limit]]), axis=0), truth)
+        maps = sort_remappings(np.unique(np.vstack([truth, maps[:limit]]), axis=0), truth)
     return GroupRemappings(numbers, maps, exact, tuple(int(numbers[i]) for i in labels))
 
 
@@ -232,21 +235,21 @@ class RemappingSolver:
             for clause in exactly_one(range(first, stop), fresh):
                 self._solver.add_clause(clause)
 
-    def _literals(self, readings: Positions) -> list[int]:
+    def _literals(self, readings: Indices) -> list[int]:
         """Return the literals that say what each variable is read as."""
         return list(map(int, self._first[:-1] + readings))
 
-    def remappings(self, limit: int) -> tuple[Positions, bool]:
+    def remappings(self, limit: int) -> tuple[Indices, bool]:
         """Return up to `limit` remappings (n, variables), and whether these are all."""
-        maps: list[Positions] = []
-        while (one := self._next([])) is not None:
+        maps: list[Indices] = []
+        while (readings := self._next([])) is not None:
             if len(maps) == limit:
                 return np.array(maps), False
-            maps.append(one)
-            self._solver.add_clause([-lit for lit in self._literals(one)])
+            maps.append(readings)
+            self._solver.add_clause([-lit for lit in self._literals(readings)])
         return np.array(maps), True
 
-    def labels(self, maps: Positions) -> tuple[int, ...]:
+    def labels(self, maps: Indices) -> tuple[int, ...]:
         """Return a smallest set of variables whose labels leave the true remapping alone.
 
         Some `maps` are known. A smallest set for those is tried; what is still read wrongly with
@@ -255,53 +258,55 @@ class RemappingSolver:
         wrong = [np.flatnonzero(row).tolist() for row in maps != self._truth]
         with self._hitman(bootstrap_with=[row for row in wrong if row]) as hitting:
             while True:
-                chosen = sorted(hitting.get() or ())
-                labelled = [self._literals(self._truth)[column] for column in chosen]
-                one = self._next([self._is_wrong, *labelled])
-                if one is None:
-                    return tuple(chosen)
-                hitting.hit(np.flatnonzero(one != self._truth).tolist())
+                columns = sorted(hitting.get() or ())
+                labelled = [self._literals(self._truth)[column] for column in columns]
+                readings = self._next([self._is_wrong, *labelled])
+                if readings is None:
+                    return tuple(columns)
+                hitting.hit(np.flatnonzero(readings != self._truth).tolist())
 
-    def _next(self, assumptions: Sequence[int]) -> Positions | None:
+    def _next(self, assumptions: Sequence[int]) -> Indices | None:
         """Return a remapping under which all answers are right, or None."""
         while self._solver.solve(assumptions=list(assumptions)):
             model = np.array(self._solver.get_model()[: self._first[-1] - 1])
-            one: Positions = np.flatnonzero(model > 0) + 1 - self._first[:-1]
-            clauses = self._forbidden(one)
+            readings: Indices = np.flatnonzero(model > 0) + 1 - self._first[:-1]
+            clauses = self._forbidden(readings)
             if not clauses:
-                return one
+                return readings
             for clause in clauses:
                 self._solver.add_clause(clause)
         return None
 
-    def _forbidden(self, readings: Positions) -> list[list[int]]:
+    def _forbidden(self, readings: Indices) -> list[list[int]]:
         """Return what the combinations that a remapping gives wrong answers for forbid."""
         answers, rows = self._answers, self._group.rows
         maps = answers.truth.copy()
         maps[self._group.variables] = readings
-        wrong = rows[answers.codes(maps[answers.places[rows]]) != answers.right[rows]][:MAX_LEARNED]
+        wrong = rows[answers.codes(maps[answers.variable_of[rows]]) != answers.right[rows]][
+            :MAX_LEARNED
+        ]
         if not len(wrong):
             return []
-        places = answers.places[wrong]
-        unknown = self._without_need(wrong, maps[places])
-        needed = np.where(unknown | answers.fixed[places], -1, places)
+        variables = answers.variable_of[wrong]
+        unknown = self._without_need(wrong, maps[variables])
+        needed = np.where(unknown | answers.fixed[variables], -1, variables)
         literals = self._literals(readings)
         sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in needed.tolist()}
         return [[-literals[column] for column in columns] for columns in sorted(sets)]
 
-    def _without_need(self, rows: Positions, read: Positions) -> BoolArray:
+    def _without_need(self, rows: Indices, readings: Indices) -> BoolArray:
         """Return which entries of combinations do not matter for their wrong answers.
 
-        One place after the other is taken as unknown, in all combinations at once.
+        One column after the other is taken as unknown, in all combinations at once.
         """
         answers = self._answers
         right = answers.possible(answers.rows[rows])
-        unknown = np.zeros(read.shape, dtype=bool)
-        for place in range(read.shape[1]):
-            tried = unknown.copy()
-            # all places of a value are read alike, so they are unknown together
-            same = answers.places[rows] == answers.places[rows, place][:, None]
-            tried |= same & ~answers.fixed[answers.places[rows]]
-            excluded = (right & ~answers.possible(read, tried)).any(axis=1)
-            unknown[excluded] = tried[excluded]
+        unknown = np.zeros(readings.shape, dtype=bool)
+        for column in range(readings.shape[1]):
+            candidate = unknown.copy()
+            # all entries of a value are read alike, so they are unknown together
+            same = answers.variable_of[rows] == answers.variable_of[rows, column][:, None]
+            candidate |= same & ~answers.fixed[answers.variable_of[rows]]
+            excluded = (right & ~answers.possible(readings, candidate)).any(axis=1)
+            unknown[excluded] = candidate[excluded]
         return unknown

@@ -14,16 +14,16 @@ from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.concepts.concept_check import ConceptCheck
 from pinesy.concepts.observed_answers import (
     ConceptKind,
+    Indices,
     Labelled,
     Observed,
     ObservedAnswers,
-    Positions,
     by_kind,
-    kinds_of,
-    labelled_positions,
+    concept_kinds,
+    labelled_values,
     observed_rows,
 )
-from pinesy.concepts.remapping_search import GroupRemappings, groups_of, remapped
+from pinesy.concepts.remapping_search import GroupRemappings, remapped, variable_groups
 from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -42,11 +42,11 @@ class Remapping:
     @cached_property
     def wrong(self) -> Readings:
         """What is read as another value."""
-        each = {
-            kind: {value: read for value, read in pairs.items() if value != read}
+        by_kind = {
+            kind: {value: other for value, other in pairs.items() if value != other}
             for kind, pairs in self.readings.items()
         }
-        return {kind: pairs for kind, pairs in each.items() if pairs}
+        return {kind: pairs for kind, pairs in by_kind.items() if pairs}
 
     @property
     def is_true(self) -> bool:
@@ -54,7 +54,7 @@ class Remapping:
         return not self.wrong
 
     def __str__(self) -> str:
-        """Say what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
+        """Return what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
         if self.is_true:
             return "all right"
         parts = {
@@ -101,14 +101,14 @@ class Shortcuts:
 
     def _remappings(self) -> Iterator[Remapping]:
         for choice in product(*(group.maps for group in self.groups)):
-            read = self._answers.truth.copy()
-            for group, one in zip(self.groups, choice, strict=True):
-                read[group.variables] = one
-            yield self._remapping(read)
+            readings = self._answers.truth.copy()
+            for group, group_readings in zip(self.groups, choice, strict=True):
+                readings[group.variables] = group_readings
+            yield self._remapping(readings)
 
-    def _remapping(self, read: Positions) -> Remapping:
+    def _remapping(self, indices: Indices) -> Remapping:
         readings: Readings = {}
-        for (k, value), other in zip(self._answers.variables, read.tolist(), strict=True):
+        for (k, value), other in zip(self._answers.variables, indices.tolist(), strict=True):
             kind = self.kinds[k]
             readings.setdefault(kind.name, {})[kind.domain[value]] = kind.domain[other]
         return Remapping(readings)
@@ -123,15 +123,15 @@ class Shortcuts:
     @property
     def labels(self) -> dict[str, tuple[Hashable, ...]]:
         """A smallest set of values, by kind, whose labels would leave only the true remapping."""
-        chosen = sorted(number for group in self.groups for number in group.labels)
-        return self._by_kind(self._answers.variables[number] for number in chosen)
+        indices = sorted(index for group in self.groups for index in group.labels)
+        return self._by_kind(self._answers.variables[index] for index in indices)
 
     @property
     def unobserved(self) -> dict[str, tuple[Hashable, ...]]:
         """Values, by kind, that were never observed: no answer says what they are read as."""
-        every = ((k, i) for k, kind in enumerate(self.kinds) for i in range(len(kind.domain)))
+        variables = ((k, i) for k, kind in enumerate(self.kinds) for i in range(len(kind.domain)))
         known = set(self._answers.variables)
-        return self._by_kind(variable for variable in every if variable not in known)
+        return self._by_kind(variable for variable in variables if variable not in known)
 
     # --- networks ------------------------------------------------------------------------------
 
@@ -145,38 +145,38 @@ class Shortcuts:
         checks : what `check_concepts` says of the network of each kind, by the name of the kind or
             of an input; for one kind, this alone
         """
-        given = checks if isinstance(checks, Mapping) else {self.kinds[0].name: checks}
-        confusions = {k: check.confusion for _, k, check in by_kind(self.kinds, given)}
+        by_name = checks if isinstance(checks, Mapping) else {self.kinds[0].name: checks}
+        confusions = {k: check.confusion for _, k, check in by_kind(self.kinds, by_name)}
         for k, kind in enumerate(self.kinds):
             if k not in confusions:
                 raise UnknownAttributeError(
                     f"nothing is given for the kind {kind.name!r}; give a dict with all kinds"
                 )
-        read, variables = self._answers.truth.copy(), np.array(self._answers.variables)
+        indices, variables = self._answers.truth.copy(), np.array(self._answers.variables)
         for group in self.groups:
             agreeing = np.zeros(len(group.maps))
-            for column, number in enumerate(group.variables):
-                k, value = variables[number]
+            for column, index in enumerate(group.variables):
+                k, value = variables[index]
                 agreeing += confusions[k][value, group.maps[:, column]]
-            read[group.variables] = group.maps[int(agreeing.argmax())]
+            indices[group.variables] = group.maps[int(agreeing.argmax())]
         rows = [confusions[k][value] for k, value in variables]
-        seen = sum(int(row.sum()) for row in rows)
-        fits = sum(int(row[r]) for row, r in zip(rows, read, strict=True))
-        return self._remapping(read), fits / max(1, seen)
+        total = sum(int(row.sum()) for row in rows)
+        fits = sum(int(row[r]) for row, r in zip(rows, indices, strict=True))
+        return self._remapping(indices), fits / max(1, total)
 
     @cached_property
     def _may_be_read(self) -> list[BoolArray]:
         """For each kind, whether a value (rows) is read as another by some remapping.
 
-        One that was not observed may be read as anything, and so are those of which not all
-        remappings were found.
+        One that was not observed may be read as anything, and so may those whose remappings were
+        not all found.
         """
         relation = [np.ones((len(kind.domain),) * 2, dtype=bool) for kind in self.kinds]
         for k, value in self._answers.variables:
             relation[k][value] = np.arange(len(relation[k])) == value
         for group in self.groups:
-            for column, number in enumerate(group.variables):
-                k, value = self._answers.variables[number]
+            for column, index in enumerate(group.variables):
+                k, value = self._answers.variables[index]
                 relation[k][value, group.maps[:, column] if group.exact else slice(None)] = True
         return relation
 
@@ -196,9 +196,9 @@ class Shortcuts:
         degrees : by the names of the inputs, as `infer` takes them
         """
         cautious: dict[str, FloatArray] = {}
-        for name, k, given in by_kind(self.kinds, evidence):
+        for name, k, content in by_kind(self.kinds, evidence):
             relation = self._may_be_read[k]
-            degrees = np.asarray(given, dtype=np.float64)
+            degrees = np.asarray(content, dtype=np.float64)
             if degrees.ndim not in (1, 2) or degrees.shape[-1] != len(relation):
                 raise DegreeError(
                     f"the input {name!r} has {len(relation)} values, so it takes degrees of shape "
@@ -214,14 +214,16 @@ class Shortcuts:
         few = "" if self.exact else "at least "
         maps, combos = counted(self.count, "remapping"), counted(self.combinations, "combination")
         keep = "keeps" if self.count == 1 else "keep"
-        each = [f"{'' if g.exact else 'at least '}{len(g.maps):,}" for g in self.groups]
-        how = (
-            f" ({' x '.join(each)})" if len([g for g in self.groups if len(g.maps) > 1]) > 1 else ""
+        counts = [f"{'' if g.exact else 'at least '}{len(g.maps):,}" for g in self.groups]
+        product_text = (
+            f" ({' x '.join(counts)})"
+            if len([g for g in self.groups if len(g.maps) > 1]) > 1
+            else ""
         )
-        lines = [f"{few}{maps} of concepts{how} {keep} the answers to {combos} right"]
+        lines = [f"{few}{maps} of concepts{product_text} {keep} the answers to {combos} right"]
         if self.count == 1:
             return "\n".join([*lines, "no shortcut: the answers tell the concepts", *self._notes()])
-        lines += [f"{i + 1:>5}. {one}" for i, one in enumerate(self.remappings)]
+        lines += [f"{i + 1:>5}. {remapping}" for i, remapping in enumerate(self.remappings)]
         if self.count > self.limit:
             lines.append(f"       ... and {self.count - self.limit:,} more (limit={self.limit})")
         labels = sum(map(len, self.labels.values()))
@@ -244,8 +246,11 @@ class Shortcuts:
             "kinds": {kind.name: [a.name for a in kind.inputs] for kind in self.kinds},
             "groups": [len(group.maps) for group in self.groups],
             "remappings": [
-                {kind: list(map(list, read.items())) for kind, read in one.readings.items()}
-                for one in self.remappings
+                {
+                    kind: list(map(list, readings.items()))
+                    for kind, readings in remapping.readings.items()
+                }
+                for remapping in self.remappings
             ],
             "labels": {kind: list(values) for kind, values in self.labels.items()},
             "unobserved": {kind: list(values) for kind, values in self.unobserved.items()},
@@ -253,8 +258,8 @@ class Shortcuts:
 
 
 def _listed(values: Mapping[str, Iterable[Hashable]]) -> str:
-    each = (f"{', '.join(map(show_value, those))} ({kind})" for kind, those in values.items())
-    return "; ".join(each)
+    texts = (f"{', '.join(map(show_value, those))} ({kind})" for kind, those in values.items())
+    return "; ".join(texts)
 
 
 def shortcuts(
@@ -284,7 +289,7 @@ def shortcuts(
         function of the values; None for all combinations
     kinds : inputs that share a network, by what they are called; those left out have one each. By
         default those with equal domains share one.
-    labelled : by kinds or inputs, values that are known to be read rightly
+    labelled : by kinds or inputs, values that are known to be read correctly
     outputs : what the answers are; by default the attributes that no premise uses
     limit : how many are listed. It bounds the count only where the solver counts, and is said then.
 
@@ -302,8 +307,8 @@ def shortcuts(
     """
     limit = check_integer(limit, "limit", least=1)
     program = as_cascade(rules).compile(outputs)
-    shared = kinds_of(program.inputs, kinds)
+    shared = concept_kinds(program.inputs, kinds)
     rows = observed_rows(observed, program.inputs)
-    answers = ObservedAnswers(program, shared, rows, labelled_positions(shared, labelled))
-    groups = tuple(remapped(answers, group, limit) for group in groups_of(answers))
+    answers = ObservedAnswers(program, shared, rows, labelled_values(shared, labelled))
+    groups = tuple(remapped(answers, group, limit) for group in variable_groups(answers))
     return Shortcuts(shared, len(rows), groups, limit, answers)

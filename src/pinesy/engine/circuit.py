@@ -133,21 +133,21 @@ class Circuit:
         return self._node(MIN, children, bits)
 
     def idle(self, operands: Sequence[int]) -> list[bool]:
-        """Tell of each operand whether the minimum is the same without it, for all inputs.
+        """Return which operands of a minimum are redundant, for all inputs.
 
-        It is if each of its terms is, or is above, a term of another operand. Costs one step for
+        One is if each of its terms is, or is above, a term of another operand. Costs one step for
         each term.
         """
         zeros = sum(operand == ZERO for operand in operands)
         terms = [0 if o in (ZERO, ONE) else self._bits(o) for o in operands]
         once = twice = 0
-        for own in terms:
-            once, twice = once | own, twice | once & own
+        for bits in terms:
+            once, twice = once | bits, twice | once & bits
         return [
             operand == ONE
             or zeros - (operand == ZERO) > 0
-            or (operand != ZERO and self._order.is_above(own, twice | once & ~own))
-            for operand, own in zip(operands, terms, strict=True)
+            or (operand != ZERO and self._order.is_above(bits, twice | once & ~bits))
+            for operand, bits in zip(operands, terms, strict=True)
         ]
 
     def _lowest_terms(self, operands: Iterable[int]) -> int:
@@ -173,7 +173,7 @@ class Circuit:
     def subsets(self, members: BoolArray, values: Sequence[int]) -> list[int]:
         """Return the max over each column of `members` (values x subsets), by way of atoms."""
         marked, inside = atoms(members)
-        return self.unions([self.largest(values, one) for one in marked], inside)
+        return self.unions([self.largest(values, member) for member in marked], inside)
 
     def largest(self, values: Sequence[int], marked: BoolArray) -> int:
         """Return the max of the values that are marked."""
@@ -215,7 +215,7 @@ class Circuit:
         content = self.nodes[node]
         if isinstance(content, Node) and isinstance(content.terms, int):
             return content.terms
-        return 1 << self._order.place_of(node)
+        return 1 << self._order.index_of(node)
 
     def _operands(self, node: int) -> tuple[int, ...]:
         """Return the terms of `node` as a max: itself, if it is something else."""
@@ -238,7 +238,7 @@ class Circuit:
         return masks, others
 
     def _below_join(self, node: int, masks: dict[int, int], others: set[int]) -> bool:
-        """Tell whether the min `node` has a term that is below another operand of the join."""
+        """Return whether the min `node` has a term that is below another operand of the join."""
         content = self.nodes[node]
         if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
@@ -250,7 +250,7 @@ class Circuit:
         )
 
     def _completes(self, node: int, masks: dict[int, int]) -> bool:
-        """Tell whether every term of the min `node` makes 1 together with the united facets."""
+        """Return whether every term of the min `node` makes 1 together with the united facets."""
         content = self.nodes[node]
         if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
@@ -278,7 +278,7 @@ class _Order:
         self.circuit = circuit
         self.ids: list[int] = []
         self._parts: list[tuple[dict[int, int], set[int]]] = []
-        self._place: dict[int, int] = {}
+        self._index: dict[int, int] = {}
         self._terms: dict[int, list[int]] = {}
         self._above: list[int] = []  # the bits of the terms above each term
         self._below: list[int] = []
@@ -286,54 +286,54 @@ class _Order:
         self._users: dict[object, list[int]] = {}
 
     def terms(self, bits: int) -> list[int]:
-        """Return the terms that stand at the places of the bits."""
+        """Return the terms whose bits are set."""
         if bits not in self._terms:
-            self._terms[bits] = [self.ids[place] for place in positions(bits)]
+            self._terms[bits] = [self.ids[index] for index in positions(bits)]
         return self._terms[bits]
 
-    def lowest(self, bits: int, more: int) -> int:
+    def lowest(self, bits: int, others: int) -> int:
         """Return the union without the terms that are above another one."""
         if bits == 0:
-            return more
-        for place in positions(more):
-            if not bits & self._below[place]:
-                bits = bits & ~self._above[place] | 1 << place
+            return others
+        for index in positions(others):
+            if not bits & self._below[index]:
+                bits = bits & ~self._above[index] | 1 << index
         return bits
 
     def is_above(self, bits: int, others: int) -> bool:
-        """Tell whether each of some terms is one of the others, or above one."""
-        left = positions(bits & ~others)
-        return all(self._below[place] & others for place in left)
+        """Return whether each of some terms is one of the others, or above one."""
+        indices = positions(bits & ~others)
+        return all(self._below[index] & others for index in indices)
 
-    def place_of(self, term: int) -> int:
-        """Return the place of a term, comparing a new one with those it has something in common."""
-        if term not in self._place:
-            self._place[term] = len(self.ids)
+    def index_of(self, term: int) -> int:
+        """Return the index of a term; a new one is compared with those that share parts with it."""
+        if term not in self._index:
+            self._index[term] = len(self.ids)
             self._add(term)
-        return self._place[term]
+        return self._index[term]
 
     def _add(self, term: int) -> None:
-        place = len(self.ids)
+        index = len(self.ids)
         masks, others = self.circuit.united([term])
         self.ids.append(term)
         self._parts.append((masks, others))
         parts: list[object] = [("facet of", a) for a in masks]
         parts += others
-        near = sorted({u for part in parts for u in self._users.get(part, ())})
+        related = sorted({u for part in parts for u in self._users.get(part, ())})
         self._below.append(0)
         self._above.append(0)
-        for other in near:
-            if self._leq(other, place):
-                self._below[place] |= 1 << other
-                self._above[other] |= 1 << place
-            if self._leq(place, other):
-                self._above[place] |= 1 << other
-                self._below[other] |= 1 << place
+        for other in related:
+            if self._leq(other, index):
+                self._below[index] |= 1 << other
+                self._above[other] |= 1 << index
+            if self._leq(index, other):
+                self._above[index] |= 1 << other
+                self._below[other] |= 1 << index
         for part in parts:
-            self._users.setdefault(part, []).append(place)
+            self._users.setdefault(part, []).append(index)
 
     def _leq(self, low: int, high: int) -> bool:
-        """Tell whether the term at place `low` is at most that at `high` for all inputs."""
+        """Return whether term `low` is at most term `high` for all inputs, given their indices."""
         low_masks, low_others = self._parts[low]
         masks, others = self._parts[high]
         for attribute, mask in low_masks.items():

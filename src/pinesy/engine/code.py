@@ -136,13 +136,13 @@ def allocate(
     ends = np.zeros(len(ops), dtype=bool)
     ends[instruction[dying]] = True
     bounds, operands, dead = starts.tolist(), args.tolist(), dying.tolist()
-    makes, made = (ops < STORE).tolist(), targets.tolist()
+    makes, values = (ops < STORE).tolist(), targets.tolist()
     for i in np.flatnonzero((ops < STORE) | ends).tolist():  # most stores change nothing
         if makes[i]:
             if not free:
                 free.append(n_slots)
                 n_slots += 1
-            slots[made[i]] = free.pop()
+            slots[values[i]] = free.pop()
         if ends[i]:
             over = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dead[k]}
             free.extend(slots[list(over)].tolist())
@@ -216,8 +216,8 @@ def circuit_code(
     """
     template = emit(circuit, outputs, leaves=[*circuit.columns, *circuit.constants.values()])
     constants = {0.0: 0, 1.0: 1}
-    for number, constant in enumerate(circuit.constants, 2 + len(circuit.columns)):
-        constants[constant] = number
+    for index, constant in enumerate(circuit.constants, 2 + len(circuit.columns)):
+        constants[constant] = index
     first = len(circuit.columns) + len(constants)
     instructions = _stored_early(template, first)
     return assemble(inputs, least, constants, instructions, first + len(template.ops))
@@ -233,6 +233,6 @@ def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, I
     after = np.concatenate([np.arange(n), template.outputs - first])
     order = np.argsort(after, kind="stable")
     starts = np.cumsum([0, *lengths[order]])
-    places = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
-    args = np.concatenate([template.args, template.outputs])[places]
+    operand_order = np.repeat(old[order] - starts[:-1], lengths[order]) + np.arange(starts[-1])
+    args = np.concatenate([template.args, template.outputs])[operand_order]
     return ops[order], targets[order], starts, args

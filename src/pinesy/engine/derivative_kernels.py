@@ -36,15 +36,15 @@ def _count_ties(work, target, lanes, ties, op, args, begin, end):
         ties[i] = 0.0
     if op < MAXMIN:
         for k in range(begin, end):
-            one = args[k]
+            left = args[k]
             for i in range(lanes):
-                ties[i] += 1.0 if work[one, i] == work[target, i] else 0.0
+                ties[i] += 1.0 if work[left, i] == work[target, i] else 0.0
     else:
         sign = -1.0 if op == MAXMIN else 1.0
         for k in range(begin, end, 2):
-            one, two = args[k], args[k + 1]
+            left, right = args[k], args[k + 1]
             for i in range(lanes):
-                best = _best(work[one, i], work[two, i], sign)
+                best = _best(work[left, i], work[right, i], sign)
                 ties[i] += 1.0 if best == work[target, i] else 0.0
 
 
@@ -59,18 +59,18 @@ def _unfold(work, grads, target, lanes, share, op, args, begin, end):
         share[i] = grads[target, i] / share[i]
     if op < MAXMIN:
         for k in range(begin, end):
-            one = args[k]
+            left = args[k]
             for i in range(lanes):
-                grads[one, i] += share[i] if work[one, i] == work[target, i] else 0.0
+                grads[left, i] += share[i] if work[left, i] == work[target, i] else 0.0
     else:
         sign = -1.0 if op == MAXMIN else 1.0
         for k in range(begin, end):
-            one, two = args[k], args[begin + ((k - begin) ^ 1)]
+            left, right = args[k], args[begin + ((k - begin) ^ 1)]
             for i in range(lanes):
                 value = work[target, i]
-                part = 0.5 * share[i] if work[one, i] == work[two, i] else share[i]
-                attains = (work[one, i] == value) & (sign * work[two, i] <= sign * value)
-                grads[one, i] += part if attains else 0.0
+                part = 0.5 * share[i] if work[left, i] == work[right, i] else share[i]
+                attains = (work[left, i] == value) & (sign * work[right, i] <= sign * value)
+                grads[left, i] += part if attains else 0.0
 
 
 @_loop
@@ -122,7 +122,7 @@ def _make(segments, s, work, lanes):
 
 
 @_loop
-def _unmake(segments, s, work, grads, lanes, first, given, share):
+def _unmake(segments, s, work, grads, lanes, first, out_grads, share):
     """Go back through a segment, from gradients of results to those of operands."""
     cuts, _, _, ops, targets, starts, args, _ = segments
     for k in range(cuts[s + 1] - 1, cuts[s] - 1, -1):
@@ -132,7 +132,7 @@ def _unmake(segments, s, work, grads, lanes, first, given, share):
         else:
             row = args[begin]
             for i in range(lanes):
-                grads[row, i] += given[targets[k], first + i]
+                grads[row, i] += out_grads[targets[k], first + i]
 
 
 @compiled(
@@ -149,13 +149,13 @@ def _unmake(segments, s, work, grads, lanes, first, given, share):
     ),
     **_OPTIONS,
 )
-def back_blocks(x, given, shift, constants, exports, segments, work, grads, out, sums, share):
+def back_blocks(x, out_grads, shift, constants, exports, segments, work, grads, out, sums, share):
     """Add to ``out`` (n, inputs) the gradients of all samples of `x` (n, inputs).
 
-    `given` has the gradient of each output column, samples from `shift` on. `work` and `grads`
+    `out_grads` has the gradient of each output column, samples from `shift` on. `work` and `grads`
     have the rows of `Segments`, the first `n_kept` for values that later segments use. To
-    ``sums`` are added the gradients of the constants, unless it is empty. `share` has room for
-    a block.
+    ``sums`` are added the gradients of the constants, unless it is empty. `share` has as
+    many numbers as a block.
     """
     cuts, load_starts, loads, n_kept = segments[0], segments[1], segments[2], segments[7]
     n = cuts.shape[0] - 1
@@ -171,7 +171,7 @@ def back_blocks(x, given, shift, constants, exports, segments, work, grads, out,
             _load_segment(x, first, lanes, constants, segments, s, work)
             _make(segments, s, work, lanes)
             _clear(grads, n_kept, grads.shape[0], lanes)
-            _unmake(segments, s, work, grads, lanes, shift + first, given, share)
+            _unmake(segments, s, work, grads, lanes, shift + first, out_grads, share)
             _unload(grads, n_kept, loads, begin, end, first, lanes, out, sums, constants.shape[0])
 
 
@@ -186,14 +186,14 @@ def _push(work, changes, target, lanes, ties, op, args, begin, end):
         changes[target, i] = 0.0
     sign = -1.0 if op == MAXMIN else 1.0
     for k in range(begin, end):
-        one = args[k]
-        two = one if op < MAXMIN else args[begin + ((k - begin) ^ 1)]
+        left = args[k]
+        right = left if op < MAXMIN else args[begin + ((k - begin) ^ 1)]
         half = 1.0 if op < MAXMIN else 0.5
         for i in range(lanes):
             value = work[target, i]
-            part = half if work[one, i] == work[two, i] else 1.0
-            attains = (work[one, i] == value) & (sign * work[two, i] <= sign * value)
-            changes[target, i] += part * changes[one, i] if attains else 0.0
+            part = half if work[left, i] == work[right, i] else 1.0
+            attains = (work[left, i] == value) & (sign * work[right, i] <= sign * value)
+            changes[target, i] += part * changes[left, i] if attains else 0.0
     for i in range(lanes):
         changes[target, i] /= ties[i]
 
@@ -205,7 +205,7 @@ def _push(work, changes, target, lanes, ties, op, args, begin, end):
 def push_blocks(x, dx, shift, constants, dconstants, segments, work, changes, out, ties):
     """Set ``out[:, shift:]`` to the changes of the outputs for changes `dx` of the inputs `x`.
 
-    `ties` has room for a block; the rest as in `back_blocks`.
+    `ties` has as many numbers as a block; the rest as in `back_blocks`.
     """
     cuts, _, _, ops, targets, starts, args, _ = segments
     for first in range(0, x.shape[0], work.shape[1]):

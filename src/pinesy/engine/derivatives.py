@@ -76,16 +76,16 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     """Cut a program into segments of about `size` operands, in time linear in its length."""
     n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
     instruction, values = operand_values(code)
-    made = values >= n_fixed
+    is_result = values >= n_fixed
     last = np.arange(n)  # where the value of each instruction is used last
-    np.maximum.at(last, values[made] - n_fixed, instruction[made])
+    np.maximum.at(last, values[is_result] - n_fixed, instruction[is_result])
     cuts = _cuts(code.starts, _alive(last), size)
     segment = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     exported = segment[last] > segment
     n_kept = int(np.count_nonzero(exported))
     # Fixed values are loaded into the first rows of each segment that uses them.
-    pairs, place = np.unique(
-        segment[instruction[~made]] * n_fixed + values[~made], return_inverse=True
+    pairs, load_index = np.unique(
+        segment[instruction[~is_result]] * n_fixed + values[~is_result], return_inverse=True
     )
     load_starts = np.searchsorted(pairs, np.arange(len(cuts)) * n_fixed)
     local = (code.ops < STORE) & ~exported
@@ -93,8 +93,8 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     rows = n_kept + np.diff(load_starts)[segment] + before[:-1] - before[cuts[:-1]][segment]
     rows[exported] = np.arange(n_kept)
     args = np.empty(len(values), dtype=np.intp)
-    args[made] = rows[values[made] - n_fixed]
-    args[~made] = n_kept + place - load_starts[segment[instruction[~made]]]
+    args[is_result] = rows[values[is_result] - n_fixed]
+    args[~is_result] = n_kept + load_index - load_starts[segment[instruction[~is_result]]]
     sizes = np.diff(load_starts) + np.diff(before[cuts])
     return Segments(
         cuts=cuts.astype(np.uint32),
@@ -120,8 +120,8 @@ def operand_values(code: Code) -> tuple[Places, Places]:
     makers = np.flatnonzero(code.ops < STORE)
     written = code.targets[makers] * np.int64(n + 1) + makers + 1
     order = np.argsort(written)
-    wanted = code.args * np.int64(n + 1) + instruction
-    latest = np.searchsorted(written[order], wanted, side="right") - 1
+    key = code.args * np.int64(n + 1) + instruction
+    latest = np.searchsorted(written[order], key, side="right") - 1
     is_fixed = code.args < n_fixed  # constants and inputs keep the first rows
     maker = np.append(makers[order], 0)[latest]  # of fixed values it means nothing
     return instruction, np.where(is_fixed, code.args, n_fixed + maker)
@@ -166,7 +166,7 @@ class Derivatives:
         return segments_of(self._code)
 
     def gradient(
-        self, x: FloatArray, given: FloatArray, constants: FloatArray | None = None
+        self, x: FloatArray, out_gradient: FloatArray, constants: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Return the gradients (n, input columns) of inputs, and (constants,) of constants.
 
@@ -177,7 +177,7 @@ class Derivatives:
         Parameters
         ----------
         x : the input columns (n, columns), as `Program.run` takes and checks them
-        given : the gradient of the output columns (columns, n)
+        out_gradient : the gradient of the output columns (columns, n)
         constants : the values of the program's constants, if they are others
         """
         out, width, chunk = np.zeros_like(x), _width(len(x)), _chunk(len(x))
@@ -194,7 +194,7 @@ class Derivatives:
             for start in queue:
                 rows, total = slice(start, start + chunk), sums[start // chunk]
                 results = (values, gradients, out[rows], total, shares)
-                back_blocks(x[rows], given, start, numbers, parts.exports, program, *results)
+                back_blocks(x[rows], out_gradient, start, numbers, parts.exports, program, *results)
 
         self._share(work, len(x))
         return out, sums.sum(axis=0)

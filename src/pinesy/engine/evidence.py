@@ -76,26 +76,30 @@ class EvidenceForm:
     concluded: frozenset[str] = frozenset()
     others: Collection[str] = ()
 
-    def rows(self, evidence: Evidence, transform: Transform = None) -> Rows:
+    def rows(
+        self, evidence: Evidence, transform: Transform = None, *, probabilities: bool = False
+    ) -> Rows:
         """Check the form of `evidence` and return it as rows of columns.
 
-        With a `transform`, distributions in it are of probabilities, except for each `Possibility`.
+        Distributions in it are `probabilities` where this is true or a `transform` is given, except
+        for each `Possibility`. Without a `transform` they stay what they are.
         """
         change = None if transform is None else as_transform(transform)
+        probable = probabilities or change is not None
         if isinstance(evidence, np.ndarray):
-            return self._flat(evidence, change)
+            return self._flat(evidence, change, probable)
         if isinstance(evidence, Mapping):
             flat = self._joined(evidence)
-            return (
-                self._by_attribute(evidence, change) if flat is None else self._flat(flat, change)
-            )
+            if flat is None:
+                return self._by_attribute(evidence, change, probable)
+            return self._flat(flat, change, probable)
         named = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
         if named is not None:
-            return self._by_attribute(named, change)
+            return self._by_attribute(named, change, probable)
         # Made only for a table: there may be thousands, and arrays need none.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = in_order(evidence, labels, "the array of inputs")
-        return self._flat(_as_array(evidence, "the array of inputs"), change)
+        return self._flat(_as_array(evidence, "the array of inputs"), change, probable)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -132,13 +136,15 @@ class EvidenceForm:
         except TypeError:  # some are slices with gaps, which have no bytes in a row
             return None
 
-    def _by_attribute(self, named: Mapping[Any, Any], transform: Transformation | None) -> Rows:
+    def _by_attribute(
+        self, named: Mapping[Any, Any], transform: Transformation | None, probable: bool
+    ) -> Rows:
         """Return the rows of evidence that is given for each input by itself."""
         _check_attributes(named, self.known)
         given = by_name(named, "input", DegreeError)
         attributes = self.attributes
         _check_names(given, attributes, self)
-        word = "possibility" if transform is None else "probability"
+        word = "probability" if probable else "possibility"
         contents = [_content(given[a.name], a, word) for a in attributes]
         sizes = {len(one.array) for one in contents if one.is_batch}
         if sizes:
@@ -155,12 +161,19 @@ class EvidenceForm:
         is_batch = shapes == {2}
         arrays = arrays if is_batch else [a[None, :] for a in arrays]
         change = None
+        settled: tuple[int, ...] = ()
+        probabilities: tuple[int, ...] = ()
+        if probable:
+            settled = tuple(index for index, one in enumerate(contents) if one.is_settled)
+            probabilities = tuple(i for i in range(len(contents)) if i not in settled)
         if transform is not None:
-            settled = tuple(number for number, one in enumerate(contents) if one.is_settled)
             change = _row_transform(self, transform, settled)
-        return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch, 0, change)
+        n = len(arrays[0]) if arrays else 1
+        return Rows(attributes, arrays, n, is_batch, 0, change, probabilities)
 
-    def _flat(self, array: npt.NDArray[Any], transform: Transformation | None) -> Rows:
+    def _flat(
+        self, array: npt.NDArray[Any], transform: Transformation | None, probable: bool
+    ) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
         check_unmasked(array, "the array of inputs")
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
@@ -172,7 +185,8 @@ class EvidenceForm:
         _check_numbers(array, "the array of inputs")
         rows = array if array.ndim == 2 else array[None, :]
         change = None if transform is None else _row_transform(self, transform, ())
-        return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change)
+        probabilities = range(len(self.attributes) if probable else 0)
+        return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change, probabilities)
 
     @cached_property
     def _columns(self) -> int:

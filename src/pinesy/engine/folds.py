@@ -43,31 +43,31 @@ class Folds:
         """Return each operation, and its operands as an array ``(n, 2)``."""
         if not self._parts:
             return np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
-        ops = np.concatenate([np.full(len(one), op) for op, one, _ in self._parts])
+        ops = np.concatenate([np.full(len(operands), op) for op, operands, _ in self._parts])
         sides = [np.concatenate([part[k] for part in self._parts]) for k in (1, 2)]
         return ops, np.stack(sides, axis=1)
 
     def needed(self, outputs: Numbers) -> BoolArray:
-        """Tell of each value whether some outputs come from it."""
+        """Return which values some outputs come from."""
         _, operands = self.operations()
-        seen = np.zeros(self.count, dtype=bool)
+        is_needed = np.zeros(self.count, dtype=bool)
         new = np.unique(outputs)
         while len(new):
-            seen[new] = True
-            used = np.unique(operands[new[new >= self.first] - self.first])
-            new = used[~seen[used]]
-        return seen
+            is_needed[new] = True
+            operands_of_new = np.unique(operands[new[new >= self.first] - self.first])
+            new = operands_of_new[~is_needed[operands_of_new]]
+        return is_needed
 
-    def pairs(self, op: int, one: Numbers, two: Numbers) -> Numbers:
+    def pairs(self, op: int, left: Numbers, right: Numbers) -> Numbers:
         """Return `op` of the values at each place."""
-        low, high = np.minimum(one, two), np.maximum(one, two)
+        low, high = np.minimum(left, right), np.maximum(left, right)
         result = np.where(low == 1 - op, 1 - op, high)
         new = (low != high) & (low > ONE)
-        one, two, place = distinct_pairs(low[new], high[new])
-        result[new] = self.count + place
-        if len(one):
-            self._parts.append((op, one, two))
-            self.count += len(one)
+        left, right, pair_of = distinct_pairs(low[new], high[new])
+        result[new] = self.count + pair_of
+        if len(left):
+            self._parts.append((op, left, right))
+            self.count += len(left)
         return result
 
     def lists(self, op: int, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
@@ -99,10 +99,10 @@ class Folds:
         """
         rows, columns, values = entries
         starts = run_starts(rows)
-        numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+        row_index = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
         trees = np.zeros(len(defaults), dtype=np.int64)
-        folded, every = self.forest(op, defaults, trees, (numbers, columns, values))
-        result = np.full(n_rows, every[0] if len(every) else op, dtype=np.int64)
+        folded, of_defaults = self.forest(op, defaults, trees, (row_index, columns, values))
+        result = np.full(n_rows, of_defaults[0] if len(of_defaults) else op, dtype=np.int64)
         result[rows[starts]] = folded
         return result
 
@@ -116,7 +116,7 @@ class Folds:
         """Return `op` over columns, where rows have other values than the default in few of them.
 
         Columns are halved again and again, and what rows have in common in a part is computed once.
-        So columns of which each row differs in one cost linear many operations, random halves of
+        So columns where each row differs in one cost linearly many operations, random halves of
         `n` columns ``n / log n`` a row.
 
         Parameters
@@ -132,11 +132,11 @@ class Folds:
         """
         rows, columns, values = entries
         n_rows = int(rows[-1]) + 1 if len(rows) else 0
-        alone = np.bincount(rows, minlength=n_rows)[rows] == 1
-        if alone.all() and (defaults == op).all():
+        is_single = np.bincount(rows, minlength=n_rows)[rows] == 1
+        if is_single.all() and (defaults == op).all():
             return values, defaults[run_starts(trees)]
-        lone_rows, lone_columns, lone_values = (part[alone] for part in entries)
-        rows, columns, values = rows[~alone], columns[~alone], values[~alone]
+        lone_rows, lone_columns, lone_values = (part[is_single] for part in entries)
+        rows, columns, values = rows[~is_single], columns[~is_single], values[~is_single]
         levels = []
         while len(defaults) > 1 and (trees[1:] == trees[:-1]).any():
             level = _Halving(trees)
@@ -215,21 +215,21 @@ class Subsets(NamedTuple):
     @classmethod
     def of(cls, size: int, masks: Sequence[int]) -> "Subsets":
         """Find the atoms of some subsets of ``0 .. size-1``, in time linear in their sizes."""
-        rows, places, inverted = mask_lists(size, masks)
-        atom_of, n_atoms = classes_of(size, rows, places)
-        rows, atoms, _ = distinct_pairs(rows, atom_of[places])
+        rows, members, inverted = mask_lists(size, masks)
+        atom_of, n_atoms = classes_of(size, rows, members)
+        rows, atoms, _ = distinct_pairs(rows, atom_of[members])
         return cls(atom_of, n_atoms, rows, atoms, inverted)
 
-    def masks(self, given: Sequence[int]) -> list[int]:
+    def masks(self, subset_masks: Sequence[int]) -> list[int]:
         """Return the atoms as masks: those of the subsets themselves, where they are atoms."""
         starts = run_starts(self.rows)
-        alone = np.diff(starts, append=len(self.rows)) == 1
-        own = starts[alone & ~self.inverted[self.rows[starts]]]
-        known = dict(zip(self.atoms[own].tolist(), self.rows[own].tolist(), strict=True))
+        is_single = np.diff(starts, append=len(self.rows)) == 1
+        singles = starts[is_single & ~self.inverted[self.rows[starts]]]
+        known = dict(zip(self.atoms[singles].tolist(), self.rows[singles].tolist(), strict=True))
         order = np.argsort(self.atom_of, kind="stable")
         ends = np.cumsum(np.bincount(self.atom_of, minlength=self.n_atoms)).tolist()
         return [
-            given[known[atom]] if atom in known else mask_at(order[start:end])
+            subset_masks[known[atom]] if atom in known else mask_at(order[start:end])
             for atom, (start, end) in enumerate(pairwise([0, *ends]))
         ]
 
@@ -268,17 +268,17 @@ class SubsetFolds(Folds):
         return result
 
     def _is_whole(self, subsets: Subsets, values: Numbers) -> BoolArray:
-        """Tell which subsets take in all atoms of some normalised attribute."""
-        whole = np.zeros(len(subsets.inverted), dtype=bool)
+        """Return which subsets take in all atoms of some normalised attribute."""
+        is_full = np.zeros(len(subsets.inverted), dtype=bool)
         leaves, columns = np.unique(values, return_index=True)  # of equal values the first
         owners = self._owner[leaves[leaves < self.first]]
         for a in np.unique(owners[owners >= 0]).tolist():
             mine = np.zeros(len(values), dtype=bool)
             mine[columns[: len(owners)][owners == a]] = True
             if np.count_nonzero(mine) == len(self.atoms[a]):
-                listed = np.bincount(subsets.rows[mine[subsets.atoms]], minlength=len(whole))
-                whole |= listed == np.where(subsets.inverted, 0, len(self.atoms[a]))
-        return whole
+                listed = np.bincount(subsets.rows[mine[subsets.atoms]], minlength=len(is_full))
+                is_full |= listed == np.where(subsets.inverted, 0, len(self.atoms[a]))
+        return is_full
 
     def _largest(
         self, n_rows: int, rows: Numbers, columns: Numbers, atoms: Numbers, all_but: bool
@@ -310,11 +310,11 @@ class SubsetFolds(Folds):
         inner = self._over_values(len(outer), group, sides[1 - k])
         return self._of_products(n_rows, outer_rows, outer, inner)
 
-    def _of_products(self, n_rows: int, rows: Numbers, one: Numbers, two: Numbers) -> Numbers:
+    def _of_products(self, n_rows: int, rows: Numbers, left: Numbers, right: Numbers) -> Numbers:
         """Return the max of ``min(one, two)`` over each row, equal seconds taken together."""
-        rows, two, group = distinct_pairs(rows, two)
-        one = self._over_values(len(rows), group, one)
-        return self._over_values(n_rows, rows, self.pairs(MIN, one, two))
+        rows, right, group = distinct_pairs(rows, right)
+        left = self._over_values(len(rows), group, left)
+        return self._over_values(n_rows, rows, self.pairs(MIN, left, right))
 
     def _over_values(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
         distinct, column = np.unique(values, return_inverse=True)

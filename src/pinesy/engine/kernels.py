@@ -111,9 +111,9 @@ def _copy(columns, where, first, lanes, work, base):
     """Copy samples ``first ..`` of inputs that lie column by column; else as `turn`."""
     zero = work[ZERO, 0]
     for c in range(where.shape[0]):
-        row, given = work[base + c], columns[where[c], first:]
+        row, column = work[base + c], columns[where[c], first:]
         for i in range(lanes):
-            row[i] = given[i] + zero
+            row[i] = column[i] + zero
 
 
 def _to_whole(degree, out):
@@ -257,15 +257,15 @@ class Kernels:
     def __init__(self, dtype: np.dtype[Any]) -> None:
         number, size = numba.from_dtype(dtype), types.int64
         row, table = number[::1], number[:, ::1]
-        given = types.Array(number, 2, "C", readonly=True)
+        readonly = types.Array(number, 2, "C", readonly=True)
         program = (INTS, row, INTS, INTS, INTS, INTS, row)
         self.round_rows = compiled(types.void(GIVEN, table), **_OPTIONS)(_round_rows)
-        self.run_one = compiled(size(given, table, *program, table), **_OPTIONS)(_run_one)
-        self.run_blocks = compiled(size(given, table, size, *program, table, size), **_OPTIONS)(
+        self.run_one = compiled(size(readonly, table, *program, table), **_OPTIONS)(_run_one)
+        self.run_blocks = compiled(size(readonly, table, size, *program, table, size), **_OPTIONS)(
             _run_blocks
         )
         self.run_columns = compiled(
-            size(given, INTS, size, size, table, *program, table, size), **_OPTIONS
+            size(readonly, INTS, size, size, table, *program, table, size), **_OPTIONS
         )(_run_columns)
 
 

@@ -50,8 +50,8 @@ def _place(context, builder, kind, table, row, i, vector):
     start = builder.mul(row, stride)
     size = ir.Constant(i.type, kind.dtype.bitwidth // 8)
     first = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-    place = builder.gep(first, [builder.add(start, builder.mul(i, size))])
-    return builder.bitcast(place, vector.as_pointer())
+    address = builder.gep(first, [builder.add(start, builder.mul(i, size))])
+    return builder.bitcast(address, vector.as_pointer())
 
 
 class Lane(NamedTuple):
@@ -73,8 +73,8 @@ def operand(_context, table, row, i):
         table, row, i = arguments
         i = builder.extract_value(i, 0) if is_one else i
         vector = context.get_value_type(kind)
-        place = _place(context, builder, signature.args[0], table, row, i, vector)
-        return builder.load(place, align=None if is_one else 1)
+        pointer = _place(context, builder, signature.args[0], table, row, i, vector)
+        return builder.load(pointer, align=None if is_one else 1)
 
     return kind(table, types.int64, i if is_one else types.int64), code
 
@@ -85,8 +85,8 @@ def store_lanes(_context, table, row, i, lanes):
 
     def code(context, builder, signature, arguments):
         *where, value = arguments
-        place = _place(context, builder, signature.args[0], *where, value.type)
-        builder.store(value, place, align=1)
+        pointer = _place(context, builder, signature.args[0], *where, value.type)
+        builder.store(value, pointer, align=1)
 
     return types.void(table, types.int64, types.int64, lanes), code
 
@@ -152,14 +152,14 @@ def turn_square(_context, x, row, column, work, target, i):
         is_float = not isinstance(vector.element, ir.IntType)
         rows = []
         for k in range(side):
-            at = builder.add(row, ir.Constant(row.type, k))
-            place = _place(context, builder, signature.args[0], x, at, column, vector)
-            given = builder.load(place, align=1)
-            rows.append(builder.fadd(given, _filled(vector, 0.0)) if is_float else given)
+            line = builder.add(row, ir.Constant(row.type, k))
+            pointer = _place(context, builder, signature.args[0], x, line, column, vector)
+            loaded = builder.load(pointer, align=1)
+            rows.append(builder.fadd(loaded, _filled(vector, 0.0)) if is_float else loaded)
         for c, turned in enumerate(_turned(builder, rows)):
-            at = builder.add(target, ir.Constant(target.type, c))
-            place = _place(context, builder, signature.args[3], work, at, i, vector)
-            builder.store(turned, place, align=1)
+            line = builder.add(target, ir.Constant(target.type, c))
+            pointer = _place(context, builder, signature.args[3], work, line, i, vector)
+            builder.store(turned, pointer, align=1)
 
     return types.void(x, *[types.int64] * 2, work, *[types.int64] * 2), code
 

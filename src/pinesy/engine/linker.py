@@ -40,19 +40,19 @@ def link(
     propositions : those whose possibilities ``Pi(a in A)`` are wanted, without the distribution
     """
     with COMPILING:
-        asked = {a.name for a in outputs}
-        used = {a.name for u in units for a in u.inputs} | asked
-        needed = used | {p.attribute.name for p in propositions}
+        output_names = {a.name for a in outputs}
+        read_names = {a.name for u in units for a in u.inputs} | output_names
+        needed = read_names | {p.attribute.name for p in propositions}
         inputs = {a.name: a for a in known if a.name in needed}
         kinds = kinds_of(units, set(inputs).difference(inferred))
         linker = Linker(inputs)
         linker.demand(outputs, propositions, kinds)
         for unit in _stoppable(reversed(units)):
             name = unit.output.name
-            linker.prepare(unit, kinds[name], name in degrees, name in used)
+            linker.prepare(unit, kinds[name], name in degrees, name in read_names)
         for unit in _stoppable(_depth_first(units)):
             name = unit.output.name
-            linker.add(unit, name in asked, name in degrees)
+            linker.add(unit, name in output_names, name in degrees)
         for attribute in outputs:
             if attribute.name not in kinds:
                 linker.store_distribution(attribute)
@@ -62,8 +62,8 @@ def link(
 
 def _stoppable(units: Iterable[RuleUnit]) -> Iterator[RuleUnit]:
     """Yield rule sets to compile; a limit of time covers many, and few are compiled at once."""
-    for number, unit in enumerate(units, 1):
-        if number % FEW == 0:
+    for count, unit in enumerate(units, 1):
+        if count % FEW == 0:
             check_stop()
         yield unit
 
@@ -224,11 +224,11 @@ class Linker:
 
         Returns the numbers of its outputs after those of the subsets.
         """
-        made = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
-        numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), made])
-        self.n_values += len(made)
+        results = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
+        numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), results])
+        self.n_values += len(results)
         self.linked.add(id(template))
-        self._append(template.ops, made, np.diff(template.starts), numbers[template.args])
+        self._append(template.ops, results, np.diff(template.starts), numbers[template.args])
         outputs: list[int] = numbers[template.outputs].tolist()
         masks = self._demanded(name)
         self.facets.update(zip([(name, subset_key(m)) for m in masks], outputs, strict=False))
@@ -236,8 +236,8 @@ class Linker:
 
     def _append(self, *parts: npt.ArrayLike) -> None:
         """Append instructions: their operations, targets, numbers of operands, and operands."""
-        for whole, part in zip(self.instructions, parts, strict=True):
-            whole.append(np.asarray(part, dtype=np.int32))
+        for instructions, part in zip(self.instructions, parts, strict=True):
+            instructions.append(np.asarray(part, dtype=np.int32))
 
     def _store(self, values: Sequence[int]) -> slice:
         """Write values out to the next output columns."""

@@ -104,9 +104,9 @@ class Inference(Mapping[str, Possibility]):
         return results_html(self) if len(self) else None
 
 
-def _check_proposition(thing: object) -> None:
-    if not isinstance(thing, Proposition):
-        raise DomainError(f"{thing!r:.60} is no proposition; give attribute.isin({{...}})")
+def _check_proposition(proposition: object) -> None:
+    if not isinstance(proposition, Proposition):
+        raise DomainError(f"{proposition!r:.60} is no proposition; give attribute.isin({{...}})")
 
 
 def _said(pi: Possibility) -> str:
@@ -169,8 +169,8 @@ class Program:
         unnormalised: Collection[str] = (),
         others: Collection[str] = (),
     ) -> None:
-        every = [u.output.name for u in units] if degrees is True else []
-        traced = every if isinstance(degrees, bool) else degrees
+        all_outputs = [u.output.name for u in units] if degrees is True else []
+        traced = all_outputs if isinstance(degrees, bool) else degrees
         with notice("pinesy: compiling the rules ..."):
             self.code = link(units, outputs, known.values(), traced, unnormalised, propositions)
         self.inputs = self.code.inputs

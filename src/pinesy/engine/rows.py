@@ -6,6 +6,7 @@ before a program runs or its results are afterwards. What comes out in a small t
 of the exact result.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,8 +84,8 @@ def code_in(code: Code, dtype: np.dtype[Any]) -> Code:
 class Rows:
     """The input distributions of all samples: one array an attribute, or one for all of them.
 
-    Errors count the rows from `first` on. With a `transform` they are probabilities, and become
-    possibilities block by block.
+    Errors count the rows from `first` on. `probabilities` has the indices of the attributes whose
+    distributions are probabilities. With a `transform` they become possibilities block by block.
     """
 
     attributes: tuple[Attribute, ...]
@@ -93,6 +94,7 @@ class Rows:
     is_batch: bool
     first: int = 0
     transform: RowTransform | None = None
+    probabilities: Collection[int] = ()
 
     def block(self, first: int, last: int, dtype: np.dtype[Any] = FLOAT64) -> npt.NDArray[Any]:
         """Return samples ``first .. last-1`` as contiguous rows of all columns.
@@ -109,11 +111,11 @@ class Rows:
         return _side_by_side(parts, dtype)
 
     def _possibilities(self, first: int, last: int) -> FloatArray:
-        given = self.given(first, last)
+        degrees = self.given(first, last)
         if self.transform is None:
-            return given
-        possibilities = given if given.flags.owndata else np.empty(given.shape)
-        bad = self.transform.fill_block(given, possibilities)
+            return degrees
+        possibilities = degrees if degrees.flags.owndata else np.empty(degrees.shape)
+        bad = self.transform.fill_block(degrees, possibilities)
         if bad >= 0:  # the loops refuse this row, and none before it
             possibilities[:bad], possibilities[bad:] = 1.0, np.nan
         return possibilities
@@ -131,14 +133,14 @@ class Rows:
         if not self.arrays or self.n < 2 or self.transform is not None:
             return None
         if len(self.arrays) == 1 and self.arrays[0].flags.f_contiguous:
-            whole: Any = self.arrays[0].T
-            places = [np.arange(len(whole), dtype=np.uint32)]
+            base: Any = self.arrays[0].T
+            indices = [np.arange(len(base), dtype=np.uint32)]
         else:
-            whole = self.arrays[0].base
-            places = [_places(array, whole, self.n) for array in self.arrays]
-        if whole is None or any(place is None for place in places):
+            base = self.arrays[0].base
+            indices = [_places(array, base, self.n) for array in self.arrays]
+        if base is None or any(index is None for index in indices):
             return None
-        return whole, np.concatenate(places)
+        return base, np.concatenate(indices)
 
     def refuse(self, row: int, dtype: np.dtype[Any] = FLOAT64) -> None:
         """Raise the error that says what is wrong with sample `row`, in a type of numbers."""
@@ -157,14 +159,14 @@ class Rows:
     def _refuse_first(self) -> None:
         degrees = self.given(0, 1)[0]
         columns = column_slices(self.attributes)
-        for number, attribute in enumerate(self.attributes):
+        for index, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first}" * self.is_batch
-            own = degrees[columns[attribute.name]]
-            if self.transform is None or number in self.transform.left_out:
-                check_distribution(own, attribute.domain, where)
-            else:
+            attribute_degrees = degrees[columns[attribute.name]]
+            if index in self.probabilities:
                 with placed(where):
-                    check_probabilities(own, attribute.domain)
+                    check_probabilities(attribute_degrees, attribute.domain)
+            else:
+                check_distribution(attribute_degrees, attribute.domain, where)
 
 
 def _side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -177,18 +179,18 @@ def _side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.ND
 
 def _rounded_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     out = np.empty(rows.shape, dtype)
-    given = np.ascontiguousarray(rows, dtype=np.float64)
-    load_kernels(KERNELS).kernels_of(dtype).round_rows(given, out)
+    degrees = np.ascontiguousarray(rows, dtype=np.float64)
+    load_kernels(KERNELS).kernels_of(dtype).round_rows(degrees, out)
     return out
 
 
-def _places(array: npt.NDArray[Any], whole: Any, n: int) -> Any:
+def _places(array: npt.NDArray[Any], base: Any, n: int) -> Any:
     """Return which rows of a whole the columns of an array are, or None if they are not."""
-    if not isinstance(whole, np.ndarray) or array.base is not whole:
+    if not isinstance(base, np.ndarray) or array.base is not base:
         return None
-    if whole.ndim != 2 or whole.shape[1] != n:
+    if base.ndim != 2 or base.shape[1] != n:
         return None
-    if not whole.flags.c_contiguous or array.strides != whole.strides[::-1]:
+    if not base.flags.c_contiguous or array.strides != base.strides[::-1]:
         return None
-    place = (array.ctypes.data - whole.ctypes.data) // whole.strides[0]
-    return np.arange(place, place + array.shape[1], dtype=np.uint32)
+    first = (array.ctypes.data - base.ctypes.data) // base.strides[0]
+    return np.arange(first, first + array.shape[1], dtype=np.uint32)

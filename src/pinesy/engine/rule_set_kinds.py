@@ -85,17 +85,17 @@ class RuleUnit:
 
     def kind(self, normalised: set[str]) -> Kind:
         """Return the structure of this rule set; `normalised` names the attributes known to be."""
-        sizes, *rest = self._structure
-        return Kind(sizes, tuple(a.name in normalised for a in self.inputs), *rest)
+        sizes, *structure = self._structure
+        return Kind(sizes, tuple(a.name in normalised for a in self.inputs), *structure)
 
     @cached_property
     def _structure(self) -> tuple[Any, ...]:
         """All of the kind but which inputs are normalised."""
-        place = {a.name: i for i, a in enumerate(self.inputs)}
+        index_of = {a.name: i for i, a in enumerate(self.inputs)}
         return (
             tuple(len(a.domain) for a in self.inputs),
             tuple(
-                tuple((place[p.attribute.name], p.mask) for p in rule.premise.propositions)
+                tuple((index_of[p.attribute.name], p.mask) for p in rule.premise.propositions)
                 for rule in self.rules
             ),
             len(self.output.domain),
@@ -130,7 +130,7 @@ class KindCircuit(Circuit):
         self.betas = [self._with_parameter(2 * j + 1, d) for j, d in enumerate(self.rhos)]
         self._best: dict[tuple[int, bytes], int] = {}
         #: How many subsets of the output may still be asked for: their expressions stay.
-        self.room = kind.max_asked
+        self.remaining = kind.max_asked
 
     def _with_parameter(self, index: int, degree: int) -> int:
         """Return the maximum of a parameter and a degree."""
@@ -179,13 +179,13 @@ class KindCircuit(Circuit):
         return self._best[key]
 
     def _over_slices(
-        self, slices: Slices, values: Sequence[int], rest_value: Callable[[BoolArray], int]
+        self, slices: Slices, values: Sequence[int], slice_value: Callable[[BoolArray], int]
     ) -> int:
         """Return the max over slices of the min of the slice's own part and the rest's value."""
         return self.join(
             [
-                self.meet([self.join([values[y] for y in group]), rest_value(rest)])
-                for rest, group in slices
+                self.meet([self.join([values[y] for y in group]), slice_value(slice_table)])
+                for slice_table, group in slices
             ]
         )
 
@@ -201,24 +201,24 @@ class KindCircuit(Circuit):
         apart by the last block first, and what remains of them is joined from atoms. Which is
         less work depends on the subsets.
         """
-        self.room -= len(masks)
+        self.remaining -= len(masks)
         tables = self._tables(masks)
         if not split or tables[0].ndim == 1:
             return self._by_atoms(tables)
         values = self._blocks[0][tables[0].ndim - 1]
         parts = [_slices(table) for table in tables]
-        rests = {rest.tobytes(): rest for part in parts for rest, _ in part}
+        rests = {slice_table.tobytes(): slice_table for part in parts for slice_table, _ in part}
         maxima = dict(zip(rests, self._by_atoms(list(rests.values())), strict=True))
         return [
-            self._over_slices(part, values, lambda rest: maxima[rest.tobytes()]) for part in parts
+            self._over_slices(part, values, lambda table: maxima[table.tobytes()]) for part in parts
         ]
 
     def _tables(self, masks: Sequence[int]) -> list[BoolArray]:
         """Mark the cells that each subset touches, in the product of the blocks' patterns."""
-        values, place = self._blocks
+        values, pattern_of = self._blocks
         inside = mask_table(self.kind.output_size, tuple(masks))
         tables = np.zeros((len(masks), *map(len, values)), dtype=bool)
-        cells = place[:, self.kind.partition.cell_of]
+        cells = pattern_of[:, self.kind.partition.cell_of]
         for table, column in zip(tables, inside.T, strict=True):
             table[tuple(cells[:, column])] = True
         return list(tables)
@@ -230,16 +230,16 @@ class KindCircuit(Circuit):
         shape = tables[0].shape
         flat = np.stack([table.ravel() for table in tables], axis=1)
         marked, inside = atoms(flat)
-        return self.unions([self._maximum(one.reshape(shape)) for one in marked], inside)
+        return self.unions([self._maximum(member.reshape(shape)) for member in marked], inside)
 
 
 def _slices(table: BoolArray) -> Slices:
     """Return what is marked with each value of the last block, equal slices together."""
     groups: dict[bytes, tuple[BoolArray, list[int]]] = {}
     for y in range(table.shape[-1]):
-        rest = np.ascontiguousarray(table[..., y])
-        if rest.any():
-            groups.setdefault(rest.tobytes(), (rest, []))[1].append(y)
+        slice_table = np.ascontiguousarray(table[..., y])
+        if slice_table.any():
+            groups.setdefault(slice_table.tobytes(), (slice_table, []))[1].append(y)
     return list(groups.values())
 
 
@@ -259,7 +259,7 @@ def independent_blocks(signs: BoolArray) -> list[list[int]]:
 
 
 def _dependent_rules(signs: BoolArray) -> list[list[int]]:
-    """Group rules that are linked by rules of which not all combinations of signs occur.
+    """Group rules that are linked: not all combinations of their signs occur.
 
     Once every rule has its group no two are compared any more.
     """
@@ -269,23 +269,23 @@ def _dependent_rules(signs: BoolArray) -> list[list[int]]:
     while len(unseen):
         group, unseen = [int(unseen[0])], unseen[1:]
         for first in itertools.count(0, RULES_AT_A_TIME):  # the group grows on the way
-            some = group[first : first + RULES_AT_A_TIME]
-            if not some or not len(unseen):
+            rules = group[first : first + RULES_AT_A_TIME]
+            if not rules or not len(unseen):
                 break
-            linked = _linked(plus[:, some], plus[:, unseen])
+            linked = _linked(plus[:, rules], plus[:, unseen])
             group += unseen[linked].tolist()
             unseen = unseen[~linked]
         groups.append(sorted(group))
     return groups
 
 
-def _linked(some: npt.NDArray[np.float32], others: npt.NDArray[np.float32]) -> BoolArray:
-    """Tell which of the other rules miss a combination of signs with one of some rules."""
-    cells, one, two = len(some), some.sum(axis=0)[:, None], others.sum(axis=0)
+def _linked(rules: npt.NDArray[np.float32], others: npt.NDArray[np.float32]) -> BoolArray:
+    """Return which of the other rules miss a combination of signs with one of some rules."""
+    cells, count, other_count = len(rules), rules.sum(axis=0)[:, None], others.sum(axis=0)
     with np.errstate(invalid="ignore"):  # some BLAS libraries compute with what lies beside arrays
-        both = some.T @ others
-    missing: BoolArray = (both == 0) & (one > 0) & (two > 0)
-    missing |= (both == one) & (one > 0) & (two < cells)
-    missing |= (both == two) & (two > 0) & (one < cells)
-    missing |= (one + two - both == cells) & (one < cells) & (two < cells)
+        common = rules.T @ others
+    missing: BoolArray = (common == 0) & (count > 0) & (other_count > 0)
+    missing |= (common == count) & (count > 0) & (other_count < cells)
+    missing |= (common == other_count) & (other_count > 0) & (count < cells)
+    missing |= (count + other_count - common == cells) & (count < cells) & (other_count < cells)
     return np.asarray(missing.any(axis=0))

@@ -56,20 +56,20 @@ def rule_template(
     if kind.is_wide:
         return _wide_template(kind, masks, degrees, concludes)
     circuit = circuit_of(kind)
-    if circuit.room < 0:
+    if circuit.remaining < 0:
         circuit_of.cache_clear()  # so that it is built anew the next time
     others = [circuit.height if concludes else ONE]
     if degrees:
         others += [d for pair in zip(circuit.lambdas, circuit.rhos, strict=True) for d in pair]
     if not masks:
         return emit(circuit, others)
-    ways = [emit(circuit, circuit.facets(masks, split) + others) for split in (False, True)]
-    return min(ways, key=_work)
+    templates = [emit(circuit, circuit.facets(masks, split) + others) for split in (False, True)]
+    return min(templates, key=_work)
 
 
 def _wide_template(kind: Kind, masks: tuple[int, ...], degrees: bool, concludes: bool) -> Template:
     wide = wide_set(kind)
-    if wide.room < 0:
+    if wide.remaining < 0:
         wide_set.cache_clear()
     outputs = [wide.facets(masks), np.array([wide.height if concludes else ONE])]
     if degrees:
@@ -84,13 +84,13 @@ def _folded(
 
     Leaves that nothing is computed from go, but for those among the first `n_fixed` values.
     """
-    used = folds.needed(outputs)
-    used[:n_fixed] = True
-    number = np.cumsum(used) - 1
-    ops, operands = (part[used[folds.first :]] for part in folds.operations())
-    needed = tuple(compress(leaves, used[2:].tolist()))
+    is_used = folds.needed(outputs)
+    is_used[:n_fixed] = True
+    index_of = np.cumsum(is_used) - 1
+    ops, operands = (part[is_used[folds.first :]] for part in folds.operations())
+    needed = tuple(compress(leaves, is_used[2:].tolist()))
     starts = 2 * np.arange(len(ops) + 1)
-    return selected(needed, ops, starts, number[operands].ravel(), number[outputs])
+    return selected(needed, ops, starts, index_of[operands].ravel(), index_of[outputs])
 
 
 def _work(template: Template) -> int:
@@ -129,30 +129,30 @@ def emit(circuit: Circuit, outputs: Sequence[int], leaves: Sequence[int] = ()) -
     """
     needed = _needed(circuit, outputs)
     inputs = leaves or [n for n in needed if isinstance(circuit.nodes[n], Facet | Parameter)]
-    numbers = [ZERO, ONE, *inputs, *(n for n in needed if isinstance(circuit.nodes[n], Node))]
-    place = {number: i for i, number in enumerate(numbers)}
-    nodes = [circuit.nodes[number] for number in numbers[2 + len(inputs) :]]
-    makers = [node for node in nodes if isinstance(node, Node)]
-    lengths = [len(node.children) for node in makers]
-    contents = [circuit.nodes[number] for number in inputs]
+    order = [ZERO, ONE, *inputs, *(n for n in needed if isinstance(circuit.nodes[n], Node))]
+    index_of = {node: i for i, node in enumerate(order)}
+    nodes = [circuit.nodes[node] for node in order[2 + len(inputs) :]]
+    makers = [maker for maker in nodes if isinstance(maker, Node)]
+    lengths = [len(maker.children) for maker in makers]
+    contents = [circuit.nodes[node] for node in inputs]
     return selected(
         tuple(c for c in contents if isinstance(c, Facet | Parameter)),
-        np.array([node.op for node in makers], dtype=np.int64),
+        np.array([maker.op for maker in makers], dtype=np.int64),
         np.cumsum([0, *lengths]),
-        np.array([place[child] for node in makers for child in node.children], dtype=np.int64),
-        np.array([place[number] for number in outputs], dtype=np.int64),
+        np.array([index_of[child] for maker in makers for child in maker.children], dtype=np.int64),
+        np.array([index_of[node] for node in outputs], dtype=np.int64),
     )
 
 
 def _needed(circuit: Circuit, outputs: Sequence[int]) -> list[int]:
     """Return the expressions that the outputs come from, in order: operands before results."""
-    seen, stack = set(outputs), list(set(outputs))
+    needed, stack = set(outputs), list(set(outputs))
     while stack:
         node = circuit.nodes[stack.pop()]
-        new = set(node.children) - seen if isinstance(node, Node) else set()
-        seen |= new
+        new = set(node.children) - needed if isinstance(node, Node) else set()
+        needed |= new
         stack.extend(new)
-    return sorted(seen)
+    return sorted(needed)
 
 
 def selected(
@@ -168,21 +168,21 @@ def selected(
     come from each operation.
     """
     fixed = 2 + len(leaves)
-    made, codes, begins, operands = _instructions(
+    results, codes, begins, operands = _instructions(
         np.concatenate([np.full(fixed, LEAF), ops]),
         np.concatenate([np.zeros(fixed, dtype=np.int64), starts]),
         args,
         outputs,
     )
-    number = np.zeros(fixed + len(ops), dtype=np.int32)
-    number[:fixed] = np.arange(fixed)
-    number[made] = np.arange(fixed, fixed + len(made))
+    index_of = np.zeros(fixed + len(ops), dtype=np.int32)
+    index_of[:fixed] = np.arange(fixed)
+    index_of[results] = np.arange(fixed, fixed + len(results))
     return Template(
         leaves,
         codes.astype(np.int32),
-        number[operands],
+        index_of[operands],
         begins.astype(np.int32),
-        number[outputs],
+        index_of[outputs],
     )
 
 
@@ -238,24 +238,26 @@ def _paired(
     pairs = np.bincount(users[two[operands]], minlength=len(ops))
     pairing = (lengths - pairs <= 2 * pairs) & (lengths > 0)
     is_pair = _alternating(two & pairing[owner], owner)
-    made = np.flatnonzero((lengths > 0) & ~is_pair)
+    results = np.flatnonzero((lengths > 0) & ~is_pair)
     first = np.cumsum(lengths) - lengths
-    twice = pairing[made]
-    used = operands[~is_pair[users]]
-    doubled = np.repeat(twice, lengths[made])
-    at = first[np.where(is_pair[used], used, 0)]
-    one = np.where(is_pair[used], operands[at], used)
-    two_ = np.where(is_pair[used], operands[np.minimum(at + 1, len(operands) - 1)], used)
-    args = np.stack([one, two_], axis=1)[np.stack([np.ones_like(doubled), doubled], axis=1)]
-    starts = np.cumsum(np.append(0, lengths[made] * (1 + twice)))
-    return made, ops[made] + 2 * twice, starts, args
+    twice = pairing[results]
+    remaining = operands[~is_pair[users]]
+    doubled = np.repeat(twice, lengths[results])
+    begin = first[np.where(is_pair[remaining], remaining, 0)]
+    left = np.where(is_pair[remaining], operands[begin], remaining)
+    right = np.where(
+        is_pair[remaining], operands[np.minimum(begin + 1, len(operands) - 1)], remaining
+    )
+    args = np.stack([left, right], axis=1)[np.stack([np.ones_like(doubled), doubled], axis=1)]
+    starts = np.cumsum(np.append(0, lengths[results] * (1 + twice)))
+    return results, ops[results] + 2 * twice, starts, args
 
 
 def _alternating(linked: BoolArray, owner: Numbers) -> BoolArray:
     """Choose values that are written into their owners, never one into a chosen one."""
-    chosen = np.zeros_like(linked)
+    is_inner = np.zeros_like(linked)
     while True:
-        better = linked & ~chosen[owner]
-        if (better == chosen).all():
-            return chosen
-        chosen = better
+        better = linked & ~is_inner[owner]
+        if (better == is_inner).all():
+            return is_inner
+        is_inner = better

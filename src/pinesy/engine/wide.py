@@ -29,7 +29,7 @@ def wide_set(kind: Kind) -> "WideSet":
 
 
 def is_always_normalised(kind: Kind) -> bool:
-    """Tell whether the result of a kind of rule set is known to be always normalised."""
+    """Return whether the result of a kind of rule set is known to be always normalised."""
     return (wide_set(kind) if kind.is_wide else circuit_of(kind)).height == ONE
 
 
@@ -38,15 +38,15 @@ class WideSet:
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        places: list[dict[int, int]] = [{} for _ in kind.sizes]
+        subset_index: list[dict[int, int]] = [{} for _ in kind.sizes]
         propositions = [
-            (rule, a, places[a].setdefault(mask, len(places[a])))
+            (rule, a, subset_index[a].setdefault(mask, len(subset_index[a])))
             for rule, premise in enumerate(kind.premises)
             for a, mask in premise
         ]
         #: Of each proposition its rule, attribute, and the number of its subset of that attribute.
         self._propositions = np.array(propositions, dtype=np.int64).T
-        self._masks = [list(known) for known in places]
+        self._masks = [list(known) for known in subset_index]
         self._subsets = [
             Subsets.of(size, masks) for size, masks in zip(kind.sizes, self._masks, strict=True)
         ]
@@ -55,18 +55,18 @@ class WideSet:
         self.folds = SubsetFolds(sizes, kind.normalised, len(self._open))
         #: The distinct conclusions, each a column of a table of cells, and the column of each rule.
         self._conclusions = list(dict.fromkeys(kind.conclusions))
-        column = {q: number for number, q in enumerate(self._conclusions)}
+        column = {q: index for index, q in enumerate(self._conclusions)}
         self._column_of = np.array([column[q] for q in kind.conclusions])
         #: How many subsets of the output may still be asked for: their operations stay.
-        self.room = kind.max_asked
+        self.remaining = kind.max_asked
 
     @cached_property
     def leaves(self) -> tuple[Facet | Parameter, ...]:
         """The inputs in the order of their numbers, from 2 on."""
         atoms = [
             Facet(a, mask)
-            for a, (subsets, given) in enumerate(zip(self._subsets, self._masks, strict=True))
-            for mask in subsets.masks(given)
+            for a, (subsets, masks) in enumerate(zip(self._subsets, self._masks, strict=True))
+            for mask in subsets.masks(masks)
         ]
         return (*atoms, *map(Parameter, self._open))
 
@@ -80,7 +80,7 @@ class WideSet:
     @cached_property
     def rhos(self) -> Numbers:
         """The degrees ``rho = max_j pi(not p_j)`` of their negations."""
-        turned = [one._replace(inverted=~one.inverted) for one in self._subsets]
+        turned = [subsets._replace(inverted=~subsets.inverted) for subsets in self._subsets]
         return self._degrees(MAX, turned)
 
     def _degrees(self, op: int, subsets: Sequence[Subsets]) -> Numbers:
@@ -88,8 +88,8 @@ class WideSet:
         degrees = np.empty(len(rules), dtype=np.int64)
         order = np.argsort(attributes, kind="stable")
         ends = np.cumsum(np.bincount(attributes, minlength=len(subsets)))
-        for a, (one, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
-            measures = self.folds.measures(one, self.folds.atoms[a])
+        for a, (family, mine) in enumerate(zip(subsets, np.split(order, ends[:-1]), strict=True)):
+            measures = self.folds.measures(family, self.folds.atoms[a])
             if not self.kind.bare:
                 measures[self._is_full(a, op == MAX)] = ONE
             degrees[mine] = measures[masks[mine]]
@@ -124,32 +124,34 @@ class WideSet:
 
         Conclusions are taken block by block: those whose premises are about the same attributes.
         """
-        columns, places, inverted = mask_lists(self.kind.output_size, self._conclusions)
+        columns, values, inverted = mask_lists(self.kind.output_size, self._conclusions)
         blocks = self._blocks
         n_blocks = int(blocks.max()) + 1
         _ = self._alphas
         excluded = self._exclusions(inverted)
-        order = np.lexsort((columns, blocks[columns], places))
-        columns, places = columns[order], places[order]
-        keys = places * n_blocks + blocks[columns]
+        order = np.lexsort((columns, blocks[columns], values))
+        columns, values = columns[order], values[order]
+        keys = values * n_blocks + blocks[columns]
         starts = run_starts(keys)
         parts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
         minima = self._few(excluded, parts, columns)
-        rest = minima[parts] < 0
-        every = np.full(n_blocks, ONE, dtype=np.int64)
-        if rest.any() or len(minima) < n_blocks * self.kind.output_size:
-            minima[minima < 0], every = self._all(inverted, parts[rest], columns[rest])
-        place, block = np.divmod(keys[starts], n_blocks)
-        return self._joined(every, place, block, minima)
+        is_open = minima[parts] < 0
+        of_defaults = np.full(n_blocks, ONE, dtype=np.int64)
+        if is_open.any() or len(minima) < n_blocks * self.kind.output_size:
+            minima[minima < 0], of_defaults = self._all(inverted, parts[is_open], columns[is_open])
+        value, block = np.divmod(keys[starts], n_blocks)
+        return self._joined(of_defaults, value, block, minima)
 
     @cached_property
     def _blocks(self) -> Numbers:
         """A number for the set of attributes that each conclusion's premises are about."""
         rules, attributes, _ = self._propositions
-        columns, named, _ = distinct_pairs(self._column_of[rules], attributes)
+        columns, attribute_of, _ = distinct_pairs(self._column_of[rules], attributes)
         ends = np.cumsum(np.bincount(columns, minlength=len(self._conclusions)))
         known: dict[bytes, int] = {}
-        sets = [known.setdefault(p.tobytes(), len(known)) for p in np.split(named, ends[:-1])]
+        sets = [
+            known.setdefault(p.tobytes(), len(known)) for p in np.split(attribute_of, ends[:-1])
+        ]
         return np.array(sets, dtype=np.int64)
 
     def _few(self, excluded: "Exclusions", parts: Numbers, columns: Numbers) -> Numbers:
@@ -159,16 +161,16 @@ class WideSet:
         order = np.lexsort((left, parts))
         best = order[run_starts(parts[order])]
         best = best[left[best] <= MAX_LEFT]
-        number = np.full(len(minima), -1, dtype=np.int64)
-        number[parts[best]] = np.arange(len(best))
-        inside = number[parts] >= 0
-        rows, near = excluded.near(columns[best])
+        part_index = np.full(len(minima), -1, dtype=np.int64)
+        part_index[parts[best]] = np.arange(len(best))
+        inside = part_index[parts] >= 0
+        rows, related = excluded.near(columns[best])
         n = len(self._alphas)
-        own = number[parts[inside]] * n + columns[inside]
-        others = np.setdiff1d(rows * n + near, own)
+        in_part = part_index[parts[inside]] * n + columns[inside]
+        others = np.setdiff1d(rows * n + related, in_part)
         rows, beside = np.divmod(others, n)
-        rows = np.concatenate([own // n, rows])
-        terms = self._alphas[own % n]
+        rows = np.concatenate([in_part // n, rows])
+        terms = self._alphas[in_part % n]
         if len(beside):
             terms = np.concatenate([terms, self._betas[beside]])
         minima[parts[best]] = self.folds.lists(MIN, len(best), rows, terms)
@@ -186,14 +188,16 @@ class WideSet:
         entries = numbers, np.argsort(order)[columns], listed[columns]
         return self.folds.forest(MIN, others[order], self._blocks[order], entries)
 
-    def _joined(self, every: Numbers, places: Numbers, blocks: Numbers, minima: Numbers) -> Numbers:
+    def _joined(
+        self, of_defaults: Numbers, values: Numbers, blocks: Numbers, minima: Numbers
+    ) -> Numbers:
         """Return the min over blocks for each value; those with few different parts first."""
         distinct, _, _ = distinct_pairs(blocks, minima)
-        order = np.argsort(np.bincount(distinct, minlength=len(every)), kind="stable")
+        order = np.argsort(np.bincount(distinct, minlength=len(of_defaults)), kind="stable")
         rank = np.argsort(order)[blocks]
-        by_place = np.lexsort((rank, places))
-        entries = places[by_place], rank[by_place], minima[by_place]
-        return self.folds.over(MIN, every[order], self.kind.output_size, entries)
+        by_value = np.lexsort((rank, values))
+        entries = values[by_value], rank[by_value], minima[by_value]
+        return self.folds.over(MIN, of_defaults[order], self.kind.output_size, entries)
 
     # --- subsets of the output -------------------------------------------------------------------
 
@@ -205,7 +209,7 @@ class WideSet:
 
     def facets(self, masks: Sequence[int]) -> Numbers:
         """Return ``Pi*(b in A)`` for each subset `A` of the output domain, given as masks."""
-        self.room -= len(masks)
+        self.remaining -= len(masks)
         subsets = Subsets.of(self.kind.output_size, masks)
         atom_of, values, _ = distinct_pairs(subsets.atom_of, self.cells)
         atoms = self.folds.maxima(subsets.n_atoms, atom_of, values)
@@ -253,14 +257,18 @@ class WideSet:
         And the lists of all subsets, the atoms of all attributes numbered through.
         """
         _, attributes, masks = self._propositions
-        counts = [len(one.inverted) for one in self._subsets]
+        counts = [len(subsets.inverted) for subsets in self._subsets]
         subset = np.cumsum([0, *counts])[attributes] + masks
         lengths = [
-            np.bincount(one.rows, minlength=n) for one, n in zip(self._subsets, counts, strict=True)
+            np.bincount(subsets.rows, minlength=n)
+            for subsets, n in zip(self._subsets, counts, strict=True)
         ]
-        atoms = [mine[one.atoms] for one, mine in zip(self._subsets, self.folds.atoms, strict=True)]
+        atoms = [
+            mine[subsets.atoms]
+            for subsets, mine in zip(self._subsets, self.folds.atoms, strict=True)
+        ]
         ends = np.append(0, np.cumsum(np.concatenate(lengths)))
-        inverted = np.concatenate([one.inverted for one in self._subsets])
+        inverted = np.concatenate([subsets.inverted for subsets in self._subsets])
         return inverted[subset], ends[subset], ends[subset + 1], np.concatenate(atoms)
 
 
@@ -287,8 +295,8 @@ class Exclusions:
     @cached_property
     def left(self) -> Numbers:
         """For each conclusion how many others it may not exclude, at most; many if not usable."""
-        near = np.diff(self.high_starts)[self.low_atoms]
-        sums = np.append(0, np.cumsum(near))
+        counts = np.diff(self.high_starts)[self.low_atoms]
+        sums = np.append(0, np.cumsum(counts))
         left = sums[self.low_starts[1:]] - sums[self.low_starts[:-1]]
         return np.where(self.usable, left, MAX_LEFT + 1)
 

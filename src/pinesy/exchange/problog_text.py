@@ -92,7 +92,7 @@ def _probabilities(
     cascade: Cascade, inputs: Sequence[Attribute], evidence: Evidence | None
 ) -> dict[str, FloatArray]:
     given: Any = dict.fromkeys(a.name for a in inputs) if evidence is None else evidence
-    rows = evidence_form(cascade, tuple(inputs)).rows(given, "antipignistic")
+    rows = evidence_form(cascade, tuple(inputs)).rows(given, probabilities=True)
     if rows.n != 1:
         raise DegreeError(f"a program is about one sample; got a batch of {rows.n}")
     return {name: row[0] for name, row in probabilities_of(rows).items()}

@@ -10,16 +10,24 @@ with needing("nn", "pinesy.nets needs"):
     import torch
 
 from pinesy.nets import differentiable_transforms
-from pinesy.nets.answer_losses import EntropyLoss, answer_loss, belief_loss, soft_label_loss
-from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
+from pinesy.nets.answer_losses import (
+    EntropyLoss,
+    answer_loss,
+    belief_loss,
+    soft_label_loss,
+    soft_labels,
+)
 from pinesy.nets.answered_inputs import AnsweredInputs, InputReader
 from pinesy.nets.checkpoints import data_fingerprint, load_weights, network_fingerprint
 from pinesy.nets.learning_from_answers import (
     FINISH,
     START,
+    AnswerFit,
     AnswerPhase,
     ChosenStart,
     LearnedFromAnswers,
+    answer_score,
+    fit_answers,
     fit_from_starts,
     learn_from_answers,
 )
@@ -36,7 +44,6 @@ from pinesy.nets.recipes import (
     augment,
 )
 from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.soft_labels import soft_labels
 
 __all__ = [
     "BETTER_EYE",

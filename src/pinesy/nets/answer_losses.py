@@ -1,33 +1,221 @@
-"""Losses of answers: for any networks, data, optimiser and loop. Answers are values."""
+"""Answers as users give them: soft labels of single inputs, and losses for any training loop."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pinesy._common.validation import check_known
-from pinesy.exceptions import DataError, DomainError
-from pinesy.nets.differentiable_transforms import antipignistic, antipignistic_inverse, same_sizes
+from pinesy._common.names import by_name
+from pinesy._common.validation import FloatArray, check_known, suggestion
+from pinesy.exceptions import DataError, DomainError, UnknownAttributeError, placed
+from pinesy.inverse import posterior
+from pinesy.nets import differentiable_transforms
+from pinesy.nets.differentiable_transforms import same_sizes
 from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.soft_labels import (
-    DOUBT,
-    UNKNOWN,
-    Positions,
-    answer_positions,
-    conditioned,
-    labelled,
-    named_answers,
-    one_hot,
-    refuse_impossible,
-    specificity,
-)
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.transforms import antipignistic_inverse as as_probabilities
+from pinesy.rulebase.targets import Target
+from pinesy.rules.attributes import Attribute
+from pinesy.transforms import antipignistic, antipignistic_inverse
+
+#: Stands for the index of a value that nobody knows.
+UNKNOWN = -1
+#: The share of the uniform distribution that is mixed into what a network sees: however sure it is
+#: of a wrong reading, no answer may be impossible.
+DOUBT = 1e-9
+
+Degrees = dict[str, FloatArray]
+Indices = npt.NDArray[np.int64]
+
+
+def named_answers(answers: object) -> dict[str, Any]:
+    """Return answers by the names of attributes, or raise `DataError` if there are none."""
+    if not isinstance(answers, Mapping) or not answers:
+        raise DataError(
+            "there are no answers to learn from; give a mapping from at least one attribute to the "
+            "right values"
+        )
+    return by_name(answers, "answer")
+
+
+def answer_indices(
+    answers: object, attributes: Mapping[str, Attribute], known: Iterable[str], n: int
+) -> dict[str, Indices]:
+    """Return the indices (n,) of answers in their domains, `UNKNOWN` where they are None.
+
+    Only the `known` names may have answers.
+    """
+    indices, names = {}, list(known)
+    for name, values in named_answers(answers).items():
+        if name not in names or name not in attributes:
+            raise UnknownAttributeError(
+                f"there is an answer for {name!r}, which is no output{suggestion(name, names)}"
+            )
+        with placed("answers"):
+            indices[name] = _indices(values, attributes[name], n)
+    return indices
+
+
+def _indices(values: Any, attribute: Attribute, n: int) -> Indices:
+    array = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    is_open = isinstance(array, Sequence) or getattr(array, "dtype", None) == np.dtype(object)
+    if not is_open or None in attribute or not any(value is None for value in array):
+        return Target.of_values(array, attribute, n).labels.astype(np.int64)
+    missing = np.array([value is None for value in array])
+    filled = [attribute.domain[0] if value is None else value for value in array]
+    positions = Target.of_values(filled, attribute, n).labels.astype(np.int64)
+    return np.where(missing, UNKNOWN, positions)
+
+
+def one_hot(positions: Indices, size: int) -> FloatArray:
+    """Return weights (n, size): 1 for the value that is known, and for all where none is."""
+    weights = np.eye(size)[positions]
+    weights[positions == UNKNOWN] = 1.0
+    return weights
+
+
+def soft_labels(
+    rules: Cascade | RuleSet, probabilities: Mapping[str, FloatArray], answers: Mapping[Any, Any]
+) -> Degrees:
+    """Return for each input the probabilities of its values, given what the answers must be.
+
+    Probabilities become possibilities, which the answers condition (`pinesy.posterior`): for
+    certain rules ``c(x) = min_i pi_i(x_i)`` where they give the answers, 0 elsewhere; for others
+    the min with what they say of them. It is rescaled to maximum 1 and projected to each input by
+    max, and the antipignistic inverse makes probabilities of that. An input that was misread gets
+    the right label, if it is the most possible way to the answers.
+
+    A minimum is as low as its lowest part, so that the worst reading of a sample hides what the
+    answers say about the others. Therefore each input is restricted to the values of the most
+    possible ways, rescaled to maximum 1, and all is conditioned again, until every reading that
+    is left agrees with the answers. Ways that are equally possible all stay.
+
+    Parameters
+    ----------
+    rules : a `Cascade` or a `RuleSet`
+    probabilities : by the names of inputs, arrays (n, values), what networks make of them
+    answers : by the names of attributes, the right values, None where they are not known; those
+        of inputs are labels, which inputs keep, and which help the others of their samples
+
+    Returns
+    -------
+    by the names of inputs, arrays (n, values)
+
+    Raises
+    ------
+    DataError
+        No reading gives the answers of a sample, or its labels contradict them.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, function
+    >>> a, b = Attribute("a", range(3)), Attribute("b", range(3))
+    >>> seen = {"a": np.array([[0.1, 0.8, 0.1]]), "b": np.array([[0.1, 0.5, 0.4]])}
+    >>> labels = soft_labels(function("sum", [a, b], "a + b"), seen, {"sum": [3]})
+    >>> labels["a"].argmax(), labels["b"].argmax()
+    (np.int64(1), np.int64(2))
+    """
+    cascade = as_cascade(rules)
+    names = [a.name for a in cascade.inputs]
+    n = len(probabilities[names[0]])
+    known = answer_indices(answers, cascade.attributes, cascade.attributes, n)
+    pi = {name: antipignistic(_doubtful(probabilities[name], known.get(name))) for name in names}
+    degrees = {name: np.empty_like(x) for name, x in pi.items()}
+    rows = np.arange(n)
+    while len(rows):
+        before = {name: x[rows] for name, x in pi.items()}
+        posteriors, compatibility = conditioned(cascade, before, known, rows)
+        after = _restricted(before, posteriors, compatibility)
+        changed = np.zeros(len(rows), dtype=bool)
+        for name in names:
+            degrees[name][rows], pi[name][rows] = posteriors[name], after[name]
+            changed |= (after[name] != before[name]).any(axis=1)
+        rows = rows[changed & (compatibility < 1.0)]
+    return {name: antipignistic_inverse(x) for name, x in degrees.items()}
+
+
+def _doubtful(probabilities: FloatArray, labels: Indices | None) -> FloatArray:
+    """Return positive probabilities, except where the value is known."""
+    positive = (1 - DOUBT) * probabilities + DOUBT / probabilities.shape[1]
+    return np.asarray(labelled(torch.from_numpy(positive), labels))
+
+
+def labelled(p: Tensor, labels: Indices | None) -> Tensor:
+    """Return probabilities (n, values) that are 1 where the value is known."""
+    if labels is None:
+        return p
+    is_open = torch.from_numpy(labels == UNKNOWN).to(p.device)
+    return torch.where(is_open[:, None], p, torch.from_numpy(one_hot(labels, p.shape[1])).to(p))
+
+
+def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Degrees:
+    """Return the inputs restricted to the most possible ways, rescaled to maximum 1.
+
+    Where that changes nothing, several ways are equally possible: what holds them down counts as
+    possible, so that it holds nothing else down.
+    """
+    best = {name: x == 1.0 for name, x in degrees.items()}
+    restricted = {name: np.where(best[name], x, 0.0) for name, x in pi.items()}
+    same = np.ones(len(compatibility), dtype=bool)
+    for name, x in restricted.items():
+        x /= x.max(axis=1, keepdims=True)
+        same &= (x == pi[name]).all(axis=1)
+    low = compatibility[:, None]
+    return {
+        name: np.where(same[:, None] & best[name] & (pi[name] <= low), 1.0, x)
+        for name, x in restricted.items()
+    }
+
+
+def conditioned(
+    cascade: Cascade,
+    pi: Degrees,
+    known: Mapping[str, Indices],
+    rows: Indices | slice = slice(None),
+) -> tuple[Degrees, FloatArray]:
+    """Return the inputs `pi` of the samples in `rows`, given what is known, and how possible.
+
+    What is `known` are the positions of the answers and labels of all samples.
+    """
+    sizes = {name: len(cascade.attributes[name].domain) for name in known}
+    targets = {name: one_hot(at[rows], sizes[name]) for name, at in known.items()}
+    beliefs = posterior(cascade, pi, targets)
+    compatibility = np.asarray(beliefs.compatibility)
+    refuse_impossible(cascade, compatibility == 0.0, known, rows)
+    return {name: beliefs[name].degrees for name in pi}, compatibility
+
+
+def specificity(degrees: FloatArray) -> FloatArray:
+    """Return ``1 - (sum_v c(v) - 1) / (m - 1)`` (docs/gradients.md): 1 if one value is left."""
+    return np.asarray(1.0 - (degrees.sum(axis=1) - 1.0) / max(degrees.shape[1] - 1, 1))
+
+
+def refuse_impossible(
+    cascade: Cascade,
+    bad: Any,
+    known: Mapping[str, Indices],
+    rows: Indices | slice = slice(None),
+) -> None:
+    """Raise `DataError` for the first of some samples whose answers nothing gives."""
+    if not bad.any():
+        return
+    row = int(np.arange(len(next(iter(known.values()))))[rows][bad][0])
+    is_labelled = any(known[a.name][row] != UNKNOWN for a in cascade.inputs if a.name in known)
+    wrong = "its labels contradict its answers" if is_labelled else "no reading gives its answers"
+    answers_text = ", ".join(
+        f"{name} = {cascade.attributes[name].domain[indices[row]]!r}"
+        for name, indices in known.items()
+        if indices[row] != UNKNOWN
+    )
+    raise DataError(f"sample {row}: {wrong} ({answers_text:.80}); correct them, or leave it out")
+
+
+# --- losses -------------------------------------------------------------------------------------
 
 #: So that the logarithm of an impossible answer is finite; below it the loss has this slope.
 LEAST, SLOPE = 1e-30, 100.0
@@ -63,8 +251,12 @@ def answer_loss(
     if not isinstance(outputs, Mapping):
         raise DataError(f"outputs is {outputs!r:.60}; give a mapping from names to tensors")
     cascade = rules.rules if isinstance(rules, RuleLayer) else as_cascade(rules)
-    convert = rules.probabilities_of if isinstance(rules, RuleLayer) else antipignistic_inverse
-    positions = answer_positions(answers, cascade.attributes, outputs, _rows(outputs))
+    convert = (
+        rules.probabilities_of
+        if isinstance(rules, RuleLayer)
+        else differentiable_transforms.antipignistic_inverse
+    )
+    positions = answer_indices(answers, cascade.attributes, outputs, _rows(outputs))
     losses = []
     for names in same_sizes({name: outputs[name] for name in positions}):
         q = convert(torch.stack([outputs[name] for name in names]))
@@ -76,11 +268,11 @@ def _rows(tensors: Mapping[str, Tensor]) -> int:
     return len(next(iter(tensors.values()), ()))
 
 
-def _of_answers(q: Tensor, positions: Positions) -> Tensor:
+def _of_answers(q: Tensor, positions: Indices) -> Tensor:
     """Return the loss of answers (answers, n), given the probabilities (answers, n, values)."""
-    at = torch.from_numpy(positions).to(q.device)
-    logs = _log(q.gather(2, at.clamp(min=0)[..., None]).squeeze(2))
-    return -torch.where(at != UNKNOWN, logs, 0.0).sum(dim=0).mean()
+    indices = torch.from_numpy(positions).to(q.device)
+    logs = _log(q.gather(2, indices.clamp(min=0)[..., None]).squeeze(2))
+    return -torch.where(indices != UNKNOWN, logs, 0.0).sum(dim=0).mean()
 
 
 def _log(q: Tensor) -> Tensor:
@@ -89,11 +281,11 @@ def _log(q: Tensor) -> Tensor:
     return torch.where(q > LEAST, q.clamp(min=LEAST).log(), line)
 
 
-def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Positions]) -> Tensor:
+def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Indices]) -> Tensor:
     """Return the cross-entropy of labelled inputs, those that there are answers for."""
-    both = [(p[None], known[name][None]) for name, p in probabilities.items() if name in known]
+    pairs = [(p[None], known[name][None]) for name, p in probabilities.items() if name in known]
     zero = next(iter(probabilities.values())).new_zeros(())
-    return sum((_of_answers(p, at) for p, at in both), zero)
+    return sum((_of_answers(p, indices) for p, indices in pairs), zero)
 
 
 def _inferred_loss(
@@ -101,8 +293,8 @@ def _inferred_loss(
 ) -> Tensor | float:
     """Return `answer_loss` of what the layer infers; 0 if all answers are labels of inputs."""
     inputs = {a.name for a in layer.rules.inputs}
-    wanted = {name: v for name, v in named_answers(answers).items() if name not in inputs}
-    return answer_loss(layer, layer(probabilities), wanted) if wanted else 0.0
+    output_answers = {name: v for name, v in named_answers(answers).items() if name not in inputs}
+    return answer_loss(layer, layer(probabilities), output_answers) if output_answers else 0.0
 
 
 def belief_loss(
@@ -136,50 +328,55 @@ def belief_loss(
     tensor(0.6931)
     """
     rules = layer.rules
-    seen = {
+    smoothed = {
         a.name: (1 - DOUBT) * probabilities[a.name] + DOUBT / len(a.domain)
         for a in rules.inputs
         if a.name in probabilities
     }
-    known = answer_positions(answers, rules.attributes, rules.attributes, _rows(probabilities))
-    given = {name: labelled(p, known.get(name)) for name, p in seen.items()}
+    known = answer_indices(answers, rules.attributes, rules.attributes, _rows(probabilities))
+    labelled_inputs = {name: labelled(p, known.get(name)) for name, p in smoothed.items()}
     if layer.possibilistic is not None:
-        return _label_loss(seen, known) + _soft_label_losses(rules, seen, given, known)
-    return _label_loss(seen, known) - _log_weights(layer, given, known).mean()
+        return _label_loss(smoothed, known) + _soft_label_losses(
+            rules, smoothed, labelled_inputs, known
+        )
+    return _label_loss(smoothed, known) - _log_weights(layer, labelled_inputs, known).mean()
 
 
 def _log_weights(
-    layer: RuleLayer, given: Mapping[str, Tensor], known: Mapping[str, Positions]
+    layer: RuleLayer, labelled_inputs: Mapping[str, Tensor], known: Mapping[str, Indices]
 ) -> Tensor:
     """Return the logarithms (n,) of the weight of all worlds that agree with the answers."""
-    like, rules = next(iter(given.values())), layer.rules
+    like, rules = next(iter(labelled_inputs.values())), layer.rules
     weights = {
-        name: torch.from_numpy(one_hot(at, len(rules.attributes[name].domain))).to(like)
-        for name, at in known.items()
+        name: torch.from_numpy(one_hot(indices, len(rules.attributes[name].domain))).to(like)
+        for name, indices in known.items()
         if name in rules.sets
     }
     if not weights:  # all answers are labels
         return like.new_zeros(len(like))
-    logs = layer.log_weight(given, weights)
+    logs = layer.log_weight(labelled_inputs, weights)
     refuse_impossible(rules, torch.isneginf(logs.detach()).cpu().numpy(), known)
     return logs
 
 
 def _soft_label_losses(
     rules: Cascade,
-    seen: Mapping[str, Tensor],
-    given: Mapping[str, Tensor],
-    known: Mapping[str, Positions],
+    smoothed: Mapping[str, Tensor],
+    labelled_inputs: Mapping[str, Tensor],
+    known: Mapping[str, Indices],
 ) -> Tensor:
     """Return the loss of soft labels; each counts as much as it is specific."""
-    pi = {name: antipignistic(p.detach().double().cpu()).numpy() for name, p in given.items()}
+    pi = {
+        name: differentiable_transforms.antipignistic(p.detach().double().cpu()).numpy()
+        for name, p in labelled_inputs.items()
+    }
     degrees, _ = conditioned(rules, pi, known)
-    total = next(iter(seen.values())).new_zeros(())
-    for name, p in seen.items():
+    total = next(iter(smoothed.values())).new_zeros(())
+    for name, p in smoothed.items():
         weights = specificity(degrees[name])
         if name in known:
             weights = np.where(known[name] == UNKNOWN, weights, 0.0)  # labels have counted
-        labels = as_probabilities(degrees[name]) * weights[:, None]
+        labels = antipignistic_inverse(degrees[name]) * weights[:, None]
         total = total - (torch.from_numpy(labels).to(p) * p.log()).sum(dim=1).mean()
     return total
 
@@ -189,7 +386,7 @@ def output_loss(
 ) -> Tensor:
     """Return `answer_loss` of what the layer infers, and the cross-entropy of labelled inputs."""
     attributes = layer.rules.attributes
-    known = answer_positions(answers, attributes, attributes, _rows(probabilities))
+    known = answer_indices(answers, attributes, attributes, _rows(probabilities))
     return _label_loss(probabilities, known) + _inferred_loss(layer, probabilities, answers)
 
 
@@ -235,8 +432,8 @@ class EntropyLoss:
         """Return the loss of a batch."""
         total = loss_called(self.loss)(layer, probabilities, answers)
         for names in same_sizes(probabilities):
-            read = torch.cat([probabilities[name] for name in names])
-            mean = (1 - DOUBT) * read.mean(dim=0) + DOUBT / read.shape[1]
+            stacked = torch.cat([probabilities[name] for name in names])
+            mean = (1 - DOUBT) * stacked.mean(dim=0) + DOUBT / stacked.shape[1]
             total = total + self.weight * (mean * mean.log()).sum()
         return total
 

@@ -11,9 +11,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.exceptions import DataError, DomainError
+from pinesy.nets.answer_losses import answer_indices
 from pinesy.nets.checkpoints import data_fingerprint
 from pinesy.nets.networks import predicting, scores_of
-from pinesy.nets.soft_labels import answer_positions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
@@ -41,8 +41,8 @@ class AnsweredInputs(Dataset[Any]):
     """
 
     def __init__(self, inputs: Mapping[Any, Any], answers: Mapping[Any, Any]) -> None:
-        named = by_name(inputs, "input")
-        self.inputs = {name: torch.as_tensor(x) for name, x in named.items()}
+        arrays = by_name(inputs, "input")
+        self.inputs = {name: torch.as_tensor(x) for name, x in arrays.items()}
         self.answers = {name: _values(v) for name, v in by_name(answers, "answer").items()}
         sizes = {f"input {name}": len(x) for name, x in self.inputs.items()}
         sizes |= {f"answer {name}": len(values) for name, values in self.answers.items()}
@@ -57,13 +57,13 @@ class AnsweredInputs(Dataset[Any]):
 
     def __getitem__(self, row: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return what is seen of one sample, and its answers."""
-        seen = {name: x[row] for name, x in self.inputs.items()}
-        return seen, {name: values[row] for name, values in self.answers.items()}
+        inputs = {name: x[row] for name, x in self.inputs.items()}
+        return inputs, {name: values[row] for name, values in self.answers.items()}
 
     def __getitems__(self, rows: list[int]) -> Any:
         """Return a batch."""
-        seen = {name: x[rows] for name, x in self.inputs.items()}
-        return seen, {name: [v[row] for row in rows] for name, v in self.answers.items()}
+        inputs = {name: x[rows] for name, x in self.inputs.items()}
+        return inputs, {name: [v[row] for row in rows] for name, v in self.answers.items()}
 
     @property
     def fingerprint(self) -> str:
@@ -79,7 +79,7 @@ def check_samples(rules: Cascade, data: Any) -> None:
     names = dict.fromkeys(a.name for a in rules.inputs)
     for name in data.inputs:
         check_known(name, names, f"inputs: the rules have no input {name!r}")
-    answer_positions(data.answers, rules.attributes, rules.attributes, len(data))
+    answer_indices(data.answers, rules.attributes, rules.attributes, len(data))
 
 
 def _values(values: Any) -> list[Any]:
@@ -92,8 +92,11 @@ def collate(samples: Any) -> Batch:
     """Return samples as a batch: tensors of what is seen, and lists of answers."""
     if isinstance(samples, tuple):  # a batch already
         return samples[0], samples[1]
-    seen, answers = zip(*samples, strict=True)
-    inputs = {name: torch.stack([torch.as_tensor(s[name]) for s in seen]) for name in seen[0]}
+    inputs_of_samples, answers = zip(*samples, strict=True)
+    inputs = {
+        name: torch.stack([torch.as_tensor(s[name]) for s in inputs_of_samples])
+        for name in inputs_of_samples[0]
+    }
     return inputs, {name: [a[name] for a in answers] for name in answers[0]}
 
 
@@ -112,34 +115,34 @@ def loader(data: Any, batch: int, shuffle: bool) -> DataLoader[Any]:
     return DataLoader(data, batch, shuffle=shuffle, collate_fn=collate)
 
 
-def checked_batches(batches: Iterable[Any], what: str) -> Iterator[Batch]:
+def checked_batches(batches: Iterable[Any], source: str) -> Iterator[Batch]:
     """Yield batches, or raise `DataError` where there are none, or they are something else."""
     is_empty = True
     for batch in batches:
         is_pair = isinstance(batch, tuple | list) and len(batch) == 2
         if not is_pair or not all(isinstance(part, Mapping) and part for part in batch):
             raise DataError(
-                f"{what} gives {batch!r:.60}; a batch is a pair of dicts, what is seen of each "
+                f"{source} gives {batch!r:.60}; a batch is a pair of dicts, what is seen of each "
                 "input and the answers"
             )
         is_empty = False
         yield batch[0], batch[1]
     if is_empty:
-        raise DataError(f"{what} yields nothing; give at least one batch")
+        raise DataError(f"{source} yields nothing; give at least one batch")
 
 
-def collected(data: Any) -> AnsweredInputs:
+def in_memory(data: Any) -> AnsweredInputs:
     """Return all samples of a data set, in memory."""
     if isinstance(data, AnsweredInputs):
         return data
-    seen: dict[str, list[Tensor]] = {}
+    tensors: dict[str, list[Tensor]] = {}
     answers: dict[str, list[Any]] = {}
     for inputs, values in checked_batches(loader(data, 1000, shuffle=False), "data"):
         for name, x in inputs.items():
-            seen.setdefault(name, []).append(x)
-        for name, some in values.items():
-            answers.setdefault(name, []).extend(_values(some))
-    return AnsweredInputs({name: torch.cat(parts) for name, parts in seen.items()}, answers)
+            tensors.setdefault(name, []).append(x)
+        for name, column in values.items():
+            answers.setdefault(name, []).extend(_values(column))
+    return AnsweredInputs({name: torch.cat(parts) for name, parts in tensors.items()}, answers)
 
 
 def fingerprint_of(data: Any) -> str:
@@ -148,12 +151,14 @@ def fingerprint_of(data: Any) -> str:
     A data set may say it, by an attribute `fingerprint`; else all samples are looked at, as they
     come after PyTorch's generator was set to 0.
     """
-    given = getattr(data.dataset if isinstance(data, DataLoader) else data, "fingerprint", None)
-    if isinstance(given, str):
-        return f"{given} {data.batch_size}" if isinstance(data, DataLoader) else given
+    fingerprint = getattr(
+        data.dataset if isinstance(data, DataLoader) else data, "fingerprint", None
+    )
+    if isinstance(fingerprint, str):
+        return f"{fingerprint} {data.batch_size}" if isinstance(data, DataLoader) else fingerprint
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return collected(data).fingerprint
+        return in_memory(data).fingerprint
 
 
 class InputReader(nn.Module):
@@ -183,14 +188,14 @@ class InputReader(nn.Module):
     ) -> None:
         super().__init__()
         self.inputs = as_cascade(rules).inputs
-        alone = isinstance(networks, nn.Module) and not isinstance(networks, nn.ModuleDict)
-        named: Any = {"": networks} if alone else networks
-        given = by_name(kinds or {}, "input")
-        self.kinds = {a.name: "" if alone else given.get(a.name, a.name) for a in self.inputs}
-        for name in given:
+        is_single = isinstance(networks, nn.Module) and not isinstance(networks, nn.ModuleDict)
+        by_kind: Any = {"": networks} if is_single else networks
+        kind_of = by_name(kinds or {}, "input")
+        self.kinds = {a.name: "" if is_single else kind_of.get(a.name, a.name) for a in self.inputs}
+        for name in kind_of:
             check_known(name, self.kinds, f"kinds: the rules have no input {name!r}")
-        self._names = list(named)
-        self.networks = nn.ModuleList(named.values())  # a name may be no name of a module
+        self._names = list(by_kind)
+        self.networks = nn.ModuleList(by_kind.values())  # a name may be no name of a module
         for name, kind in self.kinds.items():
             if kind not in self._names:
                 raise DataError(
@@ -198,46 +203,46 @@ class InputReader(nn.Module):
                     f"{listed(self._names)}"
                 )
 
-    def forward(self, seen: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the probabilities (n, values) of each input, by name.
 
         Parameters
         ----------
-        seen : by the names of inputs, tensors ``(n, ...)``; those of one kind have one shape, and
+        inputs : by the names of inputs, tensors ``(n, ...)``; those of one kind have one shape, and
             are read at one go
         """
-        read: dict[str, Tensor] = {}
+        probabilities: dict[str, Tensor] = {}
         for name in self.kinds:
-            if not isinstance(seen.get(name), Tensor):
+            if not isinstance(inputs.get(name), Tensor):
                 raise DataError(f"the samples have no tensor for the input {name!r}")
         for kind, (network, names) in self.by_kind().items():
             if names:
-                scores = self._scores(kind, network, [seen[name] for name in names])
+                scores = self._scores(kind, network, [inputs[name] for name in names])
                 p = torch.softmax(scores, dim=1)
                 parts = p.chunk(len(names)) if len(p) else [p] * len(names)
-                read |= dict(zip(names, parts, strict=True))
+                probabilities |= dict(zip(names, parts, strict=True))
         for a in self.inputs:
-            if (given := read[a.name].shape[1]) != len(a.domain):
+            if (n_scores := probabilities[a.name].shape[1]) != len(a.domain):
                 raise DataError(
-                    f"the network gives {given} scores for the input {a.name!r}, which has "
+                    f"the network gives {n_scores} scores for the input {a.name!r}, which has "
                     f"{len(a.domain)} values"
                 )
-        return read
+        return probabilities
 
     def _scores(self, kind: str, network: nn.Module, tensors: Sequence[Tensor]) -> Tensor:
         shapes = {tuple(t.shape) for t in tensors}
         called = f"the network of kind {kind!r}" if kind else "the network"
         if len(shapes) > 1:
-            several = listed(sorted(map(str, shapes)))
-            raise DataError(f"{called} reads inputs of shapes {several}; give one shape")
+            shape_texts = listed(sorted(map(str, shapes)))
+            raise DataError(f"{called} reads inputs of shapes {shape_texts}; give one shape")
         return scores_of(network, torch.cat(list(tensors)), called, "inputs")
 
     @property
     def network(self) -> nn.Module:
         """The network, if there is only one."""
         if len(self.networks) > 1:
-            several = listed(self._names)
-            raise DomainError(f"there are networks of several kinds, {several}; see by_kind()")
+            kinds = listed(self._names)
+            raise DomainError(f"there are networks of several kinds, {kinds}; see by_kind()")
         return self.networks[0]
 
     def by_kind(self) -> dict[str, tuple[nn.Module, list[str]]]:
@@ -261,15 +266,17 @@ class InputReader(nn.Module):
         kinds = {a.name: self.kinds.get(a.name, a.name) for a in inputs}
         return InputReader(other, dict(zip(self._names, self.networks, strict=True)), kinds)
 
-    def predict_proba(self, seen: Mapping[str, Tensor], batch: int = 1000) -> dict[str, FloatArray]:
+    def predict_proba(
+        self, inputs: Mapping[str, Tensor], batch: int = 1000
+    ) -> dict[str, FloatArray]:
         """Return the probabilities of each input, by name, as arrays (n, values) of float64.
 
         Networks are used without dropout, `batch` samples at a time; their mode is not changed.
         """
-        n = len(next(iter(seen.values())))
+        n = len(next(iter(inputs.values())))
         with predicting(self):
             parts = [
-                self({name: x[i : i + batch] for name, x in seen.items()})
+                self({name: x[i : i + batch] for name, x in inputs.items()})
                 for i in range(0, n, batch)
             ]
         return {

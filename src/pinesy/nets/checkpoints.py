@@ -91,22 +91,22 @@ class Checkpoint:
         """
         epochs = identity.recipe.epochs
         # The number of epochs may grow: nothing in an epoch depends on it.
-        mine = replace(self.identity, recipe=replace(self.identity.recipe, epochs=epochs))
-        for name, here in vars(identity).items():
-            there = getattr(mine, name)
-            if there != here:
+        own_identity = replace(self.identity, recipe=replace(self.identity.recipe, epochs=epochs))
+        for name, expected in vars(identity).items():
+            saved = getattr(own_identity, name)
+            if saved != expected:
                 raise DataError(
                     f"a checkpoint of another training: its {CALLED.get(name, name)} is "
-                    f"{_difference(str(there), str(here))}; give another file"
+                    f"{_difference(str(saved), str(expected))}; give another file"
                 )
-        done = len(self.history["losses"])
-        if done > epochs:
+        epochs_done = len(self.history["losses"])
+        if epochs_done > epochs:
             raise DataError(
-                f"the checkpoint is after epoch {done}, and the recipe has only {epochs}; give "
-                "another file"
+                f"the checkpoint is after epoch {epochs_done}, and the recipe has only {epochs}; "
+                "give another file"
             )
         start = identity.recipe.average_from
-        if bool(self.average) != (start is not None and done > start):
+        if bool(self.average) != (start is not None and epochs_done > start):
             raise ValueError("its average is not that of its epochs")
 
 
@@ -115,19 +115,21 @@ def _restore_optimizer(
 ) -> None:
     """Put what was saved of it in its place; parameters without a gradient have nothing."""
     parts = [name.partition(".") for name in saved]
-    numbers, keys = {number for number, _, _ in parts}, {key for _, _, key in parts}
+    indices, keys = {index for index, _, _ in parts}, {key for _, _, key in parts}
     parameters = {str(i): p for i, p in enumerate(network.parameters())}
-    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in numbers}
+    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in indices}
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
-def _difference(there: str, here: str) -> str:
+def _difference(saved: str, expected: str) -> str:
     """Return two texts, from a little before where they begin to differ."""
-    same = next((i for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b), 0)
-    start = max(same - 20, 0)
-    one, two = (" ".join(text[start : start + 50].split()) for text in (there, here))
+    first = next((i for i, (a, b) in enumerate(zip(saved, expected, strict=False)) if a != b), 0)
+    start = max(first - 20, 0)
+    saved_text, expected_text = (
+        " ".join(text[start : start + 50].split()) for text in (saved, expected)
+    )
     dots = "..." if start else ""
-    return f"'{dots}{one}', not '{dots}{two}'"
+    return f"'{dots}{saved_text}', not '{dots}{expected_text}'"
 
 
 def _like(parameter: Tensor, saved: Tensor) -> Tensor:
@@ -155,7 +157,11 @@ def write_checkpoint(
         "optimizer": {f"{i}.{key}": x for i, state in states for key, x in state.items()},
         "history": {k: torch.tensor(v, dtype=torch.float64) for k, v in history.items()},
     }
-    tensors = {f"{part}.{name}": x for part, own in parts.items() for name, x in own.items()}
+    tensors = {
+        f"{part}.{name}": x
+        for part, tensors_of_part in parts.items()
+        for name, x in tensors_of_part.items()
+    }
     metadata = {"format": FORMAT, "epoch": str(len(history["losses"])), **identity.metadata()}
     write_tensors(path, tensors, metadata)
 
@@ -172,7 +178,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
         stream.write(content)
 
 
-def read_tensors(path: Path, what: str) -> tuple[dict[str, str], dict[str, Tensor]]:
+def read_tensors(path: Path, file_type: str) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return the metadata and the tensors of a safetensors file, or raise `DataError`."""
     try:
         with reading(path), safe_open(path, "pt") as file:
@@ -180,12 +186,12 @@ def read_tensors(path: Path, what: str) -> tuple[dict[str, str], dict[str, Tenso
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             return file.metadata() or {}, tensors
     except SafetensorError as error:
-        raise damaged(path, what, error) from None
+        raise damaged(path, file_type, error) from None
 
 
-def damaged(path: Path, what: str, error: Exception) -> DataError:
+def damaged(path: Path, file_type: str, error: Exception) -> DataError:
     """Return the error for a file that holds something else than it must."""
-    return DataError(f"{path}: a damaged {what} ({' '.join(str(error).split()):.200})")
+    return DataError(f"{path}: a damaged {file_type} ({' '.join(str(error).split()):.200})")
 
 
 def resume(
@@ -219,8 +225,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
             part: {} for part in ("network", "optimizer", "history", "average", BEST)
         }
         for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts[part][rest] = tensor
+            part, _, key = name.partition(".")
+            parts[part][key] = tensor
         epochs, best = int(metadata["epoch"]), parts.pop(BEST)
         lengths = dict.fromkeys(HISTORY, epochs) | ({SCORES: epochs + 1} if best else {})
         parts["history"] = {name: parts["history"][name].tolist() for name in lengths}
@@ -238,8 +244,8 @@ def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.M
     """
     path = Path(checkpoint)
     try:
-        read = read_checkpoint(path)
-        network.load_state_dict(read.good)
+        saved = read_checkpoint(path)
+        network.load_state_dict(saved.good)
     except RuntimeError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"{path}: the weights of another network: {detail:.200}") from None
@@ -255,8 +261,8 @@ def data_fingerprint(*content: npt.NDArray[Any] | str) -> str:
     False
     """
     digest = hashlib.sha256()
-    for one in content:
-        array = np.frombuffer(one.encode(), np.uint8) if isinstance(one, str) else one
+    for part in content:
+        array = np.frombuffer(part.encode(), np.uint8) if isinstance(part, str) else part
         digest.update(f"{array.dtype.str} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
     return digest.hexdigest()

@@ -100,11 +100,13 @@ def with_value(tensor: Tensor, exact: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def check_probabilities(rows: Tensor, where: str, error: type[PinesyError], cure: str = "") -> None:
+def check_probability_rows(
+    rows: Tensor, where: str, error: type[PinesyError], cure: str = ""
+) -> None:
     """Raise `error` unless all rows (n, m) are probability distributions."""
     if not _are_probabilities(rows):
-        far = (rows.sum(dim=1) - 1.0).abs()
-        row = int(((rows < 0.0).any(dim=1) | ~(far <= SUM_TOLERANCE)).int().argmax())
+        deviation = (rows.sum(dim=1) - 1.0).abs()
+        row = int(((rows < 0.0).any(dim=1) | ~(deviation <= SUM_TOLERANCE)).int().argmax())
         raise error(
             f"{where}, row {row}, is {rows[row].tolist()!r:.80}; probabilities are at least 0 and "
             f"sum to 1 (within {SUM_TOLERANCE}){cure}"
@@ -114,8 +116,8 @@ def check_probabilities(rows: Tensor, where: str, error: type[PinesyError], cure
 def _are_probabilities(rows: Tensor) -> bool:
     if rows.numel() == 0:
         return True
-    far = (rows.sum(dim=-1) - 1.0).abs()
-    return bool(rows.amin() >= 0.0 and far.amax() <= SUM_TOLERANCE)  # NaN is neither
+    deviation = (rows.sum(dim=-1) - 1.0).abs()
+    return bool(rows.amin() >= 0.0 and deviation.amax() <= SUM_TOLERANCE)  # NaN is neither
 
 
 def checked_probabilities(rows: Tensor, names: Sequence[str]) -> Tensor:
@@ -132,7 +134,7 @@ class _Checked(Function):
     def forward(rows: Tensor, names: Sequence[str]) -> Tensor:
         cure = ": apply a softmax to raw scores first"
         for i, name in enumerate(names) if not _are_probabilities(rows) else ():
-            check_probabilities(rows[:, i], f"the input {name!r}", DegreeError, cure)
+            check_probability_rows(rows[:, i], f"the input {name!r}", DegreeError, cure)
         return rows.view_as(rows)
 
     @staticmethod
@@ -140,8 +142,8 @@ class _Checked(Function):
         """Nothing is needed to go back."""
 
     @staticmethod
-    def backward(_ctx: Any, given: Tensor) -> tuple[Tensor, None]:
-        return given, None
+    def backward(_ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
 
     @staticmethod
     def jvp(_ctx: Any, change: Tensor, _: None) -> Tensor:

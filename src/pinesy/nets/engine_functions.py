@@ -40,8 +40,8 @@ class Engine:
     def of(cls, program: Program, unknown: FloatArray) -> "Engine":
         """Return the engine of a program where `unknown` numbers stand for the parameters."""
         spans = [program.code.columns[a.name] for a in program.outputs]
-        place = {number: row for row, number in enumerate(program.code.constants.tolist())}
-        rows = [place.get(number, -1) for number in unknown.tolist()]
+        row_of = {constant: row for row, constant in enumerate(program.code.constants.tolist())}
+        rows = [row_of.get(constant, -1) for constant in unknown.tolist()]
         columns = [np.arange(span.start, span.stop) for span in spans]
         return cls(program, np.concatenate(columns), np.array(rows, dtype=np.intp))
 
@@ -52,13 +52,13 @@ class Engine:
         return torch.from_numpy(out[self.columns].T.copy()).to(x.dtype)
 
     def gradient(
-        self, x: Tensor, parameters: Tensor | None, given: Tensor
+        self, x: Tensor, parameters: Tensor | None, gradient: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """Return the gradients of inputs and of parameters for that of the outputs."""
-        every = np.zeros((self.program.code.n_outputs, len(x)))
-        every[self.columns] = _numbers(given).T
+        output_gradient = np.zeros((self.program.code.n_outputs, len(x)))
+        output_gradient[self.columns] = _numbers(gradient).T
         constants = self._constants(parameters)
-        of_x, sums = self.program.derivatives.gradient(_numbers(x), every, constants)
+        of_x, sums = self.program.derivatives.gradient(_numbers(x), output_gradient, constants)
         if parameters is None:
             return torch.from_numpy(of_x).to(x.dtype), None
         of_parameters = np.where(self.rows >= 0, sums[self.rows], 0.0)
@@ -82,8 +82,8 @@ class Engine:
         return self._placed(self.program.code.constants.copy(), parameters)
 
     def _placed(self, constants: FloatArray, parameters: Tensor) -> FloatArray:
-        used = self.rows >= 0
-        constants[self.rows[used]] = _numbers(parameters)[used]
+        is_used = self.rows >= 0
+        constants[self.rows[is_used]] = _numbers(parameters)[is_used]
         return constants
 
 
@@ -91,7 +91,7 @@ def _numbers(tensor: Tensor) -> FloatArray:
     return np.ascontiguousarray(tensor.detach().double().numpy())
 
 
-def inferred(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
+def infer_columns(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
     """Return the outputs (n, columns) for inputs (n, input columns), with derivatives.
 
     Without `parameters` those of the program's rules count.
@@ -122,8 +122,8 @@ class _Inferred(_EngineFunction):
         return engine.values(x, parameters)
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
-        return *_Gradient.apply(*ctx.saved_tensors, given, ctx.engine), None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return *_Gradient.apply(*ctx.saved_tensors, gradient, ctx.engine), None
 
     @staticmethod
     def jvp(ctx: Any, dx: Tensor, dparameters: Tensor | None, _: None) -> Tensor:
@@ -136,9 +136,9 @@ class _Gradient(_EngineFunction):
 
     @staticmethod
     def forward(
-        x: Tensor, parameters: Tensor | None, given: Tensor, engine: Engine
+        x: Tensor, parameters: Tensor | None, gradient: Tensor, engine: Engine
     ) -> tuple[Tensor, Tensor | None]:
-        return engine.gradient(x, parameters, given)
+        return engine.gradient(x, parameters, gradient)
 
     @staticmethod
     def backward(ctx: Any, dx: Tensor, dparameters: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -164,8 +164,8 @@ class _Tangent(_EngineFunction):
         return engine.tangent(x, parameters, dx, dparameters)
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
-        return None, None, *_Gradient.apply(*ctx.saved_tensors, given, ctx.engine), None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return None, None, *_Gradient.apply(*ctx.saved_tensors, gradient, ctx.engine), None
 
     @staticmethod
     def jvp(ctx: Any, _x: Any, _parameters: Any, dx: Tensor, dparameters: Any, _: None) -> Any:
@@ -180,30 +180,34 @@ def _vmapped(
     Without parameters, whose gradient is a sum over a batch, all samples go at once.
     """
     if inputs[1] is None:
-        batches = [_batched(one, dim, size) for one, dim in zip(inputs, dims, strict=True)]
+        batches = [_batched(tensor, dim, size) for tensor, dim in zip(inputs, dims, strict=True)]
         results = function(*(b.flatten(0, 1) if isinstance(b, Tensor) else b for b in batches))
         shape = batches[0].shape[:2]
-        parts = [one if one is None else one.unflatten(0, shape) for one in _listed(results)]
+        parts = [
+            tensor if tensor is None else tensor.unflatten(0, shape) for tensor in _listed(results)
+        ]
     else:
-        each = [
+        results_of_samples = [
             _listed(
-                function(*(_picked(one, dim, i) for one, dim in zip(inputs, dims, strict=True)))
+                function(
+                    *(_picked(tensor, dim, i) for tensor, dim in zip(inputs, dims, strict=True))
+                )
             )
             for i in range(size)
         ]
-        parts = [torch.stack(column) for column in zip(*each, strict=True)]
+        parts = [torch.stack(column) for column in zip(*results_of_samples, strict=True)]
     where = [None if part is None else 0 for part in parts]
     return (parts[0], 0) if len(parts) == 1 else (tuple(parts), tuple(where))
 
 
-def _batched(one: Any, dim: int | None, size: int) -> Any:
-    if not isinstance(one, Tensor):
-        return one
-    return one.expand(size, *one.shape) if dim is None else one.movedim(dim, 0)
+def _batched(tensor: Any, dim: int | None, size: int) -> Any:
+    if not isinstance(tensor, Tensor):
+        return tensor
+    return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
-def _picked(one: Any, dim: int | None, place: int) -> Any:
-    return one if dim is None else one.select(dim, place)
+def _picked(tensor: Any, dim: int | None, index: int) -> Any:
+    return tensor if dim is None else tensor.select(dim, index)
 
 
 def _listed(results: Tensor | tuple[Any, ...]) -> list[Any]:

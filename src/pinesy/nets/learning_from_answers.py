@@ -1,26 +1,209 @@
-"""Learning to read from answers, from the first start to the last training."""
+"""Learning to read from answers, also called distant supervision; see docs/own-task.md.
+
+`fit_answers` trains networks in front of rules, `fit_from_starts` tries several starts, and
+`learn_from_answers` goes from the first start to the last training.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import nan
+from operator import length_hint
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pinesy._common.files import made
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DomainError
-from pinesy.nets.answer_losses import AnswerLoss
-from pinesy.nets.answer_training import AnswerFit, answer_score, fit_answers
-from pinesy.nets.answered_inputs import AnsweredInputs, InputReader, collected
-from pinesy.nets.network_training import History, train
-from pinesy.nets.networks import SIDE
+from pinesy.nets.answer_losses import (
+    UNKNOWN,
+    AnswerLoss,
+    answer_indices,
+    loss_called,
+    soft_labels,
+)
+from pinesy.nets.answered_inputs import (
+    AnsweredInputs,
+    Batch,
+    InputReader,
+    check_samples,
+    checked_batches,
+    fingerprint_of,
+    in_memory,
+    loader,
+)
+from pinesy.nets.checkpoints import SCORES, Identity, data_fingerprint
+from pinesy.nets.network_training import History, TrainingLoop, train
+from pinesy.nets.networks import SIDE, device_of, predicting
 from pinesy.nets.recipes import BETTER_EYE, Recipe
 from pinesy.nets.rule_layer import RuleLayer
-from pinesy.nets.soft_labels import soft_labels
+from pinesy.rulebase.rules_json import to_content
+
+
+@dataclass(frozen=True)
+class AnswerFit:
+    """What happened in a training from answers.
+
+    Attributes
+    ----------
+    losses : the mean loss of each epoch
+    scores : the share of the answers for validation that are right: at the start, and after each
+        epoch
+    best : the epoch whose networks were kept, counted from 1; 0 for the start
+    seconds : the time that each epoch took
+    resumed : how many of the epochs a checkpoint had already
+    """
+
+    losses: tuple[float, ...]
+    scores: tuple[float, ...]
+    best: int
+    seconds: tuple[float, ...]
+    resumed: int = 0
+
+    @property
+    def score(self) -> float:
+        """That of the networks that were kept."""
+        return self.scores[self.best]
+
+
+def fit_answers(
+    reader: InputReader,
+    layer: RuleLayer,
+    data: Any,
+    validation: Any,
+    recipe: Recipe,
+    *,
+    seed: int,
+    loss: str | AnswerLoss = "beliefs",
+    checkpoint: str | os.PathLike[str] | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> AnswerFit:
+    """Train networks in place so that rules give the right answers; the best epoch is kept.
+
+    Of the start and the networks after each epoch, those are kept that give most answers for
+    validation correctly, the latest of equals: training never leaves networks worse than it found
+    them. The order of samples and dropout depend on the seed and the epoch only, so that a training
+    that goes on from a checkpoint gives the same bits.
+
+    Parameters
+    ----------
+    reader : the networks
+    layer : the rules, in the semantics to train and to judge with
+    data, validation : each a data set of PyTorch of pairs (what is seen by input, answers by
+        attribute), such as `AnsweredInputs`, or a `DataLoader` of batches of such pairs. An
+        `IterableDataset` keeps its order; if it has no length, the learning rate changes from
+        epoch to epoch only.
+    recipe : optimiser, learning rates, samples a batch, and epochs; it does not augment
+    loss : ``"beliefs"`` (`belief_loss`), ``"answers"`` (`answer_loss` of what is inferred),
+        ``"both"``, or any function of the layer, probabilities and answers
+    checkpoint : a file, written after each epoch; if it is there, training goes on from it. It is
+        that of the same networks, rules, data, recipe and seed, or it is refused.
+    say : is given a line for each epoch
+
+    Raises
+    ------
+    PinesyError
+        A loss is not a finite number. The networks are then those of the best epoch before.
+    """
+    if recipe.augment or recipe.average_from is not None:
+        raise DomainError("fit_answers neither augments nor averages; let the data set augment")
+    for samples in (data, validation):
+        check_samples(layer.rules, samples)
+    to_lessen = loss_called(loss)
+    known = "" if checkpoint is None else _data_identity(layer, to_lessen, data, validation)
+    identity = Identity(repr(reader), recipe, check_integer(seed, "seed"), known)
+    layer.to(device_of(reader))
+    loop = _AnswerTraining(reader, identity, layer, data, validation, to_lessen, say)
+    size = len(data) if isinstance(data, AnsweredInputs) else None
+    resumed = loop.run(checkpoint, "training from answers", size)
+    losses, seconds, scores = (tuple(loop.history[n]) for n in ("losses", "seconds", SCORES))
+    return AnswerFit(losses, scores, loop.best, seconds, resumed)
+
+
+def _data_identity(layer: RuleLayer, loss: AnswerLoss, data: Any, validation: Any) -> str:
+    """Return what differs where rules, semantics, losses or data do."""
+    called = getattr(loss, "__qualname__", repr(loss))
+    text = repr((to_content(layer.rules), layer.semantics, [a.name for a in layer.outputs], called))
+    return data_fingerprint(f"{text} {fingerprint_of(data)} {fingerprint_of(validation)}")
+
+
+@dataclass(eq=False)
+class _AnswerTraining(TrainingLoop):
+    """Training from answers: any loss of them; answers for validation judge."""
+
+    layer: RuleLayer
+    data: Any
+    validation: Any
+    to_lessen: AnswerLoss
+    say: Callable[[str], object]
+
+    def batches(self, _epoch: int) -> tuple[int, Iterable[Batch]]:
+        """Return the batches of the data, shuffled unless they have an order of their own."""
+        batches = loader(self.data, self.recipe.batch, shuffle=True)
+        return length_hint(batches), checked_batches(batches, "data")
+
+    def loss(self, batch: Any) -> tuple[Tensor, int, float]:
+        """Return the loss of a batch; it is not a number where a network's scores are none."""
+        probabilities: Mapping[str, Tensor] = self.network(batch[0])
+        is_good = all(bool(torch.isfinite(p).all()) for p in probabilities.values())
+        loss = self.to_lessen(self.layer, probabilities, batch[1]) if is_good else torch.tensor(nan)
+        return loss, len(next(iter(probabilities.values()))), 0.0
+
+    def judge(self, network: nn.Module) -> float:
+        """Return the share of the answers for validation that are right."""
+        return answer_score(network, self.layer, self.validation, single=True)  # type: ignore[arg-type]
+
+    def report(self, epoch: int) -> None:
+        """Report the loss and the score of an epoch."""
+        loss, score = self.history["losses"][-1], self.history[SCORES][-1]
+        self.say(f"epoch {epoch + 1}: loss {loss:.3f}, {100 * score:.1f} % right")
+
+
+def answer_score(
+    reader: InputReader, layer: RuleLayer, data: Any, batch: int = 1000, *, single: bool = False
+) -> float:
+    """Return the share of samples whose answers are all right, each alone the best value.
+
+    Parameters
+    ----------
+    reader, layer, data : as `fit_answers` takes them; labels of inputs count as answers, and what
+        is None does not
+    batch : how many samples are read at once
+    single : count answers instead of samples, which tells readings apart also where samples have
+        so many answers that hardly ever all are right
+    """
+    right = n = 0
+    for inputs, answers in checked_batches(loader(data, batch, shuffle=False), "validation"):
+        with predicting(reader):
+            probabilities = reader(inputs)
+        with torch.no_grad():  # not in inference mode: what the layer stores may need gradients
+            outputs = {
+                **probabilities,
+                **layer({name: p.clone() for name, p in probabilities.items()}),
+            }
+        good, known = _right(layer, outputs, answers)
+        right += int(good[known].sum() if single else (good | ~known).all(axis=0).sum())
+        n += int(known.sum()) if single else good.shape[1]
+    return right / max(n, 1)
+
+
+def _right(
+    layer: RuleLayer, outputs: Mapping[str, Tensor], answers: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Return which answers (answers, n) are the only best value, and which are known."""
+    n = len(next(iter(outputs.values())))
+    positions = answer_indices(answers, layer.rules.attributes, outputs, n)
+    right = []
+    for name, indices in positions.items():
+        weights = outputs[name].cpu().numpy()
+        is_unique = (weights == weights.max(axis=1, keepdims=True)).sum(axis=1) == 1
+        right.append((weights.argmax(axis=1) == indices) & is_unique)
+    return np.stack(right), np.stack([*positions.values()]) != UNKNOWN
+
 
 Make = Callable[[int], InputReader | nn.Module]
 #: A first training from answers: short, and with small steps, which merge fewer values.
@@ -89,7 +272,7 @@ def fit_from_starts(
 
     Answers leave open what values are called, and gradients may end in a wrong reading. One that is
     wrong does badly on answers that it was not trained on, so that these choose: the first start
-    that gives `enough` of them rightly, else the best. A probabilistic phase finds readings well;
+    that gives `enough` of them correctly, else the best. A probabilistic phase finds readings well;
     a possibilistic one after it fits what is inferred with.
 
     Parameters
@@ -103,7 +286,7 @@ def fit_from_starts(
     say : is given a line for each start
     """
     _check_phases(make, phases)
-    place = None if directory is None else made(Path(directory))
+    folder = None if directory is None else made(Path(directory))
     if not isinstance(seeds, Iterable):
         raise DomainError(f"seeds is {seeds!r:.60}; give several, such as range(8)")
     best: ChosenStart | None = None
@@ -111,7 +294,7 @@ def fit_from_starts(
     seconds = 0.0
     for seed in seeds:
         reader = _new_reader(make, seed, phases[-1].layer)
-        fits = _fitted(reader, phases, data, validation, seed, place)
+        fits = _fitted(reader, phases, data, validation, seed, folder)
         scores[seed] = fits[-1].score
         seconds += sum(sum(fit.seconds) for fit in fits)
         say(f"start {seed}: {100 * scores[seed]:.1f} % of the answers for validation are right")
@@ -123,7 +306,7 @@ def fit_from_starts(
         raise DomainError("there are no seeds to start from; give at least one")
     if best.score < enough:
         say(
-            f"no start gives {100 * enough:.0f} % of the answers rightly; the best one is taken, "
+            f"no start gives {100 * enough:.0f} % of the answers correctly; the best one is taken, "
             f"start {best.seed} with {100 * best.score:.1f} %: its readings may be wrong"
         )
     return replace(best, seconds=seconds)
@@ -135,7 +318,7 @@ def _fitted(
     data: Any,
     validation: Any,
     seed: int,
-    place: Path | None,
+    folder: Path | None,
 ) -> tuple[AnswerFit, ...]:
     return tuple(
         fit_answers(
@@ -146,9 +329,9 @@ def _fitted(
             phase.recipe,
             seed=seed,
             loss=phase.loss,
-            checkpoint=None if place is None else place / f"start-{seed}-{number}.safetensors",
+            checkpoint=None if folder is None else folder / f"start-{seed}-{index}.safetensors",
         )
-        for number, phase in enumerate(phases)
+        for index, phase in enumerate(phases)
     )
 
 
@@ -184,8 +367,8 @@ def _new_reader(make: Make, seed: int, layer: RuleLayer) -> InputReader:
     if isinstance(networks, InputReader):
         return networks
     if not isinstance(networks, nn.Module):
-        given = type(networks).__name__
-        raise DomainError(f"make({seed}) gave a {given}, and no InputReader or torch.nn.Module")
+        type_name = type(networks).__name__
+        raise DomainError(f"make({seed}) gave a {type_name}, and no InputReader or torch.nn.Module")
     return InputReader(layer.rules, networks)
 
 
@@ -196,7 +379,7 @@ class LearnedFromAnswers:
     Attributes
     ----------
     reader : the networks as trained in the end; those of the start if they give more answers for
-        validation rightly
+        validation correctly
     start : the first training that was chosen
     labels : by input, arrays (n, values), what the answers make of the readings of the start
     corrected : the share of all inputs for training that the answers label otherwise than the
@@ -234,9 +417,9 @@ def learn_from_answers(
     """Train networks to read their inputs, from answers alone.
 
     First several starts are trained shortly (`fit_from_starts`), until one gives enough of the
-    answers for validation rightly. What it reads, the answers correct (`soft_labels`). From these
+    answers for validation correctly. What it reads, the answers correct (`soft_labels`). From these
     labels new networks are trained as if somebody had labelled the inputs. If they give fewer
-    answers for validation rightly than the start, the start is kept.
+    answers for validation correctly than the start, the start is kept.
 
     Parameters
     ----------
@@ -248,7 +431,7 @@ def learn_from_answers(
     """
     _check_phases(make, phases)
     _check_recipe(finish)
-    chosen = fit_from_starts(
+    start = fit_from_starts(
         make_start or make,
         phases,
         data,
@@ -258,30 +441,30 @@ def learn_from_answers(
         directory=directory,
         say=say,
     )
-    layer, samples = phases[-1].layer, collected(data)
-    seen = chosen.reader.predict_proba(samples.inputs)
-    labels = soft_labels(layer.rules, seen, samples.answers)
-    otherwise = _relabelled(seen, labels)
-    say(f"the answers label {100 * otherwise:.2f} % of the inputs otherwise than it reads them")
-    reader = _new_reader(make, chosen.seed, layer)
-    place = None if directory is None else Path(directory)
-    histories = _trained(reader, samples, labels, finish, chosen.seed, place)
+    layer, samples = phases[-1].layer, in_memory(data)
+    probabilities = start.reader.predict_proba(samples.inputs)
+    labels = soft_labels(layer.rules, probabilities, samples.answers)
+    corrected = _relabelled(probabilities, labels)
+    say(f"the answers label {100 * corrected:.2f} % of the inputs otherwise than it reads them")
+    reader = _new_reader(make, start.seed, layer)
+    folder = None if directory is None else Path(directory)
+    histories = _trained(reader, samples, labels, finish, start.seed, folder)
     score = answer_score(reader, layer, validation, single=True)
-    if score < chosen.score:
+    if score < start.score:
         say(
-            f"the last training gives {100 * score:.1f} % of the answers for validation rightly, "
-            f"less than its start with {100 * chosen.score:.1f} %; the start is kept"
+            f"the last training gives {100 * score:.1f} % of the answers for validation correctly, "
+            f"less than its start with {100 * start.score:.1f} %; the start is kept"
         )
-        reader, score = chosen.reader, chosen.score
-    return LearnedFromAnswers(reader, chosen, labels, otherwise, histories, score)
+        reader, score = start.reader, start.score
+    return LearnedFromAnswers(reader, start, labels, corrected, histories, score)
 
 
-def _relabelled(seen: Mapping[str, FloatArray], labels: Mapping[str, FloatArray]) -> float:
-    """Return the share of inputs of which what was read is not among the likeliest labels."""
+def _relabelled(probabilities: Mapping[str, FloatArray], labels: Mapping[str, FloatArray]) -> float:
+    """Return the share of inputs whose reading is not among the likeliest labels."""
     changed = []
-    for name, p in seen.items():
-        read = np.take_along_axis(labels[name], p.argmax(axis=1)[:, None], axis=1)[:, 0]
-        changed.append(read < labels[name].max(axis=1))
+    for name, p in probabilities.items():
+        degrees = np.take_along_axis(labels[name], p.argmax(axis=1)[:, None], axis=1)[:, 0]
+        changed.append(degrees < labels[name].max(axis=1))
     return float(np.concatenate(changed).mean())
 
 
@@ -291,15 +474,15 @@ def _trained(
     labels: Mapping[str, FloatArray],
     recipe: Recipe,
     seed: int,
-    place: Path | None,
+    folder: Path | None,
 ) -> dict[str, History]:
     """Train each network from the labels of the inputs that it reads."""
     histories = {}
-    for number, (kind, (network, names)) in enumerate(reader.by_kind().items()):
+    for index, (kind, (network, names)) in enumerate(reader.by_kind().items()):
         inputs = torch.cat([samples.inputs[name] for name in names])
         is_image = tuple(inputs.shape[1:]) == (1, SIDE, SIDE)
-        how = recipe if is_image else replace(recipe, augment=0.0)
-        wanted = np.concatenate([labels[name] for name in names])
-        file = None if place is None else place / f"last-{seed}-{number}.safetensors"
-        histories[kind] = train(network, inputs, wanted, how, seed=seed, checkpoint=file)
+        adapted = recipe if is_image else replace(recipe, augment=0.0)
+        targets = np.concatenate([labels[name] for name in names])
+        file = None if folder is None else folder / f"last-{seed}-{index}.safetensors"
+        histories[kind] = train(network, inputs, targets, adapted, seed=seed, checkpoint=file)
     return histories

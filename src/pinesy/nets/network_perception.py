@@ -96,10 +96,10 @@ class NetworkPerception:
         if training and self.recipe is None:
             raise DataError(WITHOUT_RECIPE)
         check_images(data)
-        own = count_classes(self.network)
-        if own != classes:
+        network_classes = count_classes(self.network)
+        if network_classes != classes:
             raise ShapeError(
-                f"{type(self.network).__name__} has {own} classes, and there are "
+                f"{type(self.network).__name__} has {network_classes} classes, and there are "
                 f"{classes} values; give one with {classes} classes"
             )
 
@@ -181,13 +181,13 @@ def _check_shapes(
     path: Path, network: nn.Module, story: Mapping[str, str], tensors: Mapping[str, Tensor]
 ) -> None:
     """Raise `DataError` unless tensors are the weights of a network, by their types and shapes."""
-    here = network.state_dict()
-    differ = [n for n in {**here, **tensors} if _form(here.get(n)) != _form(tensors.get(n))]
+    expected = network.state_dict()
+    differ = [n for n in {**expected, **tensors} if _form(expected.get(n)) != _form(tensors.get(n))]
     if differ:
         name = differ[0]
         raise DataError(
             f"{path}: the weights of another network, {story['network']}: {name!r} is "
-            f"{_form(tensors.get(name))} there and {_form(here.get(name))} in this "
+            f"{_form(tensors.get(name))} there and {_form(expected.get(name))} in this "
             f"{type(network).__name__}"
         )
 

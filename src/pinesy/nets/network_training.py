@@ -29,7 +29,7 @@ from pinesy.nets.checkpoints import (
     resume,
     write_checkpoint,
 )
-from pinesy.nets.differentiable_transforms import check_probabilities
+from pinesy.nets.differentiable_transforms import check_probability_rows
 from pinesy.nets.networks import count_classes, device_of, preprocess
 from pinesy.nets.recipes import Recipe, augment
 
@@ -95,8 +95,8 @@ class TrainingLoop:
         """
         path = None if checkpoint is None else Path(checkpoint)
         if path is not None and path.exists():
-            done = resume(path, self.identity, self.network, self.optimizer, self.average)
-            self.history, self.best_weights = done.history, done.good
+            saved = resume(path, self.identity, self.network, self.optimizer, self.average)
+            self.history, self.best_weights = saved.history, saved.good
         resumed = self.done
         if not resumed:
             self._keep()
@@ -126,14 +126,14 @@ class TrainingLoop:
             # for any two pairs (seed, epoch).
             seeds = np.random.SeedSequence([self.identity.seed, epoch])
             torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0] >> 1))
-            number, batches = self.batches(epoch)
+            n_batches, batches = self.batches(epoch)
             for step, batch in enumerate(batches):
-                share = min(step / number, 1.0) if number else 0.0
+                share = min(step / n_batches, 1.0) if n_batches else 0.0
                 for group in self.optimizer.param_groups:
                     group["lr"] = self.recipe.rate(epoch, share)
                 loss, size, good = self._step(batch, epoch, step)
                 total, right, n = total + size * loss, right + good, n + size
-                self._include(epoch, step, number)
+                self._include(epoch, step, n_batches)
                 bar.advance(size)
         if (average := self._average_after(epoch + 1)) is not None:
             self.settle(average)
@@ -144,27 +144,29 @@ class TrainingLoop:
     def _step(self, batch: Any, epoch: int, step: int) -> tuple[float, int, float]:
         """Learn from a batch; return its mean loss, its size, and how many samples were right."""
         loss, size, right = self.loss(batch)
-        number = loss.item()
-        if not math.isfinite(number):
+        loss_value = loss.item()
+        if not math.isfinite(loss_value):
             self._end()
             raise PinesyError(
-                f"the loss of step {step + 1} in epoch {epoch + 1} is {number}: training diverges "
-                f"with the learning rate {self.recipe.rate(epoch):g}; take a smaller one. The "
-                f"weights are those after epoch {self.best}"
+                f"the loss of step {step + 1} in epoch {epoch + 1} is {loss_value}: training "
+                f"diverges with the learning rate {self.recipe.rate(epoch):g}; take a smaller one. "
+                f"The weights are those after epoch {self.best}"
             )
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return number, size, right
+        return loss_value, size, right
 
     @torch.no_grad()
-    def _include(self, epoch: int, step: int, number: int) -> None:
+    def _include(self, epoch: int, step: int, n_batches: int) -> None:
         """Take the weights after a step into the equal average of those of all steps before."""
         average = self._average_after(epoch + 1)
         if average is not None:
-            before = (epoch - (self.recipe.average_from or 0)) * number + step
-            for mean, one in zip(average.parameters(), self.network.parameters(), strict=True):
-                mean.lerp_(one, 1 / (before + 1))
+            before = (epoch - (self.recipe.average_from or 0)) * n_batches + step
+            for mean, parameter in zip(
+                average.parameters(), self.network.parameters(), strict=True
+            ):
+                mean.lerp_(parameter, 1 / (before + 1))
 
     def _average_after(self, epochs: int) -> nn.Module | None:
         """Return the average if there is one after so many epochs."""
@@ -259,8 +261,8 @@ def train(
     classes = check_labels(labels, network, inputs)
     if recipe.batch == 1 and _normalisations(network):
         raise DomainError("batch is 1, and the network's batch normalisation needs at least 2")
-    given = images.cpu().numpy() if isinstance(images, Tensor) else images
-    identity = Identity(repr(network), recipe, seed, data_fingerprint(given, labels))
+    array = images.cpu().numpy() if isinstance(images, Tensor) else images
+    identity = Identity(repr(network), recipe, seed, data_fingerprint(array, labels))
     loop = _LabelTraining(network, identity, inputs, classes)
     label = f"training {type(network).__name__}" if progress else ""
     resumed = loop.run(checkpoint, label, len(inputs))
@@ -279,19 +281,19 @@ class _LabelTraining(TrainingLoop):
         """Return inputs with their labels, in an order that the seed and the epoch decide."""
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
         self.order = torch.randperm(len(self.inputs))
-        places = _batches(self.order, self.recipe.batch)
+        indices = _batches(self.order, self.recipe.batch)
         strength = self.recipe.strength(epoch)
-        inputs = (self.inputs[at] for at in places)
-        seen = (augment(x, rng, strength) if strength else x for x in inputs)
-        return len(places), zip(seen, (self.classes[at] for at in places), strict=True)
+        inputs = (self.inputs[rows] for rows in indices)
+        augmented = (augment(x, rng, strength) if strength else x for x in inputs)
+        return len(indices), zip(augmented, (self.classes[rows] for rows in indices), strict=True)
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
         """Return the mean cross-entropy, and how many inputs are classified right."""
         device = device_of(self.network)
-        wanted, scores = batch[1].to(device), self.network(batch[0].to(device))
-        likely = wanted.argmax(dim=1) if wanted.ndim > 1 else wanted
+        targets, scores = batch[1].to(device), self.network(batch[0].to(device))
+        likely = targets.argmax(dim=1) if targets.ndim > 1 else targets
         right = (scores.detach().argmax(dim=1) == likely).sum().item()
-        return nn.functional.cross_entropy(scores, wanted), len(wanted), right
+        return nn.functional.cross_entropy(scores, targets), len(targets), right
 
     @torch.no_grad()
     def settle(self, average: nn.Module) -> None:
@@ -305,8 +307,8 @@ class _LabelTraining(TrainingLoop):
             layer.reset_running_stats()
             layer.momentum = None  # an equal average over the batches
             layer.train()
-        for at in _batches(self.order[:N_STATISTICS], self.recipe.batch) if layers else ():
-            average(self.inputs[at].to(device_of(average)))
+        for rows in _batches(self.order[:N_STATISTICS], self.recipe.batch) if layers else ():
+            average(self.inputs[rows].to(device_of(average)))
         average.eval()
 
 
@@ -339,7 +341,7 @@ def check_labels(labels: object, network: nn.Module, pixels: Tensor) -> Tensor:
             raise DataError(
                 f"labels has {labels.shape[1]} columns; the network has {classes} classes"
             )
-        check_probabilities(torch.from_numpy(labels), "labels", DataError)
+        check_probability_rows(torch.from_numpy(labels), "labels", DataError)
         return torch.from_numpy(labels.astype(np.float32))
     if labels.min() < 0 or labels.max() >= classes:
         wrong = int(np.flatnonzero((labels < 0) | (labels >= classes))[0])

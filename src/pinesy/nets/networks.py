@@ -139,7 +139,7 @@ def device_of(network: nn.Module) -> torch.device:
     return next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
 
 
-def scores_of(network: nn.Module, x: Tensor, name: str = "", what: str = "images") -> Tensor:
+def scores_of(network: nn.Module, x: Tensor, name: str = "", inputs_name: str = "images") -> Tensor:
     """Return what a network, which may be called something, makes of images or other inputs.
 
     A network of anyone's own may be made for others, or give something else than scores: that
@@ -150,16 +150,18 @@ def scores_of(network: nn.Module, x: Tensor, name: str = "", what: str = "images
         scores: object = network(x.to(device_of(network)))
     except (IndexError, RuntimeError, TypeError, ValueError) as error:
         detail = " ".join(str(error).split())
-        raise DataError(f"{name} cannot read {what} of shape {form}: {detail:.300}") from error
+        raise DataError(
+            f"{name} cannot read {inputs_name} of shape {form}: {detail:.300}"
+        ) from error
     if isinstance(scores, Tensor):
         if scores.is_floating_point() and scores.ndim == 2 and len(scores) == len(x):
             return scores
-        given = f"{scores.dtype} {tuple(scores.shape)}"
+        result = f"{scores.dtype} {tuple(scores.shape)}"
     else:
-        given = f"a {type(scores).__name__}"
+        result = f"a {type(scores).__name__}"
     raise DataError(
-        f"{name} gives {given} for {what} of shape {form}; it must give scores, float numbers of "
-        f"shape ({len(x)}, classes)"
+        f"{name} gives {result} for {inputs_name} of shape {form}; it must give scores, float "
+        f"numbers of shape ({len(x)}, classes)"
     )
 
 
@@ -178,8 +180,8 @@ def predicting(network: nn.Module, mode: Any = torch.inference_mode) -> Iterator
 def count_classes(network: nn.Module, inputs: Tensor | None = None) -> int:
     """Return the number of classes of a network, for images or other inputs; its mode stays."""
     with predicting(network):
-        given = torch.zeros(1, 1, SIDE, SIDE) if inputs is None else inputs
-        return scores_of(network, given).shape[1]
+        x = torch.zeros(1, 1, SIDE, SIDE) if inputs is None else inputs
+        return scores_of(network, x).shape[1]
 
 
 def check_images(images: object) -> None:

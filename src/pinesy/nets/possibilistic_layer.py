@@ -16,8 +16,8 @@ from pinesy.nets.differentiable_transforms import (
     same_sizes,
     with_value,
 )
-from pinesy.nets.engine_functions import Engine, inferred
-from pinesy.nets.rule_set_groups import GroupLayer, groups_of, shape_of
+from pinesy.nets.engine_functions import Engine, infer_columns
+from pinesy.nets.rule_set_groups import GroupLayer, grouped_rule_sets, rule_set_structure
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -81,17 +81,19 @@ class PossibilisticLayer(nn.Module):
         program = (cascade.with_parameters(unknown) if trainable else cascade).compile(outputs)
         self.inputs, self.outputs = program.inputs, program.outputs
         needed = cascade.needed([a.name for a in self.outputs])
-        self.trained = [one for one in needed if one.output.name in unknown]
-        numbers = [np.stack(unknown[one.output.name]) for one in self.trained]
+        self.trained = [rule_set for rule_set in needed if rule_set.output.name in unknown]
+        numbers = [np.stack(unknown[rule_set.output.name]) for rule_set in self.trained]
         self._engine = Engine.of(program, np.hstack([np.empty((2, 0)), *numbers]).ravel())
-        self._add_parameters([one for one in needed if one.output.name not in unknown])
-        self.groups = nn.ModuleList(GroupLayer(g, self._first) for g in groups_of(needed))
+        self._add_parameters(
+            [rule_set for rule_set in needed if rule_set.output.name not in unknown]
+        )
+        self.groups = nn.ModuleList(GroupLayer(g, self._first) for g in grouped_rule_sets(needed))
         self.register_load_state_dict_pre_hook(_check_state)  # type: ignore[no-untyped-call]
 
     def _add_parameters(self, fixed: Sequence[RuleSet]) -> None:
         """Keep the parameters of all rules, of the trained ones first."""
-        names = [one.output.name for one in (*self.trained, *fixed)]
-        sizes = [len(one) for one in (*self.trained, *fixed)]
+        names = [rule_set.output.name for rule_set in (*self.trained, *fixed)]
+        sizes = [len(rule_set) for rule_set in (*self.trained, *fixed)]
         self._first = dict(zip(names, accumulate(sizes, initial=0), strict=False))
         self.register_buffer("_fixed", _parameters(fixed), persistent=False)
         if self.trained:
@@ -121,7 +123,7 @@ class PossibilisticLayer(nn.Module):
     def _by_engine(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
         parameters = torch.cat([_unit(self.s), _unit(self.r)]) if self.trained else None
         joined = torch.cat([values[a.name] for a in self.inputs], dim=1)
-        out = inferred(joined, parameters, self._engine)
+        out = infer_columns(joined, parameters, self._engine)
         # Split at one go: the gradient of a slice is as large as what it was taken from.
         parts = torch.split(out, [len(a.domain) for a in self.outputs], dim=1)
         return {a.name: part for a, part in zip(self.outputs, parts, strict=True)}
@@ -144,7 +146,7 @@ class PossibilisticLayer(nn.Module):
         return degrees
 
     def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
-        """Tell whether all is on the processor, and nobody wants to see the single operations."""
+        """Return whether all tensors are on the processor, and no graph is compiled."""
         on_processor = all(tensor.device.type == "cpu" for tensor in values.values())
         return on_processor and not torch.compiler.is_compiling()
 
@@ -165,9 +167,9 @@ class PossibilisticLayer(nn.Module):
         s, r = (_unit(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
         return self.rules.with_parameters(
             {
-                name: (s[first : first + len(one)], r[first : first + len(one)])
-                for one in self.trained
-                for name, first in [(one.output.name, self._first[one.output.name])]
+                name: (s[first : first + len(rule_set)], r[first : first + len(rule_set)])
+                for rule_set in self.trained
+                for name, first in [(rule_set.output.name, self._first[rule_set.output.name])]
             }
         )
 
@@ -195,11 +197,11 @@ def checked_inputs(
                 "each value"
             )
     rows = {a.name: inputs[a.name].shape[0] for a in needed}  # len() would fix a graph's
-    one = needed[0].name
+    first = needed[0].name
     for name, n in rows.items():
-        if n != rows[one]:
+        if n != rows[first]:
             raise ShapeError(
-                f"the inputs have several numbers of rows: {rows[one]} of {one!r}, {n} of "
+                f"the inputs have several numbers of rows: {rows[first]} of {first!r}, {n} of "
                 f"{name!r}; give a row for each sample"
             )
     return {a.name: inputs[a.name] for a in needed}
@@ -211,17 +213,17 @@ def _unknowns(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:
     They all differ, and none is 0 or 1, so that the program is right for any parameters. The rules
     of formulas have no parameters to set.
     """
-    rule_sets = [one for one in cascade.order if one.output.formula is None]
-    lengths = np.repeat([len(one) for one in rule_sets], 2)
+    rule_sets = [rule_set for rule_set in cascade.order if rule_set.output.formula is None]
+    lengths = np.repeat([len(rule_set) for rule_set in rule_sets], 2)
     n = int(lengths.sum())
     numbers = iter(np.split(np.arange(1, n + 1) / (n + 1), np.cumsum(lengths)))
-    return {one.output.name: (next(numbers), next(numbers)) for one in rule_sets}
+    return {rule_set.output.name: (next(numbers), next(numbers)) for rule_set in rule_sets}
 
 
 def _parameters(rule_sets: Sequence[RuleSet]) -> Tensor:
     """Return `s` and `r` (2, rules) of rule sets, one after the other."""
-    both = [np.stack([rule_set.s, rule_set.r]) for rule_set in rule_sets]
-    return torch.from_numpy(np.concatenate([np.empty((2, 0)), *both], axis=1))
+    pairs = [np.stack([rule_set.s, rule_set.r]) for rule_set in rule_sets]
+    return torch.from_numpy(np.concatenate([np.empty((2, 0)), *pairs], axis=1))
 
 
 def _unit(z: Tensor) -> Tensor:
@@ -231,7 +233,9 @@ def _unit(z: Tensor) -> Tensor:
 
 def _rules_id(rule_sets: Sequence[RuleSet]) -> Tensor:
     """Return a number that other rules than these do not have, whatever their parameters."""
-    structure = [(s.output.name, [a.name for a in s.inputs], shape_of(s)) for s in rule_sets]
+    structure = [
+        (s.output.name, [a.name for a in s.inputs], rule_set_structure(s)) for s in rule_sets
+    ]
     return torch.tensor(int.from_bytes(sha256(repr(structure).encode()).digest()[:7]))
 
 
@@ -242,15 +246,15 @@ def _check_state(layer: PossibilisticLayer, state: Mapping[str, Any], prefix: st
             "the state is that of a PossibilisticLayer of an earlier version, which held the "
             "structure of its rules; make a new layer, and train or set its parameters again"
         )
-    given = state.get(f"{prefix}rules_id")
-    if given is not None and not layer.trained:
+    saved_id = state.get(f"{prefix}rules_id")
+    if saved_id is not None and not layer.trained:
         raise DataError(
             "the state holds trained parameters of rules, but those of this PossibilisticLayer are "
             "fixed; make it with trainable=True"
         )
-    if given is not None and not torch.equal(given.cpu(), layer.rules_id.cpu()):
-        there, here = len(state.get(f"{prefix}s", ())), len(layer.s)
+    if saved_id is not None and not torch.equal(saved_id.cpu(), layer.rules_id.cpu()):
+        saved, expected = len(state.get(f"{prefix}s", ())), len(layer.s)
         raise DataError(
-            f"the state is that of a PossibilisticLayer of other rules ({there} in number, here "
-            f"{here}); load it into a layer of the rules that it was saved with"
+            f"the state is that of a PossibilisticLayer of other rules ({saved} in number, here "
+            f"{expected}); load it into a layer of the rules that it was saved with"
         )

@@ -93,8 +93,8 @@ class Recipe:
         is_over = self.augment_until is not None and epoch >= self.augment_until
         return 0.0 if is_over else self.augment
 
-    def rate(self, epoch: int, done: float = 0.0) -> float:
-        """Return the learning rate of an epoch, counted from 0, of which a share is done.
+    def rate(self, epoch: int, progress: float = 0.0) -> float:
+        """Return the learning rate in an epoch, counted from 0, after a share of its steps.
 
         Only ``"one-cycle"`` changes the rate within an epoch.
         """
@@ -104,7 +104,7 @@ class Recipe:
             share = (1 + math.cos(math.pi * epoch / self.t_max)) / 2
             return self.eta_min + (self.learning_rate - self.eta_min) * share
         if self.schedule == "one-cycle":
-            return self._cycle(min((epoch + done) / self.t_max, 1.0))
+            return self._cycle(min((epoch + progress) / self.t_max, 1.0))
         return self.learning_rate
 
     def _cycle(self, time: float) -> float:

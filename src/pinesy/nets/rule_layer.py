@@ -9,16 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DegreeError
-from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probabilities
+from pinesy.exceptions import DegreeError, DomainError
+from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probability_rows
 from pinesy.nets.possibilistic_layer import PossibilisticLayer, checked_inputs
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.cascade_evidence import joint_part, world_parts
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.elimination import LARGEST
-from pinesy.semantics.semirings import SEMIRINGS, Grouping, Indices, Semiring, semantics_name
-from pinesy.semantics.worlds import weigh
+from pinesy.semantics.semantics import Semantics, as_semantics
+from pinesy.semantics.semirings import Grouping, Indices, Semiring
+from pinesy.semantics.worlds import marginals
+from pinesy.transforms import as_transform
 
 
 class RuleLayer(nn.Module):
@@ -26,17 +28,18 @@ class RuleLayer(nn.Module):
 
     Parameters
     ----------
-    rules : a `Cascade` or a `RuleSet`; without uncertainty, unless the semantics is possibilistic
+    rules : a `Cascade` or a `RuleSet`; without uncertainty, unless the semantics takes it
     outputs : what is inferred; by default the attributes that no premise uses
-    semantics : ``"possibilistic"``, ``"probabilistic"``, ``"most probable explanation"`` or
-        ``"goedel"``
-    transform : that of the possibilistic semantics
+    semantics : ``"possibilistic"``, ``"probabilistic"``, ``"most probable explanation"``,
+        ``"goedel"``, or one that is registered and has a layer
+    transform : of a semantics that reads possibilities
     largest : the most entries of a table that joins attributes which loops tie together
 
     Attributes
     ----------
     inputs, outputs : the attributes that it takes and gives
-    possibilistic : the layer of the possibilistic semantics, None in others
+    semantics : its name
+    module : the layer that the semantics brings; None where tables of rules are summed out
 
     Examples
     --------
@@ -59,21 +62,30 @@ class RuleLayer(nn.Module):
         rules: Cascade | RuleSet,
         outputs: Iterable[str | Attribute] | None = None,
         *,
-        semantics: str = "possibilistic",
+        semantics: str | Semantics = "possibilistic",
         transform: str | Callable[..., Any] = "antipignistic",
         largest: int = LARGEST,
     ) -> None:
         super().__init__()
-        self.rules, self.semantics = as_cascade(rules), semantics_name(semantics)
-        self.largest, self.possibilistic = largest, None
-        if self.semantics == "possibilistic":
-            self.possibilistic = PossibilisticLayer(rules, outputs, transform=transform)
-            self.inputs, self.outputs = self.possibilistic.inputs, self.possibilistic.outputs
+        self._semantics = as_semantics(semantics)
+        self.rules, self.semantics = as_cascade(rules), self._semantics.name
+        self.largest, self.module = largest, None
+        if not self._semantics.sums_out:
+            self.module = self._semantics.layer_part()(rules, outputs, transform=transform)
+            self.inputs, self.outputs = self.module.inputs, self.module.outputs
             return
+        self._transform = None
+        if self._semantics.reads == "possibilities":
+            self._transform = as_transform(transform).part("torch")
         self.outputs = self.rules.asked(outputs)
         names = tuple(a.name for a in self.outputs)
-        self._parts, self.inputs = world_parts(self.rules, names, self.semantics, largest)
+        self._parts, self.inputs = world_parts(self.rules, names, self._semantics, largest)
         self._ops: dict[Any, TorchWeights] = {}
+
+    @property
+    def possibilistic(self) -> PossibilisticLayer | None:
+        """The layer of the possibilistic semantics, None in others."""
+        return self.module if isinstance(self.module, PossibilisticLayer) else None
 
     def forward(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the possibilities or weights (n, values) of the outputs, by name.
@@ -82,11 +94,11 @@ class RuleLayer(nn.Module):
         ----------
         probabilities : by name, tensors (n, values), such as a softmax gives
         """
-        if self.possibilistic is not None:
-            degrees: dict[str, Tensor] = self.possibilistic(probabilities)
-            return degrees
-        p = self._checked(probabilities)
-        weights = weigh(self._parts, self._operations(p), p)
+        if self.module is not None:
+            inferred: dict[str, Tensor] = self.module(probabilities)
+            return inferred
+        degrees = self._degrees(probabilities)
+        weights = marginals(self._parts, self._operations(degrees), degrees)
         return {a.name: weights[a.name] for a in self.outputs}
 
     def as_probabilities(self, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -98,7 +110,7 @@ class RuleLayer(nn.Module):
 
     def probabilities_of(self, rows: Tensor) -> Tensor:
         """Return possibilities or weights (..., values) as probabilities."""
-        if self.possibilistic is not None:
+        if self._semantics.reads == "possibilities":
             return antipignistic_inverse(rows)
         return rows / rows.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(rows.dtype).tiny)
 
@@ -115,31 +127,39 @@ class RuleLayer(nn.Module):
         probabilities : as `forward` takes them
         answers : by name, weights (n, values) of the answers' values: 1 for a right one, else 0
         """
+        if self.module is not None:
+            raise DomainError(
+                f"the {self.semantics} semantics has no weights of worlds: take answer_loss, or "
+                "another semantics"
+            )
         names = tuple(answers)
-        part = joint_part(self.rules, names, self.semantics, self.largest)
-        p = {name: x.double() for name, x in self._checked(probabilities).items()}
-        ops = self._operations(p)
-        given = [p[name] for name in part.given[: len(part.given) - len(names)]]
+        part = joint_part(self.rules, names, self._semantics, self.largest)
+        degrees = {name: x.double() for name, x in self._degrees(probabilities).items()}
+        ops = self._operations(degrees)
+        tensors = [degrees[name] for name in part.given[: len(part.given) - len(names)]]
         scale = ops.semiring.multiplies
         weight, logs = part.run(
-            ops, [*given, *(answers[name].double() for name in names)], scale=scale
+            ops, [*tensors, *(answers[name].double() for name in names)], scale=scale
         )
         log: Tensor = weight.log() + logs
         return log.to(next(iter(probabilities.values())).dtype)
 
-    def _checked(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def _degrees(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the inputs as the semantics reads them."""
         known = checked_inputs(probabilities, self.inputs, self.rules.inputs)
         for name, p in known.items():
             cure = ": apply a softmax to raw scores first"
-            check_probabilities(p, f"the input {name!r}", DegreeError, cure)
+            check_probability_rows(p, f"the input {name!r}", DegreeError, cure)
+        if self._transform is not None:
+            return {name: self._transform(p) for name, p in known.items()}
         return {name: p / p.sum(dim=1, keepdim=True) for name, p in known.items()}
 
-    def _operations(self, p: Mapping[str, Tensor]) -> "TorchWeights":
+    def _operations(self, degrees: Mapping[str, Tensor]) -> "TorchWeights":
         """Return the operations on tensors of this type and device, with their constants."""
-        like = next(iter(p.values()))
+        like = next(iter(degrees.values()))
         key = (like.dtype, like.device)
         if key not in self._ops:
-            self._ops[key] = TorchWeights(SEMIRINGS[self.semantics], *key)
+            self._ops[key] = TorchWeights(self._semantics.semiring, *key)
         return self._ops[key]
 
 
@@ -160,16 +180,16 @@ class TorchWeights:
             self._known[id(array)] = array, tensor
         return self._known[id(array)][1]
 
-    def times(self, one: Tensor, other: Tensor) -> Tensor:
+    def times(self, x: Tensor, y: Tensor) -> Tensor:
         """Return the products."""
-        return one * other if self.semiring.multiplies else torch.minimum(one, other)
+        return x * y if self.semiring.multiplies else torch.minimum(x, y)
 
     def total(self, x: Tensor) -> Tensor:
         """Return the sum along axis 1; the largest share the gradient if they are several."""
         return x.sum(dim=1) if self.semiring.adds else x.amax(dim=1)
 
     def take(self, x: Tensor, index: Indices, axis: int) -> Tensor:
-        """Return some places along an axis."""
+        """Return the entries at indices along an axis."""
         return x.index_select(axis, self._tensor(index, torch.int64))
 
     def group(self, x: Tensor, grouping: Grouping) -> Tensor:

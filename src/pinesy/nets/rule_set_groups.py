@@ -23,13 +23,13 @@ OPERANDS = 4096
 BELOW, ABOVE = -1.0, 2.0
 
 
-def shape_of(rule_set: RuleSet) -> Hashable:
+def rule_set_structure(rule_set: RuleSet) -> Hashable:
     """Return all of a rule set but names and parameters."""
     kind = rule_set.unit.kind(set())
     return (*kind.sizes, kind.output_size), kind.premises, kind.conclusions
 
 
-def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
+def grouped_rule_sets(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
     """Return rule sets, given in an order of inference, in groups that come after what they use.
 
     Those of a group have one shape, and do not depend on each other.
@@ -37,9 +37,9 @@ def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
     Examples
     --------
     >>> from pinesy.problems import addition, sudoku
-    >>> len(groups_of(addition(2).order))
+    >>> len(grouped_rule_sets(addition(2).order))
     7
-    >>> [len(group) for group in groups_of(sudoku(4).order)]
+    >>> [len(group) for group in grouped_rule_sets(sudoku(4).order)]
     [56, 1]
     """
     levels: dict[str, int] = {}
@@ -47,7 +47,7 @@ def groups_of(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
     for rule_set in order:
         level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
         levels[rule_set.output.name] = level
-        groups.setdefault((level, shape_of(rule_set)), []).append(rule_set)
+        groups.setdefault((level, rule_set_structure(rule_set)), []).append(rule_set)
     return [groups[key] for key in sorted(groups, key=itemgetter(0))]
 
 
@@ -82,13 +82,13 @@ class GroupLayer(nn.Module):
     def _add_premises(self, rule_set: RuleSet) -> None:
         """Keep the columns of each proposition and of its negation, and each rule's propositions.
 
-        Shorter rows are filled up with the place after the last one. A proposition without values
+        Shorter rows are filled up with the index after the last one. A proposition without values
         has only a column of zeros, one with all values only a column of ones.
         """
         premises = rule_set.unit.kind(set()).premises
-        place = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
+        index_of = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
         slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
-        subsets = [*place, *((i, full[i] & ~mask) for i, mask in place)]
+        subsets = [*index_of, *((i, full[i] & ~mask) for i, mask in index_of)]
         zero = slices[-1].stop
         columns = [
             [zero + (mask != 0)]
@@ -97,12 +97,12 @@ class GroupLayer(nn.Module):
             for i, mask in subsets
         ]
         self._keep("columns", _padded(columns, zero + 2))
-        self._keep("premises", _padded(([place[p] for p in q] for q in premises), len(place)))
+        self._keep("premises", _padded(([index_of[p] for p in q] for q in premises), len(index_of)))
 
     def forward(self, values: Mapping[str, Tensor], s: Tensor, r: Tensor) -> dict[str, Tensor]:
         """Return what the sets of the group infer, with the parameters of all rules."""
-        each = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
-        pi = _filled(_filled(torch.stack(each, dim=2), 0.0), 1.0)
+        inputs = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
+        pi = _filled(_filled(torch.stack(inputs, dim=2), 0.0), 1.0)
         holds, fails = row_extremes(_filled(pi, BELOW), self.columns, True).chunk(2, dim=1)
         # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
         lambdas = row_extremes(_filled(holds, ABOVE), self.premises, False)
@@ -121,19 +121,19 @@ def _filled(tensor: Tensor, value: float) -> Tensor:
     return nn.functional.pad(tensor, (0, 0, 0, 1), value=value)
 
 
-def _padded(rows: Iterable[Sequence[int]], padding: int) -> Tensor:
-    """Return rows of places as a table."""
-    places = [torch.tensor(row) for row in rows]
-    return nn.utils.rnn.pad_sequence(places, batch_first=True, padding_value=padding)
+def _padded(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
+    """Return rows of indices as a table."""
+    rows = [torch.tensor(row) for row in index_rows]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding)
 
 
-def row_extremes(x: Tensor, places: Tensor, largest: bool) -> Tensor:
-    """Return ``y[:, i] = max_j x[:, places[i, j]]`` (n, rows, G), or the min if not `largest`.
+def row_extremes(x: Tensor, indices: Tensor, largest: bool) -> Tensor:
+    """Return ``y[:, i] = max_j x[:, indices[i, j]]`` (n, rows, G), or the min if not `largest`.
 
     Operands that attain it share its gradient evenly. Memory: some of the rows' operands at a time,
     forwards and backwards, where they are brought together again.
     """
-    y: Tensor = _RowExtremes.apply(x, places, largest)  # type: ignore[no-untyped-call]
+    y: Tensor = _RowExtremes.apply(x, indices, largest)  # type: ignore[no-untyped-call]
     return y
 
 
@@ -141,49 +141,49 @@ class _RowExtremes(Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, places: Tensor, largest: bool) -> Tensor:
+    def forward(x: Tensor, indices: Tensor, largest: bool) -> Tensor:
         best = torch.amax if largest else torch.amin
-        y = x.new_empty((x.shape[0], places.shape[0], x.shape[2]))
-        for part in _parts(x, places):  # a list of results would lie between freed operands
-            y[:, part] = best(_taken(x, places[part]), dim=2)
+        y = x.new_empty((x.shape[0], indices.shape[0], x.shape[2]))
+        for part in _parts(x, indices):  # a list of results would lie between freed operands
+            y[:, part] = best(_taken(x, indices[part]), dim=2)
         return y
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, places, _ = inputs
-        ctx.save_for_backward(x, places, output)
-        ctx.save_for_forward(x, places, output)
+        x, indices, _ = inputs
+        ctx.save_for_backward(x, indices, output)
+        ctx.save_for_forward(x, indices, output)
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None, None]:
-        x, places, y = ctx.saved_tensors
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        x, indices, y = ctx.saved_tensors
         grad = torch.zeros_like(x)
-        for part in _parts(x, places):
-            attains = _taken(x, places[part]) == y[:, part, None]
-            share = given[:, part] / attains.sum(dim=2)
+        for part in _parts(x, indices):
+            attains = _taken(x, indices[part]) == y[:, part, None]
+            share = gradient[:, part] / attains.sum(dim=2)
             shares = torch.where(attains, share[:, :, None], 0.0).flatten(1, 2)
-            grad = grad.index_add(1, places[part].flatten(), shares)
+            grad = grad.index_add(1, indices[part].flatten(), shares)
         return grad, None, None
 
     @staticmethod
-    def jvp(ctx: Any, dx: Tensor, _places: None, _largest: None) -> Tensor:
-        x, places, y = ctx.saved_tensors
+    def jvp(ctx: Any, dx: Tensor, _indices: None, _largest: None) -> Tensor:
+        x, indices, y = ctx.saved_tensors
         changes = []
-        for part in _parts(x, places):
-            attains = _taken(x, places[part]) == y[:, part, None]
-            change = torch.where(attains, _taken(dx, places[part]), 0.0).sum(dim=2)
+        for part in _parts(x, indices):
+            attains = _taken(x, indices[part]) == y[:, part, None]
+            change = torch.where(attains, _taken(dx, indices[part]), 0.0).sum(dim=2)
             changes.append(change / attains.sum(dim=2))
         return torch.cat(changes, dim=1)
 
 
-def _parts(x: Tensor, places: Tensor) -> Iterator[slice]:
-    """Yield the rows of `places` that are looked at together, whatever the number of samples."""
-    rows = max(1, OPERANDS // (places.shape[1] * x.shape[2]))
-    for start in range(0, len(places), rows):
+def _parts(x: Tensor, indices: Tensor) -> Iterator[slice]:
+    """Yield the rows of `indices` that are looked at together, whatever the number of samples."""
+    rows = max(1, OPERANDS // (indices.shape[1] * x.shape[2]))
+    for start in range(0, len(indices), rows):
         yield slice(start, start + rows)
 
 
-def _taken(tensor: Tensor, places: Tensor) -> Tensor:
-    """Return ``tensor[:, places]``; the gradient of `index_select` is the quicker one."""
-    chosen = tensor.index_select(1, places.flatten())
-    return chosen.reshape(tensor.shape[0], *places.shape, *tensor.shape[2:])
+def _taken(tensor: Tensor, indices: Tensor) -> Tensor:
+    """Return ``tensor[:, indices]``; the gradient of `index_select` is the quicker one."""
+    selected = tensor.index_select(1, indices.flatten())
+    return selected.reshape(tensor.shape[0], *indices.shape, *tensor.shape[2:])

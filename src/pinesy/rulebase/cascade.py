@@ -12,7 +12,7 @@ from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.cascade_evidence import check_plain, evidence_rows, infer_in
+from pinesy.rulebase.cascade_evidence import check_options, evidence_rows, infer_in
 from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.clashes import check_data
@@ -23,7 +23,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.views import first_names
 from pinesy.semantics.elimination import LARGEST
-from pinesy.semantics.semirings import Other, semantics_name
+from pinesy.semantics.semantics import Other, Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldInference
 
 #: What may be asked of a cascade: a distribution, or the possibility of a proposition.
@@ -175,6 +175,7 @@ class Cascade:
     def infer(
         self, evidence: Evidence, outputs: Outputs = None, *, semantics: Other, largest: int = ...
     ) -> WorldInference: ...
+    @overload
     def infer(
         self,
         evidence: Evidence,
@@ -182,7 +183,17 @@ class Cascade:
         *,
         transform: Transform = None,
         dtype: NumberType = "float64",
-        semantics: str = "possibilistic",
+        semantics: str | Semantics,
+        largest: int = ...,
+    ) -> Any: ...
+    def infer(
+        self,
+        evidence: Evidence,
+        outputs: Outputs = None,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
+        semantics: str | Semantics = "possibilistic",
         largest: int = LARGEST,
     ) -> Inference | WorldInference:
         """Infer output distributions, by the names of attributes, for one sample or a batch.
@@ -195,14 +206,15 @@ class Cascade:
             of which the result tells `possibility`
         dtype : the type of numbers to run in; see `Program.astype`
         semantics : another than the possibilistic one (``"probabilistic"``, ``"most probable
-            explanation"`` or ``"goedel"``) weighs worlds, for probabilities of the inputs and rules
-            without uncertainty (docs/semantics.md)
+            explanation"`` or ``"goedel"``) returns marginals, for probabilities of the inputs and
+            rules without uncertainty; or one that is registered (docs/semantics.md)
         largest : the most entries of a table that joins attributes which loops tie together
         """
-        if (name := semantics_name(semantics)) == "possibilistic":
+        semantics = as_semantics(semantics)
+        if semantics.is_compiled:
             return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
-        check_plain(transform, dtype, name)
-        return infer_in(self, evidence, self.asked(outputs), name, largest)
+        check_options(semantics, transform, dtype)
+        return infer_in(self, evidence, self.asked(outputs), semantics, transform, largest)
 
     def asked(self, outputs: Outputs) -> tuple[Attribute, ...]:
         """Return the attributes that are asked for, those of propositions included."""

@@ -1,10 +1,11 @@
-"""What evidence on a cascade must look like, and what it makes its worlds weigh.
+"""What evidence on a cascade must look like, and the marginals of other semantics.
 
 Worlds are of a semantics other than the possibilistic one (docs/semantics.md); they are made once
 for each.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pinesy._common.caching import cached_on_owner
@@ -14,9 +15,15 @@ from pinesy.engine.rows import NumberType, Rows
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import CascadeError
 from pinesy.rules.attributes import Attribute
-from pinesy.semantics.semirings import SEMIRINGS
-from pinesy.semantics.world_weights import WorldInference, WorldWeights, infer_worlds
-from pinesy.semantics.worlds import Part, Worlds
+from pinesy.semantics.semantics import Semantics
+from pinesy.semantics.world_weights import (
+    Compute,
+    WorldInference,
+    WorldWeights,
+    infer_worlds,
+    rule_function,
+)
+from pinesy.semantics.worlds import Part, Worlds, marginals_in_blocks
 
 if TYPE_CHECKING:
     from pinesy.rulebase.cascade import Cascade
@@ -36,58 +43,79 @@ def evidence_form(cascade: "Cascade", inputs: tuple[Attribute, ...]) -> Evidence
     return EvidenceForm(inputs, known, frozenset(cascade.sets), cascade.attributes)
 
 
-@cached_on_owner
-def worlds_of(cascade: "Cascade", semantics: str, largest: int) -> Worlds:
-    """Return the worlds of a cascade in a semantics other than the possibilistic one."""
-    largest = check_integer(largest, "largest", least=1)
-    return Worlds([one.unit for one in cascade.order], SEMIRINGS[semantics], largest)
-
-
 def infer_in(
     cascade: "Cascade",
     evidence: Evidence,
     outputs: tuple[Attribute, ...],
-    semantics: str,
+    semantics: Semantics,
+    transform: Transform,
     largest: int,
 ) -> WorldInference:
-    """Return what the worlds weigh for each value of the outputs; see `Cascade.infer`."""
+    """Return the weights of the values of the outputs; see `Cascade.infer`."""
+    names = tuple(a.name for a in outputs)
     largest = check_integer(largest, "largest", least=1)
-    parts, inputs = world_parts(cascade, tuple(a.name for a in outputs), semantics, largest)
+    if semantics.sums_out:
+        parts, inputs = world_parts(cascade, names, semantics, largest)
+        compute: Compute = partial(marginals_in_blocks, parts, semantics.semiring)
+    else:
+        units = [rule_set.unit for rule_set in cascade.needed(names)]
+        compute = rule_function(semantics, units)
+        used = {a.name for unit in units for a in unit.inputs}.union(names)
+        inputs = tuple(a for a in cascade.inputs if a.name in used)
     form = evidence_form(cascade, inputs)
-    return infer_worlds(parts, SEMIRINGS[semantics], outputs, form, evidence)
+    return infer_worlds(semantics, compute, outputs, form, evidence, transform)
 
 
 def infer_units(
-    units: Sequence[RuleUnit], output: Attribute, evidence: Evidence, semantics: str, largest: int
+    units: Sequence[RuleUnit],
+    output: Attribute,
+    evidence: Evidence,
+    semantics: Semantics,
+    transform: Transform,
+    largest: int,
 ) -> WorldWeights:
     """Return the same for a rule set and those of the formulas in its premises."""
-    semiring = SEMIRINGS[semantics]
-    parts = Worlds(units, semiring, check_integer(largest, "largest", least=1)).parts([output.name])
-    made = {unit.output.name for unit in units}
-    inputs = {a.name: a for unit in units for a in unit.inputs if a.name not in made}
-    form = EvidenceForm(tuple(inputs.values()), inputs, frozenset(made), inputs)
-    return infer_worlds(parts, semiring, [output], form, evidence)[output.name]
+    largest = check_integer(largest, "largest", least=1)
+    if semantics.sums_out:
+        parts = Worlds(units, semantics.semiring, largest).parts([output.name])
+        compute: Compute = partial(marginals_in_blocks, parts, semantics.semiring)
+    else:
+        compute = rule_function(semantics, units)
+    concluded = {unit.output.name for unit in units}
+    inputs = {a.name: a for unit in units for a in unit.inputs if a.name not in concluded}
+    form = EvidenceForm(tuple(inputs.values()), inputs, frozenset(concluded), inputs)
+    return infer_worlds(semantics, compute, [output], form, evidence, transform)[output.name]
 
 
-def check_plain(transform: Transform, dtype: NumberType, semantics: str) -> None:
-    """Raise `CascadeError` for what only the possibilistic semantics has."""
-    if transform is not None or dtype != "float64":
+def check_options(semantics: Semantics, transform: Transform, dtype: NumberType) -> None:
+    """Raise `CascadeError` for options that a semantics other than the possibilistic one lacks."""
+    if dtype != "float64" or (transform is not None and semantics.reads == "probabilities"):
         raise CascadeError(
-            f"transform and dtype are not of the {semantics} semantics; leave them out"
+            f"transform and dtype are not of the {semantics.name} semantics; leave them out"
         )
 
 
 @cached_on_owner
+def _worlds(cascade: "Cascade", semantics: Semantics, largest: int) -> Worlds:
+    """Return the worlds of a cascade in a semantics."""
+    largest = check_integer(largest, "largest", least=1)
+    units = [rule_set.unit for rule_set in cascade.order]
+    return Worlds(units, semantics.semiring, largest)
+
+
+@cached_on_owner
 def world_parts(
-    cascade: "Cascade", outputs: tuple[str, ...], semantics: str, largest: int
+    cascade: "Cascade", outputs: tuple[str, ...], semantics: Semantics, largest: int
 ) -> tuple[list[Part], tuple[Attribute, ...]]:
     """Return what is computed for some outputs, and the inputs that it takes."""
-    parts = worlds_of(cascade, semantics, largest).parts(outputs)
+    parts = _worlds(cascade, semantics, largest).parts(outputs)
     used = {name for part in parts for name in part.given} | set(outputs)
     return parts, tuple(a for a in cascade.inputs if a.name in used)
 
 
 @cached_on_owner
-def joint_part(cascade: "Cascade", answers: tuple[str, ...], semantics: str, largest: int) -> Part:
+def joint_part(
+    cascade: "Cascade", answers: tuple[str, ...], semantics: Semantics, largest: int
+) -> Part:
     """Return what is computed for all worlds that agree with some answers."""
-    return worlds_of(cascade, semantics, largest).joint(answers)
+    return _worlds(cascade, semantics, largest).joint(answers)

@@ -16,7 +16,7 @@ from pinesy.engine.program import Program, Trace
 from pinesy.engine.rows import NumberType
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
-from pinesy.rulebase.cascade_evidence import check_plain, infer_units
+from pinesy.rulebase.cascade_evidence import check_options, infer_units
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
@@ -25,7 +25,7 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 from pinesy.rules.views import first_names, rules_table
 from pinesy.semantics.elimination import LARGEST
-from pinesy.semantics.semirings import Other, semantics_name
+from pinesy.semantics.semantics import Other, Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
 
 T = TypeVar("T", bound=Hashable)
@@ -154,13 +154,23 @@ class RuleSet:
     def infer(
         self, evidence: Evidence, *, semantics: Other, largest: int = ...
     ) -> WorldWeights: ...
+    @overload
     def infer(
         self,
         evidence: Evidence,
         *,
         transform: Transform = None,
         dtype: NumberType = "float64",
-        semantics: str = "possibilistic",
+        semantics: str | Semantics,
+        largest: int = ...,
+    ) -> Any: ...
+    def infer(
+        self,
+        evidence: Evidence,
+        *,
+        transform: Transform = None,
+        dtype: NumberType = "float64",
+        semantics: str | Semantics = "possibilistic",
         largest: int = LARGEST,
     ) -> Possibility | WorldWeights:
         """Infer the output distribution ``pi*`` for one sample or a batch.
@@ -169,10 +179,11 @@ class RuleSet:
         See `Program.infer` for the forms of evidence, and probabilities that it transforms, and
         `Cascade.infer` for other semantics.
         """
-        if (name := semantics_name(semantics)) != "possibilistic":
-            check_plain(transform, dtype, name)
+        semantics = as_semantics(semantics)
+        if not semantics.is_compiled:
+            check_options(semantics, transform, dtype)
             units = [s.unit for s in (*self.definitions, self)]
-            return infer_units(units, self.output, evidence, name, largest)
+            return infer_units(units, self.output, evidence, semantics, transform, largest)
         program = self.compile(dtype=dtype)
         return program.infer(evidence, transform=transform)[self.output.name]
 

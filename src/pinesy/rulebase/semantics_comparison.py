@@ -9,15 +9,14 @@ import numpy as np
 
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import text_html
-from pinesy._common.validation import FloatArray, as_list
+from pinesy._common.validation import as_list
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets
 from pinesy.semantics.elimination import LARGEST
-from pinesy.semantics.semirings import SEMANTICS, semantics_name
-from pinesy.transforms import antipignistic_inverse
+from pinesy.semantics.semantics import SEMANTICS, Semantics, as_semantics
 
 #: So that the logarithm of a probability of 0 is finite.
 LEAST_PROBABILITY = 1e-12
@@ -51,8 +50,8 @@ class SemanticsComparison:
 
     rows: tuple[SemanticsScore, ...]
 
-    def __getitem__(self, semantics: str) -> SemanticsScore:
-        name = semantics_name(semantics)
+    def __getitem__(self, semantics: str | Semantics) -> SemanticsScore:
+        name = as_semantics(semantics).name
         return next(row for row in self.rows if row.semantics == name)
 
     def __str__(self) -> str:
@@ -76,15 +75,15 @@ def compare_semantics(
     probabilities: Evidence,
     answers: Any,
     *,
-    semantics: Iterable[str] = SEMANTICS,
+    semantics: Iterable[str | Semantics] = SEMANTICS,
     largest: int = LARGEST,
 ) -> SemanticsComparison:
     """Infer the same samples in several semantics, and compare what comes out with the answers.
 
     Parameters
     ----------
-    probabilities : of the inputs of a batch, as `Cascade.infer` takes them; the possibilistic
-        semantics transforms them by the antipignistic method
+    probabilities : of the inputs of a batch, as `Cascade.infer` takes them; a semantics that reads
+        possibilities transforms them by the antipignistic method
     answers : for attributes or their names the right value of each sample; those of an only output
         may come alone
     semantics : the ones to compare
@@ -107,47 +106,48 @@ def compare_semantics(
     known = {name: one.output for name, one in cascade.sets.items()}
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     named = named_targets(answers, known, only)
-    chosen = map(semantics_name, as_list(semantics, "semantics"))
-    rows = [_score(cascade, probabilities, named, one, largest) for one in chosen]
+    chosen = [as_semantics(name) for name in as_list(semantics, "semantics")]
+    rows = [_score(cascade, probabilities, named, meaning, largest) for meaning in chosen]
     return SemanticsComparison(tuple(rows))
 
 
 def _score(
-    cascade: Cascade, probabilities: Evidence, answers: dict[str, Any], name: str, largest: int
+    cascade: Cascade,
+    probabilities: Evidence,
+    answers: dict[str, Any],
+    semantics: Semantics,
+    largest: int,
 ) -> SemanticsScore:
+    name = semantics.name
+    transform = "antipignistic" if semantics.reads == "possibilities" else None
+
+    def infer() -> Any:
+        return cascade.infer(
+            probabilities,
+            list(answers),
+            transform=transform,
+            semantics=semantics,
+            largest=largest,
+        )
+
     try:
-        _inferred(cascade, probabilities, list(answers), name, largest)  # compiles
+        infer()  # compiles
         began = time.process_time()
-        inferred = _inferred(cascade, probabilities, list(answers), name, largest)
+        inferred = infer()
         seconds = time.process_time() - began
     except PinesyError as error:
-        if name == "possibilistic":
+        if semantics.is_compiled:  # it takes all rules: the error is in the probabilities
             raise
         return SemanticsScore(name, refused=str(error))
     right, losses = [], []
     for attribute, values in answers.items():
-        shares, decided = inferred[attribute]
+        result = inferred[attribute]
+        weights = result.degrees if semantics.is_compiled else result.weights
+        shares = semantics.probabilities(weights)
         with placed("answers"):
             target = Target.of_values(values, cascade[attribute].output, len(shares))
-        right.append((shares.argmax(axis=1) == target.labels) & decided)
+        right.append((shares.argmax(axis=1) == target.labels) & result.decided)
         chosen = shares[np.arange(len(shares)), target.labels]
         losses.append(-np.log(np.maximum(chosen, LEAST_PROBABILITY)))
     all_right = float(np.all(right, axis=0).mean())
     return SemanticsScore(name, all_right, float(np.mean(right)), float(np.mean(losses)), seconds)
-
-
-def _inferred(
-    cascade: Cascade, probabilities: Evidence, outputs: list[str], name: str, largest: int
-) -> dict[str, tuple[FloatArray, Any]]:
-    """Return for each output its probabilities (n, values), and where one value is the best."""
-    if name == "possibilistic":
-        possible = cascade.infer(probabilities, outputs, transform="antipignistic")
-        return {n: (_inverse(pi.degrees), pi.decided) for n, pi in possible.items()}
-    weighed: Any = cascade.infer(probabilities, outputs, semantics=name, largest=largest)  # type: ignore[call-overload]
-    return {n: (w.probabilities, w.decided) for n, w in weighed.items()}
-
-
-def _inverse(degrees: FloatArray) -> FloatArray:
-    """Return the probabilities of distributions, divided by their height where rules contradict."""
-    height = degrees.max(axis=1, keepdims=True)
-    return antipignistic_inverse(np.where(height > 0.0, degrees / np.maximum(height, 1e-300), 1.0))

@@ -42,8 +42,8 @@ def size(classes: Classes) -> int:
 
 def numbered(labels: Iterable[Any]) -> Classes:
     """Return classes for labels: values of one label form a class."""
-    seen: dict[Any, int] = {}
-    return tuple(seen.setdefault(label, len(seen)) for label in labels)
+    first_classes: dict[Any, int] = {}
+    return tuple(first_classes.setdefault(label, len(first_classes)) for label in labels)
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +69,7 @@ class Aligned:
     Attributes
     ----------
     slot : which table
-    takes : axes, and the places along them that are taken
+    takes : axes, and the indices along them that are taken
     order : the order of axes then
     shape : that of the product, with 1 where the table does not have the axis
     """
@@ -109,23 +109,25 @@ class Step:
     @property
     def used(self) -> list[int]:
         """The tables that are used up."""
-        return [slot for slot, _ in self.unary] + [one.slot for one in self.others]
+        return [slot for slot, _ in self.unary] + [aligned.slot for aligned in self.others]
 
     def run(self, ops: Any, tables: Mapping[int, Any]) -> Any:
         """Return the sum over the attribute of the product of its tables."""
-        own = product_of(ops, tables, self.unary)
-        if own is None:
-            own = ops.constant(_ones(self.values))
+        product = product_of(ops, tables, self.unary)
+        if product is None:
+            product = ops.constant(_ones(self.values))
         if not self.others:
-            return ops.total(own)
+            return ops.total(product)
         if self.grouping is not None:
-            own = ops.group(own, self.grouping)
-        first, *others = (one.read(ops, tables) for one in self.others)
-        if ops.semiring.adds and not others and len(first) == 1:
-            return (own @ first.reshape(first.shape[1], -1)).reshape(len(own), *first.shape[2:])
-        x = ops.times(own.reshape(*own.shape, *[1] * (first.ndim - 2)), first)
-        for other in others:
-            x = ops.times(x, other)
+            product = ops.group(product, self.grouping)
+        first, *factors = (aligned.read(ops, tables) for aligned in self.others)
+        if ops.semiring.adds and not factors and len(first) == 1:
+            return (product @ first.reshape(first.shape[1], -1)).reshape(
+                len(product), *first.shape[2:]
+            )
+        x = ops.times(product.reshape(*product.shape, *[1] * (first.ndim - 2)), first)
+        for factor in factors:
+            x = ops.times(x, factor)
         return ops.total(x)
 
 
@@ -189,24 +191,24 @@ class Planner:
         """Return the order."""
         rank = {name: i for i, name in enumerate(self.at)}
         cost = {name: self._cost(name) for name in self.at if name != self.keep}
-        heap = [(c, rank[name], name) for name, c in cost.items()]
+        heap = [(step_cost, rank[name], name) for name, step_cost in cost.items()]
         heapify(heap)
         steps, entries = [], 1
         while heap:
-            c, _, name = heappop(heap)
-            if cost.get(name) != c:
+            step_cost, _, name = heappop(heap)
+            if cost.get(name) != step_cost:
                 continue  # it has another cost by now
             del cost[name]
-            entries = max(entries, c)
+            entries = max(entries, step_cost)
             step, neighbours = self._eliminate(name)
             steps.append(step)
             for other in neighbours:
                 if other in cost and (now := self._cost(other)) != cost[other]:
                     cost[other] = now
                     heappush(heap, (now, rank[other], other))
-        kept = self._unary(self.keep, self.at[self.keep]) if self.keep is not None else ()
+        unary = self._unary(self.keep, self.at[self.keep]) if self.keep is not None else ()
         scalars = [slot for slot, scope in self.scopes.items() if not scope.names]
-        return Plan(tuple(steps), kept, tuple(scalars), entries)
+        return Plan(tuple(steps), unary, tuple(scalars), entries)
 
     def _axes(self, name: str) -> dict[str, Classes]:
         """Return the axes of the product of the tables of an attribute, itself the first."""
@@ -222,9 +224,9 @@ class Planner:
         return prod(map(size, self._axes(name).values()))
 
     def _unary(self, name: str, slots: Iterable[int]) -> tuple[tuple[int, Indices | None], ...]:
-        own = [slot for slot in slots if len(self.scopes[slot].names) == 1]
-        every = tuple(range(self.sizes[name]))
-        return tuple((slot, _index(self.scopes[slot].of(name), every)) for slot in own)
+        unary = [slot for slot in slots if len(self.scopes[slot].names) == 1]
+        values = tuple(range(self.sizes[name]))
+        return tuple((slot, _index(self.scopes[slot].of(name), values)) for slot in unary)
 
     def _eliminate(self, name: str) -> tuple[Step, Collection[str]]:
         axes = self._axes(name)
@@ -237,16 +239,16 @@ class Planner:
         is_grouped = bool(axes) and size(axes[name]) < n
         grouping = Grouping.by(axes[name]) if is_grouped else None
         step = Step(n, self._unary(name, slots), grouping, others, self.next)
-        rest = {other: classes for other, classes in axes.items() if other != name}
+        remaining = {other: classes for other, classes in axes.items() if other != name}
         for slot in slots:
             for other in self.scopes.pop(slot).names:
                 if other != name:
                     del self.at[other][slot]
-        self.scopes[self.next] = Scope(tuple(rest), tuple(rest.values()))
-        for other in rest:
+        self.scopes[self.next] = Scope(tuple(remaining), tuple(remaining.values()))
+        for other in remaining:
             self.at[other][self.next] = None
         self.next += 1
-        return step, rest
+        return step, remaining
 
     def _aligned(self, slot: int, axes: Mapping[str, Classes]) -> Aligned:
         scope = self.scopes[slot]
@@ -261,9 +263,9 @@ class Planner:
 
     def _refuse(self, axes: Iterable[str], entries: int) -> None:
         names = sorted({name.partition(HIDDEN)[0] for name in axes})
-        shown = ", ".join(names[:8]) + f" and {len(names) - 8} more" * (len(names) > 8)
+        listed = ", ".join(names[:8]) + f" and {len(names) - 8} more" * (len(names) > 8)
         raise CascadeError(
-            f"loops tie {shown} together, and their joint table would have {entries:,} entries; "
+            f"loops tie {listed} together, and their joint table would have {entries:,} entries; "
             f"at most {self.largest:,} are allowed: raise largest, ask for other outputs, or take "
             "the possibilistic semantics"
         )

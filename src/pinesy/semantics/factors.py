@@ -60,11 +60,11 @@ class ValueClasses:
 
     def reduce(self, circuit: ColumnCircuit, degrees: Values) -> Values:
         """Return the largest degree of each class, 0 where it is empty."""
-        return [circuit.join(degrees[i] for i in places) for places in self.members]
+        return [circuit.join(degrees[i] for i in members) for members in self.members]
 
-    def mask(self, chosen: BoolArray) -> int:
+    def mask(self, is_chosen: BoolArray) -> int:
         """Return the values of the chosen classes: bit `i` stands for value `i`."""
-        return mask_of([i for i, c in enumerate(self.of) if chosen[c]])
+        return mask_of([i for i, c in enumerate(self.of) if is_chosen[c]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Factor:
     classes: tuple[ValueClasses, ...]
 
     def messages(
-        self, circuit: ColumnCircuit, degrees: Sequence[Values], wanted: Iterable[int]
+        self, circuit: ColumnCircuit, degrees: Sequence[Values], indices: Iterable[int]
     ) -> list[Values]:
         """Return ``max {min(factor, degrees of the other attributes)}`` for each value.
 
@@ -89,15 +89,15 @@ class Factor:
         ----------
         circuit : where expressions are built
         degrees : for each attribute the degrees of its values
-        wanted : the attributes that messages are wanted for, as places in `names`
+        indices : the attributes that messages are wanted for, as indices into `names`
         """
-        wanted = list(wanted)
+        indices = list(indices)
         pairs = zip(self.classes, degrees, strict=True)
-        messages = self._messages(circuit, [c.reduce(circuit, d) for c, d in pairs], wanted)
-        return [[m[c] for c in self.classes[i].of] for i, m in zip(wanted, messages, strict=True)]
+        messages = self._messages(circuit, [c.reduce(circuit, d) for c, d in pairs], indices)
+        return [[m[c] for c in self.classes[i].of] for i, m in zip(indices, messages, strict=True)]
 
     def _messages(
-        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+        self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
         raise NotImplementedError
 
@@ -114,10 +114,10 @@ class TableFactor(Factor):
     entries: FloatArray
 
     def _messages(
-        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+        self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
         messages = []
-        for i in wanted:  # take the other attributes out one after the other, the last one first
+        for i in indices:  # take the other attributes out one after the other, the last one first
             entries = np.moveaxis(self.entries, i, 0)
             flat = [circuit.constant(number) for number in entries.ravel().tolist()]
             for other in reversed(degrees[:i] + degrees[i + 1 :]):
@@ -146,11 +146,11 @@ class ConjunctionFactor(Factor):
     r: float
 
     def _messages(
-        self, circuit: ColumnCircuit, degrees: list[Values], wanted: list[int]
+        self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
         output, *inputs = degrees
-        to_inputs = self._to_inputs(circuit, output, inputs) if wanted != [0] else []
-        return [to_inputs[i - 1] if i else self._to_output(circuit, inputs) for i in wanted]
+        to_inputs = self._to_inputs(circuit, output, inputs) if indices != [0] else []
+        return [to_inputs[i - 1] if i else self._to_output(circuit, inputs) for i in indices]
 
     def _to_output(self, circuit: ColumnCircuit, inputs: list[Values]) -> Values:
         known = circuit.meet(circuit.join(pair) for pair in inputs)
@@ -210,10 +210,10 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
     attributes = {a.name: a for a in (*unit.inputs, unit.output)}
     most = MAX_TABLE if largest is None else largest
     factors: list[Factor] = []
-    every = [rule.premise.masks for rule in unit.rules]
-    for places in tied_rules(every):
-        rules, premises = [unit.rules[i] for i in places], [every[i] for i in places]
-        names = tuple(dict.fromkeys(name for masks in premises for name in masks))
+    masks = [rule.premise.masks for rule in unit.rules]
+    for indices in tied_rules(masks):
+        rules, premises = [unit.rules[i] for i in indices], [masks[i] for i in indices]
+        names = tuple(dict.fromkeys(name for premise_masks in premises for name in premise_masks))
         parts = [unit.output, *(attributes[name] for name in names)]
         if len(rules) == 1 and len(names) > 1:
             factors.append(_conjunction(rules[0], premises[0], parts))
@@ -221,30 +221,32 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
             factors.append(table)
         else:
             factors += [
-                _conjunction(rule, masks, [parts[0], *(attributes[name] for name in masks)])
-                for rule, masks in zip(rules, premises, strict=True)
+                _conjunction(
+                    rule, premise_masks, [parts[0], *(attributes[name] for name in premise_masks)]
+                )
+                for rule, premise_masks in zip(rules, premises, strict=True)
             ]
     return factors
 
 
-def joint_conclusions(factors: Iterable[Factor], most: int) -> set[int] | None:
+def joint_conclusions(factors: Iterable[Factor], max_sets: int) -> set[int] | None:
     """Return the sets of output values at degree 1 in all factors of a set, as masks, each once.
 
     There is one for each crisp input: factors share no input (or are taken as if they did not,
     which asks for more), so every combination of what they leave occurs. None if there are more
-    than `most`.
+    than `max_sets`.
     """
     left = {-1}
     for factor in factors:
         conclusions = factor.conclusions
-        left = {one & other for one in left for other in conclusions}
-        if len(left) > most:
+        left = {mask & conclusion for mask in left for conclusion in conclusions}
+        if len(left) > max_sets:
             return None
     return left
 
 
 def leaves_a_value(unit: RuleUnit) -> bool:
-    """Tell whether a rule set is known to leave some value at 1 for all crisp inputs.
+    """Return whether a rule set is known to leave some value at 1 for all crisp inputs.
 
     Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
     """
@@ -302,15 +304,15 @@ def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
     entries = np.ones([len(s) for s in signs])
     for j, rule in enumerate(rules):
         axes = np.eye(len(signs), dtype=np.intp) * -2 + 1  # each along its own axis: -1, else 1
-        inside, *held = (s[:, j].reshape(axis) for s, axis in zip(signs, axes, strict=True))
-        premise = reduce(np.logical_and, held)
+        inside, *holds = (s[:, j].reshape(axis) for s, axis in zip(signs, axes, strict=True))
+        premise = reduce(np.logical_and, holds)
         bound = np.where(inside, np.maximum(premise, rule.s), np.maximum(~premise, rule.r))
         np.minimum(entries, bound, out=entries)
     return entries
 
 
 def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
-    """Group the rules whose premises share attributes, directly or through others, by place.
+    """Group the rules whose premises share attributes, directly or through others, by index.
 
     Examples
     --------
@@ -328,6 +330,6 @@ def tied_rules(premises: Sequence[Collection[Hashable]]) -> list[list[int]]:
         for name in others:
             leader[find(name)] = find(first)
     groups: dict[Hashable, list[int]] = {}
-    for place, premise in enumerate(premises):
-        groups.setdefault(find(next(iter(premise))), []).append(place)
+    for index, premise in enumerate(premises):
+        groups.setdefault(find(next(iter(premise))), []).append(index)
     return list(groups.values())

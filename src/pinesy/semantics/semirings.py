@@ -1,4 +1,4 @@
-"""The semirings that worlds are weighed in, and their operations on arrays.
+"""Semirings of weights of worlds, and their operations on arrays.
 
 A world weighs the product of its parts, and several worlds together their sum; product and sum are
 those of the semiring (docs/semantics.md).
@@ -6,16 +6,13 @@ those of the semiring (docs/semantics.md).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import FloatArray, suggestion
-from pinesy.exceptions import DomainError
+from pinesy._common.validation import FloatArray
 
-#: The semantics other than the possibilistic one.
-Other = Literal["probabilistic", "most probable explanation", "mpe", "goedel"]
 Indices = npt.NDArray[np.intp]
 
 
@@ -25,41 +22,17 @@ class Semiring:
 
     Attributes
     ----------
-    name : that of the semantics
     adds : whether weights are added, or else the largest of them is taken
     multiplies : whether weights are multiplied, or else the smallest of them is taken
     """
 
-    name: str
     adds: bool
     multiplies: bool
 
 
-SEMIRINGS: Final = {
-    one.name: one
-    for one in (
-        Semiring("probabilistic", True, True),
-        Semiring("most probable explanation", False, True),
-        Semiring("goedel", False, False),
-    )
-}
-#: Shorter words for them.
-ALIASES: Final = {"mpe": "most probable explanation"}
-#: All semantics by name.
-SEMANTICS: Final = ("possibilistic", *SEMIRINGS)
-
-
-def semantics_name(semantics: object) -> str:
-    """Return the name of a semantics, or raise `DomainError` if there is none such."""
-    name = ALIASES.get(semantics, semantics) if isinstance(semantics, str) else semantics
-    if not isinstance(name, str) or name not in SEMANTICS:
-        raise DomainError(f"no semantics {semantics!r:.60}{suggestion(semantics, SEMANTICS)}")
-    return name
-
-
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Values brought together in classes, none of which is empty.
+    """Values grouped in classes that are not empty.
 
     Attributes
     ----------
@@ -90,16 +63,16 @@ class NumpyWeights:
         """Return a table that does not depend on samples."""
         return array
 
-    def times(self, one: Any, other: Any) -> Any:
+    def times(self, x: Any, y: Any) -> Any:
         """Return the products."""
-        return one * other if self.semiring.multiplies else np.minimum(one, other)
+        return x * y if self.semiring.multiplies else np.minimum(x, y)
 
     def total(self, x: Any) -> Any:
         """Return the sum along axis 1."""
         return x.sum(axis=1) if self.semiring.adds else x.max(axis=1)
 
     def take(self, x: Any, index: Indices, axis: int) -> Any:
-        """Return some places along an axis."""
+        """Return the entries at indices along an axis."""
         return np.take(x, index, axis=axis)
 
     def group(self, x: Any, grouping: Grouping) -> Any:

@@ -1,8 +1,8 @@
-"""What the worlds weigh in which attributes have certain values: results of other semantics."""
+"""Marginals of attributes: the results of semantics other than the possibilistic one."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,20 +10,21 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import BoolArray, FloatArray, check_known, check_sample
-from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.rows import Rows
+from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import outcome_codes, outcome_indices, plain_text, verdict_text
 from pinesy.rules.possibility import best_value, most_valued, summary
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
-from pinesy.semantics.semirings import SEMIRINGS, NumpyWeights, Semiring
-from pinesy.semantics.worlds import Part, weigh
+from pinesy.semantics.semantics import Semantics, as_semantics
+from pinesy.semantics.worlds import check_certain
 from pinesy.transforms import SUM_TOLERANCE
 
-#: Samples are taken together for so many numbers of the largest table.
-BLOCK_NUMBERS = 1 << 21
+#: From the degrees (n, values) of inputs by name, and the outputs, to their weights by name.
+Compute = Callable[[dict[str, FloatArray], Sequence[Attribute]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -64,9 +65,9 @@ class WorldWeights:
 
     def weight(self, subset: Iterable[Hashable] | Proposition) -> Any:
         """Return the weight of some values together: their sum, or the largest."""
-        chosen = self.weights[..., positions(self.attribute.mask(subset))]
-        adds = SEMIRINGS[self.semantics].adds
-        total = chosen.sum(axis=-1) if adds else chosen.max(axis=-1, initial=0.0)
+        subset_weights = self.weights[..., positions(self.attribute.mask(subset))]
+        adds = as_semantics(self.semantics).semiring.adds
+        total = subset_weights.sum(axis=-1) if adds else subset_weights.max(axis=-1, initial=0.0)
         return total if self.is_batch else float(total)
 
     @property
@@ -76,11 +77,8 @@ class WorldWeights:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """The weights divided by their sum; without any weight, the same for all values."""
-        total = self.weights.sum(axis=-1, keepdims=True)
-        shares = np.full_like(self.weights, 1.0 / self.weights.shape[-1])
-        divided: FloatArray = np.divide(self.weights, total, out=shares, where=total > 0.0)
-        return divided
+        """The weights as probabilities, which `Semantics.probabilities` makes of them."""
+        return as_semantics(self.semantics).probabilities(self.weights)
 
     @cached_property
     def best(self) -> Any:
@@ -168,8 +166,8 @@ class WorldInference(Mapping[str, WorldWeights]):
         name = name_of(key)
         check_known(name, self._weights, f"{name!r} was not inferred")
         weights = self._weights[name]
-        one = weights if self.is_batch else weights[0]
-        return WorldWeights(self._attributes[name], one, self.semantics)
+        sample_weights = weights if self.is_batch else weights[0]
+        return WorldWeights(self._attributes[name], sample_weights, self.semantics)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._weights)
@@ -181,68 +179,102 @@ class WorldInference(Mapping[str, WorldWeights]):
         if self.is_batch:
             n = len(next(iter(self._weights.values())))
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
-        shown = ", ".join(f"{name}{_said(self[name])}" for name in self)
-        return f"WorldInference({shown}; {self.semantics})"
+        best_values = ", ".join(f"{name}{_best_text(self[name])}" for name in self)
+        return f"WorldInference({best_values}; {self.semantics})"
 
 
-def _said(weights: WorldWeights) -> str:
+def _best_text(weights: WorldWeights) -> str:
     """Return the best value of a result, or why there is none."""
     return f"={show_value(weights.best)}" if weights.decided else f": {weights.verdict}"
 
 
+def rule_function(semantics: Semantics, units: Sequence[RuleUnit]) -> Compute:
+    """Return the function of a semantics for rule sets, which it must take."""
+    assert semantics.weights is not None
+    if not semantics.takes_uncertain:
+        for unit in units:
+            check_certain(unit)
+    return partial(semantics.weights, units)
+
+
 def infer_worlds(
-    parts: Sequence[Part],
-    semiring: Semiring,
+    semantics: Semantics,
+    compute: Compute,
     outputs: Sequence[Attribute],
     form: EvidenceForm,
     evidence: Evidence,
+    transform: Transform = None,
 ) -> WorldInference:
-    """Return what the worlds weigh for each value of the outputs.
+    """Return the weights of the values of the outputs.
 
     Parameters
     ----------
-    parts : those of the outputs, `Worlds.parts`
-    form, evidence : the inputs; distributions among them are of probabilities, a plain value is
-        certain, and where nothing is known all values are equally probable
+    compute : the function of the rules, see `Compute`
+    form, evidence : the inputs. As probabilities, a plain value is certain, and where nothing is
+        known all values are equally probable
+    transform : of a semantics that reads possibilities, what makes them of probabilities
     """
-    rows = form.rows(evidence, "antipignistic")  # which is not applied, but marks probabilities
-    inputs = probabilities_of(rows)
-    names = [a.name for a in outputs]
-    entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
-    width = max(1, BLOCK_NUMBERS // entries)
-    inferred = {a.name: np.empty((rows.n, len(a.domain))) for a in outputs}
-    ops = NumpyWeights(semiring)
-    for start in range(0, rows.n, width):
-        block = {name: x[start : start + width] for name, x in inputs.items()}
-        weights = weigh(parts, ops, block)
-        for name in names:
-            inferred[name][start : start + width] = weights[name]
-    return WorldInference({a.name: a for a in outputs}, inferred, semiring.name, rows.is_batch)
+    if semantics.reads == "probabilities":
+        rows = form.rows(evidence, probabilities=True)
+        inputs = probabilities_of(rows)
+    else:
+        rows = form.rows(evidence, transform)
+        inputs = _possibilities_of(rows)
+    weights = compute(inputs, outputs)
+    if semantics.weights is not None:
+        weights = {a.name: _checked(semantics, weights, a, rows.n) for a in outputs}
+    return WorldInference({a.name: a for a in outputs}, weights, semantics.name, rows.is_batch)
+
+
+def _checked(
+    semantics: Semantics, weights: Mapping[str, Any], attribute: Attribute, n: int
+) -> FloatArray:
+    """Return the weights of an attribute; raise `DegreeError` unless a function returned them."""
+    name, shape = attribute.name, (n, len(attribute.domain))
+    array = np.asarray(weights.get(name, ()), dtype=np.float64)
+    if array.shape != shape or not (array >= 0.0).all():
+        got = f"shape {array.shape}" if array.shape != shape else f"{array.min():g}"
+        raise DegreeError(
+            f"the semantics {semantics.name!r} returned {got} for {name!r}; its weights have "
+            f"shape {shape} and are at least 0"
+        )
+    return array
+
+
+def _possibilities_of(rows: Rows) -> dict[str, FloatArray]:
+    """Return the possibilities (n, values) of each input; others raise `DegreeError`."""
+    block, columns = rows.block(0, rows.n), column_slices(rows.attributes)
+    for span in columns.values():
+        degrees = block[:, span]
+        normal = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1) & (degrees.max(axis=1) == 1.0)
+        if not normal.all():
+            rows.refuse(int(np.argmin(normal)))
+    return {name: block[:, span] for name, span in columns.items()}
 
 
 def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
     """Return the probabilities (n, values) of each input; rows that are none are refused."""
-    given, spans = rows.given(0, rows.n), column_slices(rows.attributes)
-    settled = () if rows.transform is None else rows.transform.left_out
+    numbers, columns = rows.given(0, rows.n), column_slices(rows.attributes)
     probabilities = {}
-    for number, (name, span) in enumerate(spans.items()):
-        x = given[:, span]
-        total = x.sum(axis=1)
-        if number in settled:
-            good = (((x == 0.0) | (x == 1.0)).all(axis=1)) & (total > 0.0)
-        else:
-            good = (x >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
+    for index, (name, span) in enumerate(columns.items()):
+        p = numbers[:, span]
+        total = p.sum(axis=1)
+        if index in rows.probabilities:
+            good = (p >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
+        else:  # a plain value, or a set of values that are equally probable
+            good = (((p == 0.0) | (p == 1.0)).all(axis=1)) & (total > 0.0)
         if not good.all():
-            _refuse(rows, int(np.argmin(good)), name, number in settled)
-        probabilities[name] = x / total[:, None]
+            _refuse(rows, int(np.argmin(good)), index)
+        probabilities[name] = p / total[:, None]
     return probabilities
 
 
-def _refuse(rows: Rows, row: int, name: str, is_settled: bool) -> None:
-    if not is_settled:
+def _refuse(rows: Rows, row: int, index: int) -> None:
+    """Raise the error of an input in a row that holds no probabilities."""
+    if index in rows.probabilities:
         rows.refuse(row)
     where = f", row {row}" * rows.is_batch
     raise DegreeError(
-        f"attribute {name!r}{where} is a possibility distribution, and only the possibilistic "
-        "semantics reasons with these: give probabilities (antipignistic_inverse makes them)"
+        f"attribute {rows.attributes[index].name!r}{where} is a possibility distribution, and this "
+        "semantics reads probabilities: give these (antipignistic_inverse makes them)"
     )

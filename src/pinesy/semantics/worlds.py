@@ -1,4 +1,4 @@
-"""Worlds: what all inputs that agree with something weigh together, in a semiring.
+"""Marginals of the values of attributes in a semiring: weighted model counting.
 
 A world gives every attribute a value. It weighs the product of the weights of its input values, or
 nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone: on the
@@ -24,6 +24,7 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import FloatArray
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exceptions import RuleSetError
+from pinesy.rules.attributes import Attribute
 from pinesy.semantics.elimination import (
     HIDDEN,
     LARGEST,
@@ -45,6 +46,8 @@ from pinesy.semantics.factors import (
 )
 from pinesy.semantics.semirings import NumpyWeights, Semiring
 
+#: Samples are taken together for so many numbers of the largest table.
+BLOCK_NUMBERS = 1 << 21
 #: The most sets of output values that are looked at to see how many are left.
 MAX_LEFT = 1 << 16
 
@@ -76,7 +79,7 @@ class Part:
 
     def run(self, ops: Any, weights: Sequence[Any], scale: bool = False) -> tuple[Any, Any]:
         """Return the weights, or for no attribute their sum (n,), and logarithms to add to it."""
-        folded, left = self._folded(ops.semiring.adds)
+        folded, left = self._folded(ops.semiring)
         tables, logs = dict(enumerate(weights)), 0.0
         tables |= {slot: ops.constant(array) for slot, array in folded.items()}
         for step in left:
@@ -87,14 +90,14 @@ class Part:
             tables[step.out] = x
         product = product_of(ops, tables, self.plan.kept)
         for slot in self.plan.scalars:
-            one = tables[slot] if self.name is None else tables[slot][:, None]
-            product = one if product is None else ops.times(product, one)
+            scalar = tables[slot] if self.name is None else tables[slot][:, None]
+            product = scalar if product is None else ops.times(product, scalar)
         return product, logs
 
     @cached_on_owner
-    def _folded(self, adds: bool) -> tuple[dict[int, FloatArray], list[Step]]:
+    def _folded(self, semiring: Semiring) -> tuple[dict[int, FloatArray], list[Step]]:
         """Do what does not depend on samples: return tables, and the steps that are left."""
-        ops = NumpyWeights(Semiring("", adds, True))  # of 0 and 1 min is the product
+        ops = NumpyWeights(semiring)
         tables = {i: table.entries for i, table in enumerate(self.tables, len(self.given))}
         left = []
         for step in self.plan.steps:
@@ -152,20 +155,20 @@ class Worlds:
         Two attributes with something in common before them are replaced by what is before them,
         the last one in the order of inference first.
         """
-        own, sets = {a.name for a in self.units[name].inputs}, [name]
-        shared = Counter(one for a in own for one in self._before[a])
-        heap = [(-self._rank[a], a) for a in own]
+        candidates, sets = {a.name for a in self.units[name].inputs}, [name]
+        shared = Counter(ancestor for a in candidates for ancestor in self._before[a])
+        heap = [(-self._rank[a], a) for a in candidates]
         heapify(heap)
         roots = []
         while heap:
             a = heappop(heap)[1]
-            if a not in self.units or all(shared[one] == 1 for one in self._before[a]):
+            if a not in self.units or all(shared[ancestor] == 1 for ancestor in self._before[a]):
                 roots.append(a)
                 continue
             sets.append(a)
             shared.subtract(self._before[a])
-            for new in {i.name for i in self.units[a].inputs} - own:
-                own.add(new)
+            for new in {i.name for i in self.units[a].inputs} - candidates:
+                candidates.add(new)
                 shared.update(self._before[new])
                 heappush(heap, (-self._rank[new], new))
         return roots, sets
@@ -180,20 +183,20 @@ class Worlds:
         inputs = [name for name in self._rank if name in needed and name not in self.units]
         return self._planned(None, [*inputs, *names], [n for n in self.units if n in needed])
 
-    def _planned(self, name: str | None, given: Sequence[str], sets: Iterable[str]) -> Part:
-        tables = [table for one in sets for table in self._of_set(one)]
-        scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in given]
+    def _planned(self, name: str | None, inputs: Sequence[str], sets: Iterable[str]) -> Part:
+        tables = [table for rule_set in sets for table in self._of_set(rule_set)]
+        scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in inputs]
         order = Planner([*scopes, *(table.scope for table in tables)], name, self.largest).plan()
-        return Part(name, tuple(given), tuple(tables), order)
+        return Part(name, tuple(inputs), tuple(tables), order)
 
     def _of_set(self, name: str) -> list[ChoiceTable]:
         if name not in self._tables:
-            made = choice_tables(self.units[name], self.semiring.adds, self.largest)
-            self._tables[name] = made
+            tables = choice_tables(self.units[name], self.semiring.adds, self.largest)
+            self._tables[name] = tables
         return self._tables[name]
 
 
-def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def marginals(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the weights (n, values) of all attributes that parts compute, and of the inputs.
 
     Where products of many probabilities compete for the largest, they are rescaled to maximum 1.
@@ -203,6 +206,25 @@ def weigh(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[st
     for part in parts:
         x, _ = part.run(ops, [weights[name] for name in part.given])
         weights[str(part.name)] = ops.at_most_one(x) if rescales else x
+    return weights
+
+
+def marginals_in_blocks(
+    parts: Sequence[Part],
+    semiring: Semiring,
+    inputs: Mapping[str, FloatArray],
+    outputs: Sequence[Attribute],
+) -> dict[str, FloatArray]:
+    """Return the weights (n, values) of outputs, a block of samples at a time."""
+    n = len(next(iter(inputs.values())))
+    entries = max([len(a.domain) for a in outputs] + [part.plan.entries for part in parts])
+    width = max(1, BLOCK_NUMBERS // entries)
+    weights = {a.name: np.empty((n, len(a.domain))) for a in outputs}
+    for start in range(0, n, width):
+        block = {name: x[start : start + width] for name, x in inputs.items()}
+        block_weights = marginals(parts, NumpyWeights(semiring), block)
+        for name, x in weights.items():
+            x[start : start + width] = block_weights[name]
     return weights
 
 
@@ -225,12 +247,12 @@ def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]
     check_certain(unit)
     factors: Sequence[Factor] = factors_of(unit, largest)
     share = 1.0
-    if adds and (left := values_left(factors)) != 1:
-        if left is None:
+    if adds and (count := values_left(factors)) != 1:
+        if count is None:
             factors, share = [_shared(unit, factors, largest)], 1.0
         else:
-            share = 1.0 / left
-    tables = [one for i, factor in enumerate(factors) for one in _tables(factor, i)]
+            share = 1.0 / count
+    tables = [table for i, factor in enumerate(factors) for table in _tables(factor, i)]
     tables[0] = replace(tables[0], entries=tables[0].entries * share)
     return tables
 
@@ -238,11 +260,11 @@ def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]
 def check_certain(unit: RuleUnit) -> None:
     """Raise `RuleSetError` for a rule whose parameters are neither 0 nor 1."""
     for rule in unit.rules:
-        for name, number in (("s", rule.s), ("r", rule.r)):
-            if number not in (0.0, 1.0):
+        for name, parameter in (("s", rule.s), ("r", rule.r)):
+            if parameter not in (0.0, 1.0):
                 raise RuleSetError(
-                    f"the rule '{rule}' has {name} = {number:g}; only the possibilistic semantics "
-                    "has uncertain rules, the others take s and r of 0 or 1"
+                    f"the rule '{rule}' has {name} = {parameter:g}; this semantics takes rules "
+                    "with s and r of 0 or 1 only: take the possibilistic one for uncertain rules"
                 )
 
 
@@ -251,11 +273,11 @@ def values_left(factors: Iterable[Factor]) -> int | None:
 
     None if it depends on the inputs, or would take too long to find out.
     """
-    left = joint_conclusions(factors, MAX_LEFT)
-    if left is None:
+    masks = joint_conclusions(factors, MAX_LEFT)
+    if masks is None:
         return None
-    numbers = {one.bit_count() for one in left} - {0}
-    return numbers.pop() if len(numbers) == 1 else 1 if not numbers else None
+    counts = {mask.bit_count() for mask in masks} - {0}
+    return counts.pop() if len(counts) == 1 else 1 if not counts else None
 
 
 def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFactor:
@@ -270,13 +292,13 @@ def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFac
             "rules that leave one value, such as equivalences (iff), or raise largest"
         )
     sizes = np.array([len(members) for members in factor.classes[0].members])
-    number = np.tensordot(sizes, factor.entries, axes=1)
-    return replace(factor, entries=factor.entries / np.where(number > 0.0, number, 1.0))
+    count = np.tensordot(sizes, factor.entries, axes=1)
+    return replace(factor, entries=factor.entries / np.where(count > 0.0, count, 1.0))
 
 
-def _tables(factor: Factor, number: int) -> list[ChoiceTable]:
+def _tables(factor: Factor, index: int) -> list[ChoiceTable]:
     if isinstance(factor, ConjunctionFactor):
-        return _chain(factor, f"{factor.names[0]}{HIDDEN}{number}.")
+        return _chain(factor, f"{factor.names[0]}{HIDDEN}{index}.")
     assert isinstance(factor, TableFactor)
     return [_table(factor.names, factor.classes, factor.entries)]
 
@@ -285,28 +307,30 @@ def _table(
     names: Sequence[str], classes: Sequence[ValueClasses], entries: FloatArray
 ) -> ChoiceTable:
     """Return a table with classes numbered as they first occur, without empty ones."""
-    scope = Scope(tuple(names), tuple(numbered(one.of) for one in classes))
-    for axis, one in enumerate(classes):
-        entries = np.take(entries, list(dict.fromkeys(one.of)), axis=axis)
+    scope = Scope(tuple(names), tuple(numbered(value_classes.of) for value_classes in classes))
+    for axis, value_classes in enumerate(classes):
+        entries = np.take(entries, list(dict.fromkeys(value_classes.of)), axis=axis)
     return ChoiceTable(scope, entries[None])
 
 
 def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
     """Return a rule as a chain of hidden attributes: whether its first propositions hold."""
     output, *inputs = factor.classes
-    both = ValueClasses((0, 1), 2)
+    booleans = ValueClasses((0, 1), 2)
     hidden = [f"{name}{k}" for k in range(1, len(inputs) + 1)]
     says = np.array([[1.0, factor.r], [factor.s, 1.0]])  # the output outside Q or in it
     tables = [
-        _table([hidden[0], factor.names[1]], [both, inputs[0]], np.eye(2)),
-        _table([factor.names[0], hidden[-1]], [output, both], says),
+        _table([hidden[0], factor.names[1]], [booleans, inputs[0]], np.eye(2)),
+        _table([factor.names[0], hidden[-1]], [output, booleans], says),
     ]
     holds = np.zeros((2, 2, 2))  # so far, before and the proposition
     for before in (0, 1):
         for inside in (0, 1):
             holds[before & inside, before, inside] = 1.0
-    for (before_name, own), attribute, classes in zip(
+    for (name_before, name_after), attribute, classes in zip(
         pairwise(hidden), factor.names[2:], inputs[1:], strict=True
     ):
-        tables.append(_table([own, before_name, attribute], [both, both, classes], holds))
+        tables.append(
+            _table([name_after, name_before, attribute], [booleans, booleans, classes], holds)
+        )
     return tables
