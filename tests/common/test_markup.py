@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.html_reading import Snippet
-from pinesy._common.markup import Markup, bars, cut, escaped, first_lines, joined, table, tag
+from pinesy.display.markup import Markup, bars, cut, escaped, first_lines, joined, table, tag
 
 HOSTILE = """<script>alert('1')</script>"&amp;<!--]]>\x00\ud800</table>"""
 

@@ -3,17 +3,14 @@
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache, partial
 from importlib import import_module
 from time import monotonic
-from typing import Any
 
-from pinesy._common.markup import tag
 from pinesy._common.validation import printable
-from pinesy.exceptions import needing
 
 #: Seconds of silence before a notice, and before a progress bar.
 NOTICE_AFTER = BAR_AFTER = 2.0
@@ -168,6 +165,8 @@ class NotebookBar:
 
     def _content(self, label: str, done: float) -> dict[str, str]:
         """Return the bar for pages that show HTML, and for those that do not."""
+        from pinesy.display.markup import tag
+
         size = {"max": f"{self._total:g}", "value": f"{done:g}"} if self._total else {}
         share = f" {min(1.0, done / self._total):.0%}" if self._total else ""
         text = f"{label}{share}"
@@ -238,27 +237,3 @@ def in_notebook() -> bool:
     """Tell whether this runs in a notebook, whose pages show HTML."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")  # a shell in a terminal has none
-
-
-def text_table(lines: Iterable[Sequence[str]]) -> str:
-    """Return lines of cells as text, each column as wide as its widest cell.
-
-    Examples
-    --------
-    >>> print(text_table([["rule", "s"], ["1", "0.25"]]))
-    rule  s
-    1     0.25
-    """
-    lines = list(lines)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
-
-
-def data_frame(content: Any) -> Any:
-    """Return a pandas DataFrame of what one is made of, or say what to install."""
-    with needing("frame", "to_frame needs"):
-        pandas = import_module("pandas")
-    return pandas.DataFrame(content)

@@ -1,7 +1,7 @@
 """Attributes by name: a user may give an attribute or its name, anywhere."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
@@ -29,6 +29,11 @@ def name_of(key: Any) -> Any:
     if not isinstance(name, Hashable):
         raise UnknownAttributeError(f"{key!r:.60} is no attribute, and no name of one")
     return name
+
+
+def first_names(attributes: Sequence[Named]) -> str:
+    """Return the names of the first attributes."""
+    return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)
 
 
 def by_name(

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from pinesy import problems
 from pinesy._common.files import writing
-from pinesy._common.markup import joined, table, tag
 from pinesy._common.names import column_slices
-from pinesy._common.pages import page
 from pinesy.cli.output import table_of
+from pinesy.display.markup import joined, table, tag
+from pinesy.display.pages import page
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.markup import SIDE, product_html, system_html
 from pinesy._common.validation import FloatArray, check_degree
 from pinesy.equations.fronts import KERNELS, TOLERANCE, margin
 from pinesy.equations.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
@@ -155,13 +154,9 @@ class RelationalSystem:
         return f"{type(self).__name__}({rows} equations, {columns} unknowns)"
 
     def _repr_html_(self) -> str:
-        second = [f"{y:.4g}" for y in self.b[:SIDE]]
-        x = [f"x_{j}" for j in range(1, self.a.shape[1] + 1)[:SIDE]]
-        shown = product_html(second, self.a, x, self.a.shape, "∘" if self._upside_down else "□")
-        extreme = "greatest" if self._upside_down else "lowest"
-        name = extreme if self.is_consistent else f"{extreme} that comes nearest"
-        found = {name: self._approximate}
-        return system_html(shown, self.is_consistent, self.chebyshev_distance, found, ["x"])
+        from pinesy.display.equations_html import relational_system_html
+
+        return relational_system_html(self, self._approximate, self._upside_down)
 
 
 class MinMaxSystem(RelationalSystem):

@@ -1,7 +1,7 @@
 """Explanations of results: why, why not, under which conditions, and how far from another."""
 
 from pinesy.explanations.decision import is_coherent
-from pinesy.explanations.explain import Explanation, explain
+from pinesy.explanations.explain import Explanation, explain, picture
 from pinesy.explanations.formulas import AllOf, AnyOf, Atom, Formula
 from pinesy.explanations.input_changes import Replacement
 from pinesy.explanations.json_form import schema
@@ -15,7 +15,6 @@ from pinesy.explanations.justification import (
 from pinesy.explanations.labels import Label
 from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.necessary_sufficient import conditions
-from pinesy.explanations.picture import picture
 from pinesy.explanations.restraints import BoundedValues, Clash, LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, ValueChange, smallest_change
 from pinesy.explanations.why_not_report import WhyNot, why_not

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pinesy._common.markup import text_html
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
+from pinesy._common.reports import printed_html
 from pinesy._common.validation import BoolArray, FloatArray, check_limit
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.engine.rows import Rows
@@ -187,7 +187,7 @@ class Formula:
     def __repr__(self) -> str:
         return f"Formula({self.about}: {len(self.clauses)} clauses, {len(self.atoms)} atoms)"
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 def _evaluate(

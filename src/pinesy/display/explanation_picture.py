@@ -1,31 +1,31 @@
-"""The picture of an explanation, a rendering of its outline: which boxes, and what they say."""
+"""Explanations in notebooks, and their picture: a rendering of the outline in boxes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pinesy._common.box_layout import Box, BoxKind, DegreeBar
-from pinesy._common.box_pictures import drawing
-from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, check_known, cut_repr
+from pinesy.display.boxes import Box, BoxKind, DegreeBar, drawing
+from pinesy.display.images import data_uri
+from pinesy.display.markup import Markup, bar, first_lines, folded, lines_of, tag
+from pinesy.display.rules_html import distribution_html
 from pinesy.exceptions import DataError, placed
+from pinesy.explanations.explain import Explanation
 from pinesy.explanations.justification import (
     ExplanationNode,
     Justification,
     Triplet,
     TripletProposition,
 )
-from pinesy.explanations.labels import degree_text, listed, number_text
+from pinesy.explanations.labels import degree_text, listed, number_text, number_texts
 from pinesy.explanations.outline import Outline, alike
+from pinesy.explanations.smallest_change import Change
+from pinesy.explanations.why_not_report import WhyNot
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
 
-if TYPE_CHECKING:
-    from pinesy.explanations.explain import Explanation
-
-#: What is shown where nothing else is said.
-LIMIT, NODES = 3, 60
 #: Bars of an input; values, propositions and rules that a tooltip shows.
 BARS, TOOLTIP = 4, 20
 LEGEND = (
@@ -35,39 +35,14 @@ LEGEND = (
 )
 
 
-def picture(
-    explanation: "Explanation",
-    images: Mapping[str, Any] | None = None,
-    *,
-    depth: int | None = None,
-    limit: int | None = LIMIT,
-    nodes: int | None = NODES,
+def explanation_svg(
+    explanation: Explanation,
+    images: Mapping[str, Any] | None,
+    depth: int | None,
+    limit: int | None,
+    nodes: int | None,
 ) -> Markup:
-    """Return a picture of an explanation as SVG, from the result on the left to the inputs.
-
-    Boxes are the result, the values that it rests on, the rules between them with their degrees
-    (P: possible, C: certain) and the inputs with their most possible values. A box is drawn once
-    however many lead to it; where something is left out, a box says how much. The same explanation
-    gives the same bytes.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    images : for some inputs, by name, an image: a uint8 array (height, width)
-    depth : rule sets to go down, by default the explanation's own
-    limit : values, rules and propositions to show of each, those that decide first; None for all
-    nodes : boxes of values and inputs to show, those nearest to the result first; None for all
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, Iff, RuleSet
-    >>> from pinesy.explanations import explain
-    >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
-    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> svg = picture(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
-    >>> svg[:4], "rule 1 · C 0.8" in svg
-    ('<svg', True)
-    """
+    """Return the picture of an explanation; see `pinesy.explanations.picture`."""
     if not hasattr(explanation, "graph"):
         raise DataError(f"a picture is of explain(rules, evidence); got {cut_repr(explanation)}")
     boxes = BoxMaker(explanation, depth, limit, nodes, _image_uris(explanation, images))
@@ -75,7 +50,40 @@ def picture(
     return drawing(boxes.root(), title, text, LEGEND)
 
 
-def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
+def explanation_html(explanation: Explanation) -> Markup:
+    """Return the picture, and the text to unfold."""
+    words = folded("in words", lines_of(explanation.text()))
+    return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + words
+
+
+def why_not_html(why_not: WhyNot) -> Markup:
+    """Return what limits a value, and what is inferred; the change to unfold."""
+    text = lines_of(str(why_not)) + distribution_html(why_not.result)
+    return text + (folded("the change", change_html(why_not.change)) if why_not.change else "")
+
+
+def change_html(change: Change) -> Markup:
+    """Return a change in words, the degrees that change, and what follows."""
+    lines = [
+        line
+        for name in change.readings
+        for line in _changed_degrees(name, change.old[name], change.new[name])
+    ]
+    head = ["input", "value", "possible now", "", "then", ""]
+    then = folded("what is inferred then", distribution_html(change.result))
+    return lines_of(str(change)) + first_lines(head, lines, len(lines), "degrees") + then
+
+
+def _changed_degrees(name: str, old: Possibility, new: Possibility) -> Iterator[list[str]]:
+    """Yield a line for each value whose degree changes."""
+    for i in np.flatnonzero(old.degrees != new.degrees).tolist():
+        before, after = float(old.degrees[i]), float(new.degrees[i])
+        before_text, after_text = number_texts(before, after)
+        value = show_value(old.attribute.domain[i])
+        yield [name, value, before_text, bar(before), after_text, bar(after)]
+
+
+def _image_uris(explanation: Explanation, images: Mapping[str, Any] | None) -> dict[str, str]:
     """Check images, and return them as addresses."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
@@ -96,7 +104,7 @@ class BoxMaker(Outline):
 
     def __init__(
         self,
-        explanation: "Explanation",
+        explanation: Explanation,
         depth: int | None,
         limit: int | None,
         nodes: int | None,
