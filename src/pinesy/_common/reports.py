@@ -16,17 +16,17 @@ class ReportTable:
     ----------
     head, lines : the titles of the columns, and the cells below them
     title : of the table, or an empty text
-    total : how many lines there are, where `lines` has only the first; None if it has all
     noun : what a line is about, for the count of those that are omitted
     max_lines : how many are printed; None for all
+    total : how many lines there are, where `lines` has only the first; None if it has all
     """
 
     head: Sequence[str]
     lines: Sequence[Sequence[str]]
     title: str = ""
-    total: int | None = None
     noun: str = "lines"
     max_lines: int | None = None
+    total: int | None = None
 
     @property
     def size(self) -> int:
@@ -38,9 +38,9 @@ class ReportTable:
         if not self.title and not self.lines:
             return ""
         lines = self.lines[: self.max_lines]
-        omitted = self.size - len(lines)
-        parts = [self.title, text_table([self.head, *lines])]
-        return "\n".join([*filter(None, parts), *[f"... and {omitted} more {self.noun}"][:omitted]])
+        omitted = len(self.lines) - len(lines)
+        rest = f"... and {omitted} more {self.noun}" if omitted else ""
+        return "\n".join(filter(None, [self.title, text_table([self.head, *lines]), rest]))
 
 
 class TableReport:

@@ -223,18 +223,17 @@ class LearningResult(LearnedCascade[SetResult]):
         return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
 
     def _tables(self) -> list[ReportTable]:
-        """Return a line for each of the first rule sets.
+        """Return a line for each rule set.
 
         The largest ``nabla`` of a sample is shown where the distances of samples were kept.
         """
         head = ["set", "rules", "tolerance", "reliable", "distance", "largest s, r"]
-        first = list(self.sets.values())[:SHOWN]
-        lines = [_line(one) for one in first]
-        largest = [f"{one.nabla.max():g}" for one in first if one.nabla is not None]
-        if len(largest) == len(first):
+        lines = [_line(one) for one in self.sets.values()]
+        largest = [f"{nabla.max():g}" for nabla in self.nabla.values()]
+        if len(largest) == len(lines):
             head = [*head, "largest nabla"]
             lines = [(*line, cell) for line, cell in zip(lines, largest, strict=True)]
-        return [ReportTable(head, lines, total=len(self.sets), noun="rule sets")]
+        return [ReportTable(head, lines, noun="rule sets", max_lines=SHOWN)]
 
 
 def _line(one: SetResult) -> tuple[str, ...]:
