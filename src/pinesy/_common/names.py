@@ -37,26 +37,26 @@ def first_names(attributes: Sequence[Named]) -> str:
 
 
 def by_name(
-    content: Mapping[Any, Any], what: str, error: type[PinesyError] = DataError
+    content: Mapping[Any, Any], noun: str, error: type[PinesyError] = DataError
 ) -> dict[Any, Any]:
     """Return a mapping with names for attributes; raise `error` where one is given as both.
 
     Parameters
     ----------
-    what : what the mapping gives, such as ``"input"``, for the message
+    noun : what the mapping gives, such as ``"input"``, for the message
 
     Examples
     --------
     >>> by_name({"rain": 1}, "input")
     {'rain': 1}
     """
-    named = {name_of(key): value for key, value in content.items()}
-    if len(named) < len(content):
+    contents = {name_of(key): value for key, value in content.items()}
+    if len(contents) < len(content):
         twice = repeated(map(name_of, content))
         raise error(
-            f"the {what} {twice!r} is given twice, by its name and as an attribute; give it once"
+            f"the {noun} {twice!r} is given twice, by its name and as an attribute; give it once"
         )
-    return named
+    return contents
 
 
 def repeated(names: Iterable[Any]) -> Any:

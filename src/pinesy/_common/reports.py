@@ -39,8 +39,8 @@ class ReportTable:
             return ""
         lines = self.lines[: self.max_lines]
         omitted = len(self.lines) - len(lines)
-        rest = f"... and {omitted} more {self.noun}" if omitted else ""
-        return "\n".join(filter(None, [self.title, text_table([self.head, *lines]), rest]))
+        count = f"... and {omitted} more {self.noun}" if omitted else ""
+        return "\n".join(filter(None, [self.title, text_table([self.head, *lines]), count]))
 
 
 class TableReport:

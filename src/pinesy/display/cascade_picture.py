@@ -82,8 +82,8 @@ def _levels(cascade: Cascade) -> dict[str, int]:
 def roles_of(cascade: Cascade) -> dict[str, str]:
     """Return what each attribute is in the cascade."""
     roles = dict.fromkeys(cascade.attributes, "unused")
-    used = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
-    roles |= {f.name: "factor" for a in used for f in a.factors}
+    in_rules = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
+    roles |= {f.name: "factor" for a in in_rules for f in a.factors}
     roles |= {s.output.name: "intermediate" for s in cascade.rule_sets}
     roles |= {a.name: "input" for a in cascade.inputs}
     return roles | {a.name: "output" for a in cascade.outputs}
@@ -106,21 +106,23 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
     nodes = graph_of(cascade, max_nodes)
     nearest = nodes[-max_nodes:]  # to the results
     omitted = sum(len(node.attributes) for node in nodes[:-max_nodes])
-    rest = Box("more", f"and {counted(omitted, 'attribute')} more")
-    used = {node for other in nearest for node in other.used}
-    boxes = {node: _box(node, node not in used) for node in nearest}
+    omitted_box = Box("more", f"and {counted(omitted, 'attribute')} more")
+    used_by_others = {node for other in nearest for node in other.used}
+    boxes = {node: _box(node, node not in used_by_others) for node in nearest}
     for node, box in boxes.items():
-        inputs = [boxes.get(input_node, rest) for input_node in node.used]
+        inputs = [boxes.get(input_node, omitted_box) for input_node in node.used]
         box.children += dict.fromkeys(inputs)
-    return Box("hidden", "", children=[box for node, box in boxes.items() if node not in used])
+    return Box(
+        "hidden", "", children=[box for node, box in boxes.items() if node not in used_by_others]
+    )
 
 
 def _box(node: GraphNode, is_result: bool) -> Box:
     names = [a.formula or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
-    each = " each" * (count > 1)
-    texts = [counted(values, "value") + each]
-    texts += [counted(node.rules, "rule") + each] if node.rules else []
+    suffix = " each" * (count > 1)
+    texts = [counted(values, "value") + suffix]
+    texts += [counted(node.rules, "rule") + suffix] if node.rules else []
     heading = cut(names[0], 200)
     if count > 1:
         heading = counted(count, "attribute")

@@ -89,7 +89,7 @@ def cut(text: str, max_length: int = TEXT) -> str:
     return f"{text[:max_length]}... {len(text) - max_length:,} more characters"
 
 
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> Markup:
+def html_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> Markup:
     """Return a table of all lines, and a head unless it is empty."""
     titles = [tag("tr", *(_cell("th", title) for title in head))] if any(head) else []
     body = (tag("tr", *(_cell("td", cell) for cell in line)) for line in lines)
@@ -113,7 +113,7 @@ def first_lines(
     """
     body = [[cut(cell) for cell in line[:COLUMNS]] for line in islice(lines, LINES)]
     omitted = more(total - len(body), noun) + more(len(head) - COLUMNS, "columns")
-    return table([cut(title) for title in head[:COLUMNS]], body) + omitted
+    return html_table([cut(title) for title in head[:COLUMNS]], body) + omitted
 
 
 def report_html(heading: str, tables: Iterable[ReportTable], notes: Iterable[str]) -> Markup:
@@ -160,7 +160,7 @@ def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
         necessity = "" if certain is None else f"{certain:.4g}"
         row = [name, bar(possible, certain or 0.0), f"{possible:.4g}"]
         cells.append([*row, *[necessity] * has_certainties])
-    return table([head, "", "possible", *["certain"] * has_certainties], cells)
+    return html_table([head, "", "possible", *["certain"] * has_certainties], cells)
 
 
 def bar(possible: float, certain: float = 0.0) -> Markup:

@@ -103,10 +103,10 @@ def _bars(pi: Possibility) -> Markup:
         )
         for i in indices
     ]
-    rest = np.delete(pi.degrees, indices)
-    noun = f"values, at most {rest.max():.4g}" if len(rest) else ""
+    omitted = np.delete(pi.degrees, indices)
+    noun = f"values, at most {omitted.max():.4g}" if len(omitted) else ""
     note = Markup("") if pi.decided else tag("div", cut(pi.verdict))
-    return bars(lines, cut(pi.attribute.name, 60)) + more(len(rest), noun) + note
+    return bars(lines, cut(pi.attribute.name, 60)) + more(len(omitted), noun) + note
 
 
 def results_html(results: Mapping[str, Possibility], heading: str = "") -> Markup:

@@ -85,9 +85,9 @@ class ScoreCard:
 
     def _repr_html_(self) -> str:
         """Return the card as a table."""
-        from pinesy.display.markup import lines_of, table
+        from pinesy.display.markup import html_table, lines_of
 
-        return table(HEAD, self._rows()) + lines_of(self._leads())
+        return html_table(HEAD, self._rows()) + lines_of(self._leads())
 
 
 def input_attributes(
