@@ -6,7 +6,7 @@ from itertools import groupby
 from measure import Line
 from peaks import Peaks
 
-from pinesy._common.console import text_table
+from pinesy._common.reports import text_table
 
 HEAD = ("case", "time", "a sample", "against", "limit", "from it", "note")
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))

@@ -28,7 +28,7 @@ from keel_files import version as keel_version
 from tabular_methods import METHODS, Fitted
 from tabular_page import write_page
 
-from pinesy._common.console import text_table
+from pinesy._common.reports import text_table
 from pinesy.induction import TrainingTable, read_training_table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "tabular"

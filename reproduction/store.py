@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from pinesy._common.files import made, read_text, sweep, writing
+from pinesy._common.files import delete_leftovers, made, read_text, writing
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from reproduction.experiments import Experiment
 
@@ -139,8 +139,8 @@ class Store:
 
         Only for who has its lock: nobody else writes there then.
         """
-        sweep(self.path(experiment))
-        sweep(self._cases_path(experiment))
+        delete_leftovers(self.path(experiment))
+        delete_leftovers(self._cases_path(experiment))
 
 
 @contextmanager

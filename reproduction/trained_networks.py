@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinesy._common.console import progress
-from pinesy._common.files import sweep
+from pinesy._common.files import delete_leftovers
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
     DEEPSOFTLOG,
@@ -115,7 +115,7 @@ class Networks:
 
     def _read(self, trained: Trained, images: Indices) -> Seen:
         pixels = self.images.pixels[images]
-        sweep(self._cache.path(trained.network, pixels))
+        delete_leftovers(self._cache.path(trained.network, pixels))
         with progress("reading images"):
             probabilities, seconds = self._cache.timed(trained.network, pixels)
         described = trained.described(self.scale)
@@ -125,7 +125,7 @@ class Networks:
         """Return a network that learned from the answers of a task."""
         say = partial(self._say_of, training)
         place = self.directory / training.file
-        sweep(place / "*")
+        delete_leftovers(place / "*")
         return trained_from_answers(training, self.scale, task, self.images, place, say)
 
     def _say_of(self, training: NetworkTraining, line: str) -> None:
@@ -136,7 +136,7 @@ class Networks:
         network = training.architecture(training.classes, seed=training.seed)
         pixels, labels = self.images.pixels[images], self.images.labels[images]
         file, recipe = self.directory / training.file, training.recipe_for(self.scale)
-        sweep(file)
+        delete_leftovers(file)
         history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
         if history.resumed < recipe.epochs:
             new = history.seconds[history.resumed :]

@@ -29,7 +29,7 @@ SEEN = {"sky": {"dark": 1.0, "cloudy": 0.7, "clear": 0.3}, "wind": {"strong": 1.
 
 def main() -> None:
     """Write the pictures."""
-    from pinesy._common.pages import data_uri
+    from pinesy.display.images import data_uri
     from pinesy.problems import digits
 
     images = [data_uri(255 - digits()[0][i]) for i in IMAGES]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.html_reading import Snippet
-from pinesy._common.markup import Markup, bars, cut, escaped, first_lines, joined, table, tag
+from pinesy.display.markup import Markup, bars, cut, escaped, first_lines, html_table, joined, tag
 
 HOSTILE = """<script>alert('1')</script>"&amp;<!--]]>\x00\ud800</table>"""
 
@@ -20,7 +20,7 @@ def test_texts_are_read_back_whatever_they_are(text: str) -> None:
 
 
 def test_hostile_texts_make_no_elements() -> None:
-    found = Snippet(table([HOSTILE], [[HOSTILE, tag("b", HOSTILE)]]))
+    found = Snippet(html_table([HOSTILE], [[HOSTILE, tag("b", HOSTILE)]]))
     assert found.tags == ["table", "thead", "tr", "th", "tbody", "tr", "td", "td", "b"]
     assert found.text.count("<script>alert('1')</script>\"&amp;<!--]]>") == 3
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from pinesy._common.pages import data_uri, png
+from pinesy.display.images import data_uri, png
 from pinesy.exceptions import DataError
 
 

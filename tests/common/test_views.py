@@ -35,9 +35,9 @@ from pinesy import (
     why_not,
 )
 from pinesy.calibration import coverage
+from pinesy.display.cascade_picture import graph_of
 from pinesy.learning import compare_methods, evaluate, search_tolerances
 from pinesy.problems import addition, sudoku
-from pinesy.rulebase.cascade_picture import graph_of
 
 EVIL = """<img src=x onerror="alert('1')">&lt;</td></svg>"""
 VALUES = ["<b>no", "yes\x1b[2J", f"{EVIL}3"]

@@ -4,9 +4,9 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from pinesy._common.box_layout import Box, Font, text_width
+from pinesy.display.boxes import Box, Font, text_width
+from pinesy.display.explanation_picture import BoxMaker
 from pinesy.explanations import Explanation
-from pinesy.explanations.picture import BoxMaker
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,8 +10,8 @@ import pytest
 
 from explanations.svg_reading import SVG, overflowing, shown, texts
 from pinesy import Attribute, DataError, DomainError, Iff, RuleSet, antipignistic, parse
-from pinesy._common.box_layout import Box
-from pinesy._common.pages import png
+from pinesy.display.boxes import Box
+from pinesy.display.images import png
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations import Explanation, Label, explain, picture
 from pinesy.problems import addition, sudoku

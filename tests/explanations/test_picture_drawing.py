@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.svg_reading import SVG, apart, font_of, frames, overflowing
 from pinesy import Attribute, Cascade, Iff, RuleSet
-from pinesy._common.box_layout import Box, Font, shortened, text_width, tidy, wrapped
-from pinesy._common.box_pictures import drawing
-from pinesy._common.markup import escaped
+from pinesy.display.boxes import Box, Font, drawing, shortened, text_width, tidy, wrapped
+from pinesy.display.markup import escaped
 from pinesy.explanations import explain, picture
 
 

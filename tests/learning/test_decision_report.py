@@ -7,8 +7,8 @@ import pytest
 
 from messages import raises_saying
 from pinesy import Attribute, If, RuleSet, evaluate
+from pinesy.display.pages import report_page
 from pinesy.exceptions import DataError
-from pinesy.learning.decision_report import report_page
 
 SKY, RAIN = Attribute("sky", ["dark", "grey", "clear"]), Attribute("rain", ["yes", "no"])
 RULES = RuleSet(
@@ -56,7 +56,7 @@ def test_text_json_and_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "rain &lt;test&gt;" in page
     assert page.count("<svg") == 2
     assert page == report_page(report, "rain <test>")
-    monkeypatch.setattr("pinesy._common.pages.find_spec", lambda _: None)
+    monkeypatch.setattr("pinesy.display.plots.find_spec", lambda _: None)
     assert "pip install 'pinesy[plot]'" in report_page(report, "t")
 
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Locator, Page
 from pinesy import problems
 from pinesy.calibration import calibrate, coverage
 from pinesy.cli import image_demo
+from pinesy.display.pages import report_page
 from pinesy.learning import evaluate
-from pinesy.learning.decision_report import report_page
 
 images = pytest.importorskip("PIL.Image")
 pytest.importorskip("matplotlib")

@@ -234,7 +234,7 @@ def test_how_a_search_is_shown() -> None:
 def test_of_very_many_evaluations_the_first_are_shown() -> None:
     values = np.linspace(0.1, 1.0, 25)
     found = searched(*values, candidates=values)
-    assert str(found).splitlines()[-1] == "... and 5 more"
+    assert str(found).splitlines()[-1] == "... and 5 more trials"
     assert "combinations" not in str(found)
 
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser import DRAWS, SAILING, picture
 from pinesy import NeuroSymbolic, parse
-from pinesy._common.pages import png
 from pinesy.cli.studio_command import demo_session
+from pinesy.display.images import png
 from pinesy.problems import addition, digits
 from pinesy.studio import Session
 from pinesy.studio.session import Work

@@ -1,1 +1,1 @@
-"""What every room needs: checks, files, the console, threads, compiled loops, caches."""
+"""What every package needs: checks, reports, files, console, threads, compiled loops, caches."""

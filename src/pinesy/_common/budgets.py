@@ -25,7 +25,7 @@ STEPS = 10
 #: Steps that each token of a text brings, for what is written out (more than it takes, as
 #: numbers that comparisons lack cuts for are read twice).
 TOKEN_ALLOWANCE = 80
-#: Steps between two looks whether the work is to be stopped.
+#: Steps between two checks whether the work is to be stopped.
 STOP_EVERY = 100_000
 #: Steps that things take: reading a token again, or an operand of an expression; listing a value
 #: of a set, or holding it in a variable.
@@ -52,10 +52,10 @@ class Budget:
     max_values: int
     values: int = 0
     steps: int = 0
-    next_look: int = 0
+    next_check: int = 0
 
     def __post_init__(self) -> None:
-        self.steps = self.next_look = STEPS * self.max_values
+        self.steps = self.next_check = STEPS * self.max_values
         self.restart()
 
     def restart(self) -> None:
@@ -75,8 +75,8 @@ class Budget:
                 f"these rules take more than {STEPS * self.max_values:,} steps to read: use "
                 f"smaller ranges, domains or sets{CURE}"
             )
-        if self.steps < self.next_look:
-            self.next_look = self.steps - STOP_EVERY
+        if self.steps < self.next_check:
+            self.next_check = self.steps - STOP_EVERY
             check_stop()
 
 
@@ -97,14 +97,14 @@ def value_limit(max_values: int | None) -> int:
 
 
 def _limit(variable: str, usual: int) -> int:
-    """Return the limit that an environment variable says, or the usual one."""
-    said = os.environ.get(variable, "")
-    if said and not (said.isdecimal() and len(said) < 20):
-        raise DomainError(f"{variable} is {said!r:.60}; it must be a whole number")
-    return int(said or usual)
+    """Return the limit that an environment variable sets, or the usual one."""
+    setting = os.environ.get(variable, "")
+    if setting and not (setting.isdecimal() and len(setting) < 20):
+        raise DomainError(f"{variable} is {setting!r:.60}; it must be a whole number")
+    return int(setting or usual)
 
 
-def check_output(name: str, size: int) -> None:
+def check_output_size(name: str, size: int) -> None:
     """Raise `DomainError` for an output of so many values that its subsets fill the memory."""
     if size > MAX_OUTPUT and size > (most := _limit(OUTPUT_VARIABLE, MAX_OUTPUT)):
         raise DomainError(
@@ -136,14 +136,14 @@ def any_budget() -> Iterator[Budget]:
         yield usual
 
 
-def take_values(values: int, what: str) -> None:
+def take_values(values: int, name: str) -> None:
     """Take values from the budget that is open, if one is, or raise where not so many are left."""
     current = _open.get()
     if current is None:
         return
     if values > current.values:
         raise DomainError(
-            f"{what} would have {values:,} values, and the rules {current.max_values:,} at most in "
+            f"{name} would have {values:,} values, and the rules {current.max_values:,} at most in "
             f"all ({current.values:,} are left){CURE}"
         )
     current.values -= values

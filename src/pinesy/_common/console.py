@@ -1,19 +1,16 @@
-"""What a user sees: a notice or a progress bar while work takes long, text in columns, tables."""
+"""What a user sees while work takes long: a notice or a progress bar; and how work is stopped."""
 
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache, partial
 from importlib import import_module
 from time import monotonic
-from typing import Any
 
-from pinesy._common.markup import tag
 from pinesy._common.validation import printable
-from pinesy.exceptions import needing
 
 #: Seconds of silence before a notice, and before a progress bar.
 NOTICE_AFTER = BAR_AFTER = 2.0
@@ -31,7 +28,7 @@ class WorkStopped(KeyboardInterrupt):
 
 
 class Watch:
-    """What is seen of some work from outside, and the wish that it end.
+    """The state of some work, seen from outside, and a request to stop it.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ class Watch:
         self._end = None if self.seconds is None else monotonic() + self.seconds
 
     def stop(self) -> None:
-        """Ask the work to end; it does so when it looks next."""
+        """Request the work to end; it does so at its next check."""
         self._stop = True
 
     @property
@@ -67,9 +64,9 @@ class Watch:
         if self.stopped:
             raise WorkStopped
 
-    def see(self, label: str, done: float, total: float | None) -> None:
-        """Note how far the work is, and end it if that is wanted."""
-        self.label, self.done, self.total = label, done, total
+    def see(self, label: str, completed: float, total: float | None) -> None:
+        """Record how far the work is; raise `WorkStopped` if it should end."""
+        self.label, self.done, self.total = label, completed, total
         self.check()
 
 
@@ -95,7 +92,7 @@ def check_stop() -> None:
 
 
 class Bar:
-    """Counts what is done; draws it once `show` has been called."""
+    """Counts completed steps; draws them once `show` has been called."""
 
     def __init__(self, label: str, total: float | None) -> None:
         self._label = label
@@ -135,7 +132,7 @@ class Bar:
 class TerminalBar:
     """A bar on a terminal, by Rich."""
 
-    def __init__(self, label: str, done: float, total: float | None) -> None:
+    def __init__(self, label: str, completed: float, total: float | None) -> None:
         # Not at the top: rich is slow to import, and most work is quick.
         from rich.console import Console
         from rich.progress import Progress
@@ -143,14 +140,14 @@ class TerminalBar:
         console = Console(file=sys.stderr)
         self._progress = Progress(console=console, transient=True, redirect_stdout=False)
         self._task = self._progress.add_task("", total=total)
-        self.update(label, done)
+        self.update(label, completed)
         self._progress.start()
 
-    def update(self, label: str, done: float) -> None:
-        """Draw what is done; the label may be the name of a file, and is no markup."""
+    def update(self, label: str, completed: float) -> None:
+        """Draw the progress; the label may be the name of a file, and is no markup."""
         from rich.markup import escape
 
-        self._progress.update(self._task, completed=done, description=escape(printable(label)))
+        self._progress.update(self._task, completed=completed, description=escape(printable(label)))
 
     def stop(self) -> None:
         """Take the bar off the screen."""
@@ -160,24 +157,26 @@ class TerminalBar:
 class NotebookBar:
     """A bar of HTML in a notebook, which any page shows without widgets."""
 
-    def __init__(self, label: str, done: float, total: float | None) -> None:
+    def __init__(self, label: str, completed: float, total: float | None) -> None:
         self._total = total
         self._last = monotonic()
         display = import_module("IPython.display").display
-        self._handle = display(self._content(label, done), raw=True, display_id=True)
+        self._handle = display(self._content(label, completed), raw=True, display_id=True)
 
-    def _content(self, label: str, done: float) -> dict[str, str]:
+    def _content(self, label: str, completed: float) -> dict[str, str]:
         """Return the bar for pages that show HTML, and for those that do not."""
-        size = {"max": f"{self._total:g}", "value": f"{done:g}"} if self._total else {}
-        share = f" {min(1.0, done / self._total):.0%}" if self._total else ""
+        from pinesy.display.markup import tag
+
+        size = {"max": f"{self._total:g}", "value": f"{completed:g}"} if self._total else {}
+        share = f" {min(1.0, completed / self._total):.0%}" if self._total else ""
         text = f"{label}{share}"
         return {"text/plain": text, "text/html": tag("div", tag("progress", **size), f" {text}")}
 
-    def update(self, label: str, done: float) -> None:
-        """Draw what is done, if the last time is long enough ago: a page keeps up with so much."""
+    def update(self, label: str, completed: float) -> None:
+        """Draw the progress, if the last time is long enough ago: a page keeps up with so much."""
         if monotonic() - self._last >= REDRAW:
             self._last = monotonic()
-            self._handle.update(self._content(label, done), raw=True)
+            self._handle.update(self._content(label, completed), raw=True)
 
     def stop(self) -> None:
         """Take the bar off the page."""
@@ -189,7 +188,7 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     """Give a `Bar` to advance; it is shown if the block takes longer than `BAR_AFTER`.
 
     It is drawn on stderr if that is a terminal, in a notebook below the cell, and else not at all.
-    Of nested ones the first is shown. Who watches the work (`Watch`) is told in its place.
+    Of nested ones the first is shown. A `Watch` of the work, if there is one, is informed instead.
 
     Parameters
     ----------
@@ -235,30 +234,6 @@ def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
 
 
 def in_notebook() -> bool:
-    """Tell whether this runs in a notebook, whose pages show HTML."""
+    """Return whether this runs in a notebook, whose pages show HTML."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")  # a shell in a terminal has none
-
-
-def text_table(lines: Iterable[Sequence[str]]) -> str:
-    """Return lines of cells as text, each column as wide as its widest cell.
-
-    Examples
-    --------
-    >>> print(text_table([["rule", "s"], ["1", "0.25"]]))
-    rule  s
-    1     0.25
-    """
-    lines = list(lines)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
-
-
-def data_frame(content: Any) -> Any:
-    """Return a pandas DataFrame of what one is made of, or say what to install."""
-    with needing("frame", "to_frame needs"):
-        pandas = import_module("pandas")
-    return pandas.DataFrame(content)

@@ -102,13 +102,13 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
     """
     stream: BinaryIO | None = None
     try:
-        place = path.resolve()
-        is_device = place.exists() and not place.is_file()  # a pipe or device must stay one
-        with place.open("wb") if is_device else _replacing(place) as stream:
+        target = path.resolve()
+        is_device = target.exists() and not target.is_file()  # a pipe or device must stay one
+        with target.open("wb") if is_device else _replacing(target) as stream:
             yield stream
     except BrokenPipeError:
         raise
-    except (RuntimeError, ValueError) as error:  # of which only those of the name come here
+    except (RuntimeError, ValueError) as error:  # only those about the name come here
         if stream is not None:
             raise
         raise DataError(f"{str(path)!r} cannot be written: {error}") from None
@@ -116,14 +116,14 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _sweep_abandoned(place: Path, pattern: str) -> None:
-    """Delete what killed writers have left in a place: it is old, and nobody locks it."""
-    for left in place.glob(pattern):
+def _sweep_abandoned(directory: Path, pattern: str) -> None:
+    """Delete what killed writers have left in a directory: it is old, and nobody locks it."""
+    for path in directory.glob(pattern):
         with suppress(OSError):
-            is_old = time.time() - left.lstat().st_mtime > ABANDONED
-            with _held(left) if is_old else nullcontext(False) as is_free:
+            is_old = time.time() - path.lstat().st_mtime > ABANDONED
+            with _held(path) if is_old else nullcontext(False) as is_free:
                 if is_free:
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def _held(path: Path) -> Iterator[bool]:
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock a file until it is closed; tell whether that is possible, and nobody else has."""
+    """Lock a file until it is closed; return whether that is possible, and nobody else has."""
     try:
         fcntl = import_module("fcntl")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -151,26 +151,26 @@ def scratch_directory() -> Iterator[Path]:
     """Give a temporary directory that is gone after the block, or after a later one if killed."""
     try:
         _sweep_abandoned(Path(tempfile.gettempdir()), f"{SCRATCH}*")
-        place = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        directory = Path(tempfile.mkdtemp(prefix=SCRATCH))
     except OSError as error:
         raise DataError(
             f"no temporary directory can be made: {error.strerror or error}; set TMPDIR to a "
-            "directory with room"
+            "directory with free space"
         ) from None
     with ExitStack() as stack:
-        stack.callback(shutil.rmtree, place, ignore_errors=True)
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
         with suppress(OSError):  # where a directory cannot be opened it is not locked, nor swept
-            stack.enter_context(_held(place))
-        yield place
+            stack.enter_context(_held(directory))
+        yield directory
 
 
-def sweep(path: Path) -> None:
+def delete_leftovers(path: Path) -> None:
     """Delete what processes left behind that were killed while they wrote a file.
 
     Only for who knows that nobody else writes it now.
     """
-    for left in path.parent.glob(f".{path.name}.*.tmp"):
-        left.unlink(missing_ok=True)
+    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+        leftover.unlink(missing_ok=True)
 
 
 @contextmanager

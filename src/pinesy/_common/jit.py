@@ -1,7 +1,7 @@
 """How kernels are compiled and stored. Importing this loads Numba, so only modules of kernels do.
 
-Each of them is compiled when it is first called, so that nobody waits for those that he does not
-use, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, or beside the module, or in the cache of
+Each of them is compiled when it is first called, so that nobody waits for those that are not
+used, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, or beside the module, or in the cache of
 the user.
 """
 
@@ -69,9 +69,9 @@ class Kernel:
                 # A division is one instruction, as NumPy's: it never raises ZeroDivisionError.
                 decorate = numba.njit(nogil=True, error_model="numpy", **self._options)
                 dispatcher: Any = decorate(self._function)
-                # Said only where it is not loaded: that may take long too on a busy machine.
-                said = partial(stack.enter_context, notice(_NOTICE))
-                dispatcher._cache = _disk_cache(self._function, said)
+                # Announced only where it is not loaded: that may take long too on a busy machine.
+                announce = partial(stack.enter_context, notice(_NOTICE))
+                dispatcher._cache = _disk_cache(self._function, announce)
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
                 self._compiled = dispatcher
@@ -95,13 +95,13 @@ class _DiskCache(FunctionCache):
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            found = super().load_overload((signature, _all_kernels()), context)
+            overload = super().load_overload((signature, _all_kernels()), context)
         except Exception:  # a broken pickle may raise any
             self._attempt(self.flush)
-            found = None
-        if found is None:
+            overload = None
+        if overload is None:
             self.missed()
-        return found
+        return overload
 
     def save_overload(self, signature: Any, result: Any) -> None:
         self._attempt(super().save_overload, (signature, _all_kernels()), result)
@@ -116,22 +116,22 @@ class _DiskCache(FunctionCache):
 def _disk_cache(
     function: Callable[..., Any], missed: Callable[[], object]
 ) -> FunctionCache | NullCache:
-    """Return where a kernel is stored; say so if it is nowhere, or not where it should be."""
+    """Return where a kernel is stored; warn if it is nowhere, or not where it should be."""
     try:
-        found = _DiskCache(function)
+        cache_on_disk = _DiskCache(function)
     except RuntimeError:
         _not_stored("no directory for them can be written")
         missed()
         return NullCache()
-    found.missed = missed
+    cache_on_disk.missed = missed
     wish = os.environ.get("NUMBA_CACHE_DIR", "")
-    if not found.cache_path.startswith(wish):
+    if not cache_on_disk.cache_path.startswith(wish):
         warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
-    return found
+    return cache_on_disk
 
 
 def _not_stored(reason: str) -> None:
-    """Say that kernels are not stored, and what to do."""
+    """Warn that kernels are not stored, with the cure."""
     warn_once(
         f"pinesy compiles its kernels anew in every process, because {reason}; set the environment "
         "variable NUMBA_CACHE_DIR to a directory that can be written"

@@ -1,4 +1,4 @@
-"""Subsets of a domain as integers: bit `i` tells whether ``domain[i]`` is in it."""
+"""Subsets of a domain as integers: bit `i` is 1 if ``domain[i]`` is in it."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -7,15 +7,15 @@ import numpy.typing as npt
 
 from pinesy._common.validation import BoolArray
 
-#: Numbers of values, rows, positions.
+#: Indices of values and rows.
 Numbers = npt.NDArray[np.int64]
 
-#: Positions up to which a mask is read bit by bit, and bits up to which a mask is copied for each.
+#: Indices up to which a mask is read bit by bit, and bits up to which a mask is copied for each.
 FEW, SHORT = 4, 1024
 
 
 def positions(mask: int) -> list[int]:
-    """Return the positions of a mask, in order.
+    """Return the indices of a mask, in order.
 
     Examples
     --------
@@ -24,39 +24,39 @@ def positions(mask: int) -> list[int]:
     """
     if mask.bit_length() > SHORT:
         return _unpacked(mask, mask.bit_length()).tolist()  # type: ignore[no-any-return]
-    places = []
+    indices = []
     while mask:
         lowest = mask & -mask
-        places.append(lowest.bit_length() - 1)
+        indices.append(lowest.bit_length() - 1)
         mask ^= lowest
-    return places
+    return indices
 
 
-def mask_of(places: Iterable[int]) -> int:
-    """Return the mask of some positions.
+def mask_of(indices: Iterable[int]) -> int:
+    """Return the mask of some indices.
 
     Examples
     --------
     >>> mask_of([0, 1, 3])
     11
     """
-    places = list(places)
-    highest = max(places, default=0)
-    if highest > SHORT and len(places) > FEW:
-        return mask_at(np.array(places))
+    indices = list(indices)
+    highest = max(indices, default=0)
+    if highest > SHORT and len(indices) > FEW:
+        return mask_at(np.array(indices))
     mask = 0
-    for place in places:
-        mask |= 1 << place
+    for index in indices:
+        mask |= 1 << index
     return mask
 
 
-def contains(mask: int, position: int) -> bool:
-    """Tell whether a position is in a mask."""
-    return bool(mask >> position & 1)
+def contains(mask: int, index: int) -> bool:
+    """Return whether an index is in a mask."""
+    return bool(mask >> index & 1)
 
 
 def mask_table(size: int, masks: Iterable[int]) -> BoolArray:
-    """Return the table ``[position i in subset j]`` of shape ``(size, number of masks)``.
+    """Return the table ``[index i in subset j]`` of shape ``(size, number of masks)``.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def mask_table(size: int, masks: Iterable[int]) -> BoolArray:
 
 
 def class_masks(classes: Iterable[Hashable], size: int) -> dict[Hashable, int]:
-    """Return the masks of the positions of each class, given the class of each position.
+    """Return the masks of the indices of each class, given the class of each index.
 
     Examples
     --------
@@ -80,10 +80,10 @@ def class_masks(classes: Iterable[Hashable], size: int) -> dict[Hashable, int]:
     {'a': 9, 'b': 2, 'c': 4}
     """
     rows: dict[Hashable, bytearray] = {}
-    for position, key in enumerate(classes):
+    for index, key in enumerate(classes):
         if key not in rows:
             rows[key] = bytearray((size + 7) // 8)
-        rows[key][position >> 3] |= 1 << (position & 7)
+        rows[key][index >> 3] |= 1 << (index & 7)
     return {key: int.from_bytes(row, "little") for key, row in rows.items()}
 
 
@@ -99,7 +99,7 @@ def run_starts(keys: Numbers) -> Numbers:
 
 
 def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return each pair of a row and a value once, sorted, and the place of each given one.
+    """Return each pair of a row and a value once, sorted, and the index of each given one.
 
     Examples
     --------
@@ -107,16 +107,16 @@ def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Nu
     [[1, 2], [0, 5], [1, 0, 1]]
     """
     base = int(values.max(initial=0)) + 1
-    keys, place = np.unique(rows * base + values, return_inverse=True)
-    return keys // base, keys % base, place.reshape(-1)
+    keys, index = np.unique(rows * base + values, return_inverse=True)
+    return keys // base, keys % base, index.reshape(-1)
 
 
 def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolArray]:
-    """Return subsets as lists of positions, or of those of their complements if these are fewer.
+    """Return subsets as lists of indices, or of those of their complements if these are fewer.
 
     Returns
     -------
-    the number of the mask and the position of each entry, in order; and for each mask whether its
+    the index of the mask and of the value of each entry, in order; and for each mask whether its
     entries are those of the complement
 
     Examples
@@ -131,12 +131,12 @@ def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolA
     entries = np.empty(int(counts.sum()), dtype=np.int64)
     ends = np.cumsum(counts).tolist()
     for mask, turned, n, end in zip(masks, inverted.tolist(), counts.tolist(), ends, strict=True):
-        entries[end - n : end] = _places(full ^ mask if turned else mask, n, size)
+        entries[end - n : end] = _mask_indices(full ^ mask if turned else mask, n, size)
     return np.repeat(np.arange(len(masks)), counts), entries, inverted
 
 
-def _places(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
-    """Return the `n` positions of a mask; a single one as a number."""
+def _mask_indices(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
+    """Return the `n` indices of a mask; a single one as a number."""
     if n == 1:
         return mask.bit_length() - 1
     if n <= FEW:
@@ -145,42 +145,42 @@ def _places(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
 
 
 def _unpacked(mask: int, size: int) -> Numbers:
-    """Return the positions of a mask of `size` bits, at the cost of reading it once."""
+    """Return the indices of a mask of `size` bits, at the cost of reading it once."""
     packed = np.frombuffer(mask.to_bytes((size + 7) // 8, "little"), dtype=np.uint8)
     return np.flatnonzero(np.unpackbits(packed, bitorder="little"))
 
 
-def classes_of(size: int, rows: Numbers, places: Numbers) -> tuple[Numbers, int]:
-    """Put positions in the same rows into one class; return the class of each, and how many.
+def classes_of(size: int, rows: Numbers, indices: Numbers) -> tuple[Numbers, int]:
+    """Put indices in the same rows into one class; return the class of each, and how many.
 
-    Classes are numbered by their first positions. Linear in the number of entries.
+    Classes are numbered by their first indices. Linear in the number of entries.
 
     Examples
     --------
     >>> classes_of(4, np.array([0, 0, 1]), np.array([1, 3, 3]))[0].tolist()
     [0, 1, 0, 2]
     """
-    order = np.lexsort((rows, places))
-    content, ends = rows[order].tobytes(), np.cumsum(np.bincount(places, minlength=size))
+    order = np.lexsort((rows, indices))
+    content, ends = rows[order].tobytes(), np.cumsum(np.bincount(indices, minlength=size))
     width = rows.itemsize
     known: dict[bytes, int] = {}
-    start, found = 0, []
+    start, classes = 0, []
     for end in (ends * width).tolist():
-        found.append(known.setdefault(content[start:end], len(known)))
+        classes.append(known.setdefault(content[start:end], len(known)))
         start = end
-    return np.array(found, dtype=np.int64), len(known)
+    return np.array(classes, dtype=np.int64), len(known)
 
 
-def mask_at(places: Numbers) -> int:
-    """Return the mask of some positions, as `mask_of` does, quickly for many of them.
+def mask_at(indices: Numbers) -> int:
+    """Return the mask of some indices, as `mask_of` does, quickly for many of them.
 
     Examples
     --------
     >>> mask_at(np.array([0, 1, 3]))
     11
     """
-    if len(places) == 1:
-        return 1 << int(places[0])
-    bits = np.zeros(int(places.max()) + 1, dtype=bool)
-    bits[places] = True
+    if len(indices) == 1:
+        return 1 << int(indices[0])
+    bits = np.zeros(int(indices.max()) + 1, dtype=bool)
+    bits[indices] = True
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")

@@ -1,7 +1,7 @@
 """Attributes by name: a user may give an attribute or its name, anywhere."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
@@ -31,27 +31,32 @@ def name_of(key: Any) -> Any:
     return name
 
 
+def first_names(attributes: Sequence[Named]) -> str:
+    """Return the names of the first attributes."""
+    return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)
+
+
 def by_name(
-    content: Mapping[Any, Any], what: str, error: type[PinesyError] = DataError
+    content: Mapping[Any, Any], noun: str, error: type[PinesyError] = DataError
 ) -> dict[Any, Any]:
     """Return a mapping with names for attributes; raise `error` where one is given as both.
 
     Parameters
     ----------
-    what : what the mapping gives, such as ``"input"``, for the message
+    noun : what the mapping gives, such as ``"input"``, for the message
 
     Examples
     --------
     >>> by_name({"rain": 1}, "input")
     {'rain': 1}
     """
-    named = {name_of(key): value for key, value in content.items()}
-    if len(named) < len(content):
+    contents = {name_of(key): value for key, value in content.items()}
+    if len(contents) < len(content):
         twice = repeated(map(name_of, content))
         raise error(
-            f"the {what} {twice!r} is given twice, by its name and as an attribute; give it once"
+            f"the {noun} {twice!r} is given twice, by its name and as an attribute; give it once"
         )
-    return named
+    return contents
 
 
 def repeated(names: Iterable[Any]) -> Any:

@@ -35,8 +35,8 @@ def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: i
     with ThreadPoolExecutor(threads - 1) as pool:
         others = list(_start(pool, work, queue, threads - 1))
         try:
-            own = work(queue)
-            return [own, *(other.result() for other in others)]
+            first = work(queue)
+            return [first, *(other.result() for other in others)]
         finally:
             queue.stopped = True
 

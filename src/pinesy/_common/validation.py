@@ -54,8 +54,8 @@ def cut_repr(value: object, length: int | None = 60) -> str:
         return f"a deeply nested {type(value).__name__}"
 
 
-def size_of(things: Sized) -> int:
-    """Return how many things there are; `sys.maxsize` for more, which `len` refuses.
+def size_of(collection: Sized) -> int:
+    """Return the size of a collection; `sys.maxsize` for more, which `len` refuses.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def size_of(things: Sized) -> int:
     True
     """
     try:
-        return len(things)
+        return len(collection)
     except OverflowError:
         return sys.maxsize
 
 
-def printable_json(content: Any, **how: Any) -> str:
+def printable_json(content: Any, **options: Any) -> str:
     r"""Return JSON that is read by people too, and moves no cursor where it is printed.
 
     Examples
@@ -76,7 +76,7 @@ def printable_json(content: Any, **how: Any) -> str:
     >>> print(printable_json("\x9bß"))
     "\u009bß"
     """
-    text = json.dumps(content, ensure_ascii=False, **how)
+    text = json.dumps(content, ensure_ascii=False, **options)
     return _NOT_ASCII.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
 
 
@@ -90,15 +90,15 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     A number is near to no other: -1 does not mean 1.
     """
     names = [str(k) for k in known]
-    near: list[str] = []
+    nearest: list[str] = []
     if isinstance(name, str) and len(name) <= LONGEST_NAME:  # its cost is that of both lengths
         short = [n for n in names[:MOST_NAMES] if len(n) <= LONGEST_NAME]
-        near = difflib.get_close_matches(name, short, n=1)
-    if near:
-        return f"{NEAR} {near[0]!r}?"
-    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    shown = ", ".join(printable(f"{n:.60}") for n in names[:8]) + more
-    return f"; known: {shown or 'none'}"
+        nearest = difflib.get_close_matches(name, short, n=1)
+    if nearest:
+        return f"{NEAR} {nearest[0]!r}?"
+    omitted = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    listing = ", ".join(printable(f"{n:.60}") for n in names[:8]) + omitted
+    return f"; known: {listing or 'none'}"
 
 
 def unused_columns(titles: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ def in_order(content: Any, labels: Iterable[str], what: str) -> Any:
     )
 
 
-def check_unmasked(content: object, what: str) -> None:
+def check_unmasked(content: object, name: str) -> None:
     """Raise `DataError` for a masked array that hides something: NumPy would read it all the same.
 
     Examples
@@ -164,11 +164,11 @@ def check_unmasked(content: object, what: str) -> None:
     >>> check_unmasked(np.ma.masked_array([0.5, 0.5], mask=False), "probabilities")
     """
     if isinstance(content, np.ma.MaskedArray) and np.ma.is_masked(content):
-        places = np.argwhere(np.ma.getmaskarray(content)).tolist()
-        shown = places[0][0] if content.ndim == 1 else tuple(places[0])
+        indices = np.argwhere(np.ma.getmaskarray(content)).tolist()
+        first = indices[0][0] if content.ndim == 1 else tuple(indices[0])
         raise DataError(
-            f"{what}: a masked array that hides {len(places)} of its numbers, the "
-            f"first at {shown}; where nothing is known give None (of values) or 1 for every value "
+            f"{name}: a masked array that hides {len(indices)} of its numbers, the "
+            f"first at {first}; where nothing is known give None (of values) or 1 for every value "
             "(of degrees), or leave such samples out"
         )
 
@@ -179,7 +179,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
-    """Tell whether a value can be gone through; an array without axes cannot."""
+    """Return whether a value can be iterated over; an array without axes cannot."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
 
 
@@ -191,9 +191,9 @@ def shape_of(content: Any) -> tuple[int, ...] | None:
         return None
 
 
-def is_word(value: object, words: Collection[str]) -> bool:
-    """Tell whether a value is one of some words; arrays, which compare by entry, are none."""
-    return isinstance(value, str) and value in words
+def is_word(value: object, known: Collection[str]) -> bool:
+    """Return whether a value is a known word; arrays, which compare by entry, are none."""
+    return isinstance(value, str) and value in known
 
 
 def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
@@ -203,7 +203,7 @@ def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def as_list(things: Any, what: str, error: type[PinesyError] = DataError) -> list[Any]:
+def as_list(collection: Any, name: str, error: type[PinesyError] = DataError) -> list[Any]:
     """Return a collection as a list, or raise `error`: one text is none.
 
     Examples
@@ -211,19 +211,19 @@ def as_list(things: Any, what: str, error: type[PinesyError] = DataError) -> lis
     >>> as_list({"a", "a"}, "names")
     ['a']
     """
-    if isinstance(things, str | bytes) or not is_iterable(things):
-        raise error(f"{what} is {things!r:.60}; give a list")
-    return list(things)
+    if isinstance(collection, str | bytes) or not is_iterable(collection):
+        raise error(f"{name} is {collection!r:.60}; give a list")
+    return list(collection)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Tell whether a value is a whole number: Python's or NumPy's, but no truth value."""
+    """Return whether a value is a whole number: Python's or NumPy's, but no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_integer(
     value: object,
-    what: str,
+    name: str,
     least: int = 0,
     error: type[PinesyError] = DomainError,
     most: float = inf,
@@ -237,22 +237,22 @@ def check_integer(
     """
     if not is_integer(value) or not least <= value <= most:
         limits = f", at least {least}" if most == inf else f" from {least} to {most:,}"
-        raise error(f"{what} is {value!r:.60}; it must be a whole number{limits}")
+        raise error(f"{name} is {value!r:.60}; it must be a whole number{limits}")
     return int(value)
 
 
-def check_flag(value: object, what: str) -> bool:
+def check_flag(value: object, name: str) -> bool:
     """Return `value` as a bool, or raise `DomainError`: an array is no answer to yes or no."""
     if not isinstance(value, bool | np.bool_):
-        raise DomainError(f"{what} is {value!r:.60}; it must be True or False")
+        raise DomainError(f"{name} is {value!r:.60}; it must be True or False")
     return bool(value)
 
 
 def check_integers(
     content: npt.ArrayLike,
-    what: str,
+    name: str,
     ndim: int,
-    wanted: str,
+    expected: str,
     error: type[PinesyError] = ShapeError,
 ) -> npt.NDArray[Any]:
     """Return `content` as an array of integers with `ndim` axes, or raise `error`.
@@ -264,7 +264,7 @@ def check_integers(
     """
     array = np.asarray(content)
     if array.ndim != ndim or array.dtype.kind not in "iu":
-        raise error(f"{what} has shape {array.shape} and type {array.dtype}; it must be {wanted}")
+        raise error(f"{name} has shape {array.shape} and type {array.dtype}; it must be {expected}")
     return array
 
 
@@ -276,7 +276,7 @@ def check_rng(rng: object) -> None:
         )
 
 
-def check_limit(limit: object, what: str) -> int | None:
+def check_limit(limit: object, name: str) -> int | None:
     """Return a whole number of at least 1, or None for no limit, or raise `DomainError`.
 
     Examples
@@ -287,13 +287,13 @@ def check_limit(limit: object, what: str) -> int | None:
     if limit is None:
         return None
     if not is_integer(limit) or limit < 1:
-        raise DomainError(f"{what} is {limit!r:.60}; it must be a whole number from 1 on, or None")
+        raise DomainError(f"{name} is {limit!r:.60}; it must be a whole number from 1 on, or None")
     return int(limit)
 
 
 def check_number(
     value: object,
-    what: str,
+    name: str,
     least: float = 0.0,
     most: float = inf,
     error: type[PinesyError] = DomainError,
@@ -312,7 +312,7 @@ def check_number(
         number = inf
     if not least <= number <= most or isinf(number):
         limits = f", at least {least:g}" if most == inf else f" from {least:g} to {most:g}"
-        raise error(f"{what} is {value!r:.60}; it must be a number{limits}")
+        raise error(f"{name} is {value!r:.60}; it must be a number{limits}")
     return number
 
 
@@ -323,14 +323,14 @@ def check_sample(row: object, n: int) -> int:
     return int(row) % n
 
 
-def check_degree(degree: object, what: str) -> float:
+def check_degree(degree: object, name: str) -> float:
     """Return `degree` as a float of [0, 1] (-0.0 becomes 0.0), or raise `DegreeError`."""
     try:
         number = float("nan" if isinstance(degree, str | bytes) else degree)  # type: ignore[arg-type]
     except (OverflowError, TypeError, ValueError):
-        raise DegreeError(f"{what} is {cut_repr(degree)}; it must be a number in [0, 1]") from None
+        raise DegreeError(f"{name} is {cut_repr(degree)}; it must be a number in [0, 1]") from None
     if not 0.0 <= number <= 1.0:
-        raise DegreeError(f"{what} is {cut_repr(degree)}; it must be a number in [0, 1]")
+        raise DegreeError(f"{name} is {cut_repr(degree)}; it must be a number in [0, 1]")
     return number + 0.0
 
 

@@ -4,17 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from pinesy._common.box_pictures import GREY
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import BLUE, ORANGE, tag
-from pinesy._common.pages import axes_for, html_plots, html_tables, short_tables
+from pinesy._common.reports import ReportTable, TableReport
 from pinesy.rules.outcomes import OUTCOME_WORDS, OUTCOMES
 
 #: A count with less chance than this, if the guarantee held, is called too low.
 UNLIKELY = 0.01
-Table = list[list[str]]
 HEAD = [
     "level", "observed", "95% band", "mean size", "median", "single", "of these right",
     *(OUTCOME_WORDS[code] for code in OUTCOMES[1:]), "chance of so few",
@@ -77,7 +71,7 @@ class CoverageRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoverageReport:
+class CoverageReport(TableReport):
     """Nominal against observed coverage on samples that were not used for calibration.
 
     Attributes
@@ -87,6 +81,8 @@ class CoverageReport:
     rows : a `CoverageRow` for each scope and level
     guarantee : what is guaranteed, in words; empty if nothing is
     """
+
+    SEPARATOR = "\n\n"
 
     outputs: tuple[str, ...]
     samples: int
@@ -124,55 +120,44 @@ class CoverageReport:
             "samples": self.samples,
             "guarantee": self.guarantee,
             "verdict": self.verdict,
-            "rows": [row.content for row in self.rows],
+            "rows": self._records(),
         }
 
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas DataFrame."""
-        return data_frame([row.content for row in self.rows])
+    def _heading(self) -> str:
+        return ""
 
-    def tables(self) -> dict[str, Table]:
-        """Return the tables of the report by their titles, each with its head."""
-        tables = {"Coverage": [HEAD, *map(_line, self.of("all"))]}
-        for scope, title in (("output", "Output"), ("class", "Class"), ("group", "Group")):
-            if rows := self.of(scope):
-                tables[f"Coverage by {scope}"] = _matrix(rows, title.lower())
-        return tables
+    def _tables(self) -> list[ReportTable]:
+        tables = [ReportTable(HEAD, [_line(row) for row in self.of("all")], "Coverage")]
+        return tables + [
+            _matrix(rows, scope)
+            for scope in ("output", "class", "group")
+            if (rows := self.of(scope))
+        ]
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [row.content for row in self.rows]
 
     def html(self) -> str:
         """Return the report as a part of a page: tables, and a plot if Matplotlib is there."""
-        plots = html_plots([self.plot])
-        return f"{html_tables(self.tables())}<p>{self.verdict}</p>{plots}"
+        from pinesy.display.pages import coverage_html
+
+        return coverage_html(self)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw nominal and observed coverage and the share of single answers; return the axes.
 
         ``report.plot().figure.savefig("coverage.svg")`` writes it. It needs Matplotlib.
         """
-        axes, rows = axes_for(axes), self.of("all")
-        places, levels = np.arange(len(rows)), [row.level for row in rows]
-        observed = np.array([row.observed for row in rows])
-        band = np.abs(np.array([[row.low for row in rows], [row.high for row in rows]]) - observed)
-        axes.errorbar(places, observed, yerr=band, fmt="o", color=BLUE, capsize=4, label="observed")
-        axes.hlines(levels, places - 0.3, places + 0.3, color=GREY, label="nominal")
-        single = [row.single for row in rows]
-        axes.plot(places, single, ".--", color=ORANGE, linewidth=1, label="single answers")
-        axes.set_xticks(places, [f"{level:.4g}" for level in levels])
-        axes.set(xlabel="level", ylabel="share of the samples", title="Coverage", ylim=(None, 1.02))
-        axes.legend()
-        return axes
+        from pinesy.display.report_plots import plot_coverage
+
+        return plot_coverage(self, axes)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
         return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {shown})"
-
-    def __str__(self) -> str:
-        """Return the tables as text."""
-        parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
-        return "\n\n".join([*parts, self.verdict])
-
-    def _repr_html_(self) -> str:
-        return short_tables(self.tables()) + tag("p", self.verdict)
 
 
 def _line(row: CoverageRow) -> list[str]:
@@ -188,14 +173,15 @@ def _line(row: CoverageRow) -> list[str]:
     ]
 
 
-def _matrix(rows: Sequence[CoverageRow], title: str) -> Table:
+def _matrix(rows: Sequence[CoverageRow], scope: str) -> ReportTable:
     """Return a line for each name, a column for each level; ``*`` marks what is too low."""
     levels = list(dict.fromkeys(row.level for row in rows))
     lines: dict[str, list[str]] = {}
     for row in rows:
         line = lines.setdefault(row.name, [row.name, str(row.samples)])
         line.append(f"{row.observed:.1%}{'*' * row.is_low}")
-    return [[title, "samples", *(f"{level:g}" for level in levels)], *lines.values()]
+    head = [scope, "samples", *(f"{level:g}" for level in levels)]
+    return ReportTable(head, list(lines.values()), f"Coverage by {scope}")
 
 
 def share_band(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.files import read_text, writing
-from pinesy._common.markup import BLUE, ORANGE
-from pinesy._common.pages import axes_for
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
@@ -150,16 +148,9 @@ class DriftMonitor:
 
         It needs Matplotlib.
         """
-        axes = axes_for(axes)
-        times, values = self.path
-        axes.plot(times, values / np.log(10.0), color=BLUE, label="evidence of a change")
-        line = self.test.threshold / np.log(10.0)
-        axes.axhline(line, color=ORANGE, linewidth=1, linestyle="--", label="alarm")
-        if self.alarm is not None:
-            axes.axvline(self.alarm, color=ORANGE, linewidth=1)
-        axes.set(xlabel="sample", ylabel="martingale (powers of 10)", title=repr(self)[13:-1])
-        axes.legend()
-        return axes
+        from pinesy.display.report_plots import plot_drift
+
+        return plot_drift(self, axes)
 
     # --- files -----------------------------------------------------------------------------------
 

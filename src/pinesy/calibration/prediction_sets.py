@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.markup import first_lines, tag, text_html
 from pinesy._common.names import name_of
+from pinesy._common.reports import printed_html
 from pinesy._common.validation import BoolArray, FloatArray, check_sample, suggestion
 from pinesy.calibration.score_counts import exceeds
 from pinesy.exceptions import DomainError, UnknownAttributeError
@@ -131,6 +131,8 @@ class PredictionSets(Mapping[str, Any]):
         return f"PredictionSets({shown} at {self.level:g})"
 
     def _repr_html_(self) -> str:
+        from pinesy.display.markup import first_lines, tag
+
         first = next(iter(self.possibilities.values()))
         members = {name: np.atleast_2d(self.members(name)) for name in self}
         words = {name: np.atleast_1d(self.outcomes[name]) for name in self}
@@ -232,7 +234,7 @@ class LevelExplanation:
     def __repr__(self) -> str:
         return f"LevelExplanation({self._set_text()[:-1]})"
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -306,7 +308,7 @@ class LevelWhyNot:
         value = f"{self.reason.attribute.name} = {show_value(self.reason.value)}"
         return f"LevelWhyNot({value}: excluded up to {percent(self.excluded_at)})"
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 def percent(level: float) -> str:

@@ -13,9 +13,9 @@ from pinesy.cli.calibrate_command import calibrated_rules
 from pinesy.cli.learn_command import plain
 from pinesy.cli.output import put_text, say
 from pinesy.cli.training_files import TrainingFiles
+from pinesy.display.pages import report_page
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
-from pinesy.learning.decision_report import report_page
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.samples import Batch

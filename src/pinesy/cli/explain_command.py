@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pinesy import explanations
-from pinesy._common.markup import counted
+from pinesy._common.reports import counted
 from pinesy._common.validation import MOST_NAMES, printable
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options

@@ -10,7 +10,7 @@ import typer
 
 import pinesy
 from pinesy._common.files import reading, writing_bytes
-from pinesy._common.markup import counted
+from pinesy._common.reports import counted
 from pinesy.cli import options
 from pinesy.cli.output import open_output, put_text, say
 from pinesy.exceptions import DataError

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from pinesy import problems
 from pinesy._common.files import writing
-from pinesy._common.markup import joined, table, tag
 from pinesy._common.names import column_slices
-from pinesy._common.pages import page
 from pinesy.cli.output import table_of
+from pinesy.display.markup import html_table, joined, tag
+from pinesy.display.pages import html_page
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
 
@@ -191,5 +191,7 @@ def side_by_side(images: Images) -> str:
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
     """Return the page: what was done, the table of results, and single sums explained."""
     paragraphs = joined(tag("p", fact) for fact in facts)
-    results = tag("h2", "Images that were never seen") + table(COLUMNS, rows)
-    return page(TITLE, "\n".join([paragraphs, results, *(one.to_html() for one in sums)]), STYLE)
+    results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
+    return html_page(
+        TITLE, "\n".join([paragraphs, results, *(one.to_html() for one in sums)]), STYLE
+    )

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from pinesy._common.console import progress
 from pinesy._common.files import reading, writing
-from pinesy._common.markup import counted
+from pinesy._common.reports import counted
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 

@@ -9,12 +9,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pinesy._common.markup import counted
+from pinesy._common.reports import counted
 from pinesy.cli.options import All, DataOptions, RulesFile
 from pinesy.cli.output import Screen, Shortening, degree_text, say, shortened_note, table_of
+from pinesy.display.cascade_picture import roles_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import show_matrix
 from pinesy.rules.syntax.writer import format_subset

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.clauses import exactly_one
 from pinesy._common.validation import BoolArray
+from pinesy.concepts.clauses import exactly_one
 from pinesy.concepts.observed_answers import Indices, ObservedAnswers
 from pinesy.exceptions import needing
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.markup import counted
+from pinesy._common.reports import counted
 from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.concepts.concept_check import ConceptCheck
 from pinesy.concepts.observed_answers import (

@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.budgets import check_output
+from pinesy._common.budgets import check_output_size
 from pinesy._common.console import check_stop
 from pinesy.engine.circuit import MIN, STORE, Facet
 from pinesy.engine.code import Code, assemble
@@ -150,7 +150,7 @@ class Linker:
             if attribute.name in kinds:  # equal masks that are in memory anyway
                 conclusions = kinds[attribute.name].conclusions
                 masks.update(subset_key(q) for q in conclusions if q.bit_count() == 1)
-            check_output(attribute.name, len(attribute.domain))
+            check_output_size(attribute.name, len(attribute.domain))
             masks.update((i + 1, 1 << i) for i in range(len(attribute.domain)))
         for p in propositions:
             self.masks.setdefault(p.attribute.name, set()).add(subset_key(p.mask))

@@ -24,7 +24,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
-from pinesy.rules.views import results_html
 
 #: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
 #: second-level cache, and the rows that a rule set uses in the first.
@@ -101,6 +100,8 @@ class Inference(Mapping[str, Possibility]):
         return f"{kind}({', '.join(f'{name}{_said(self[name])}' for name in self)})"
 
     def _repr_html_(self) -> str | None:
+        from pinesy.display.rules_html import results_html
+
         return results_html(self) if len(self) else None
 
 

@@ -57,19 +57,19 @@ def insert_point(e, w, size, point_e, point_w):
     after = low
     while after < size and w[after] <= point_w:
         after += 1
-    rest = size - after
-    if after == low:  # make room, from the end
+    n_after = size - after
+    if after == low:  # shift the others, from the end
         for k in range(size, low, -1):
             e[k], w[k] = e[k - 1], w[k - 1]
     else:
-        for k in range(rest):
+        for k in range(n_after):
             e[low + 1 + k], w[low + 1 + k] = e[after + k], w[after + k]
     e[low], w[low] = point_e, point_w
-    return low + 1 + rest
+    return low + 1 + n_after
 
 
 @compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _ANY_TABLE, _TABLE))
-def evaluate(e, w, starts, y, out):
+def evaluate_fronts(e, w, starts, y, out):
     """Set ``out[i, l]`` to the value at ``y[i, l]`` of front ``starts[l] .. starts[l + 1]``."""
     for i in range(y.shape[0]):
         for column in range(y.shape[1]):
@@ -80,7 +80,7 @@ def evaluate(e, w, starts, y, out):
 def _sweep(y, column, order, e, w):
     """Write the front of the pairs ``(y[i], y[i] - column[order[i]])``; return its size.
 
-    `y` never increases. Of equal `y` several may stay, with rising `w`: the walk passes over them.
+    `y` never increases. Of equal `y` several may stay, with rising `w`: the search skips them.
     """
     size = 0
     best = 0.0
@@ -98,7 +98,7 @@ def _sweep(y, column, order, e, w):
 def lower_distances(y, column, order, nabla, e, w):
     """Lower each ``nabla[i]`` to ``max((column[order[i]] - y[i])^+, h(y[i]))``, `h` of the column.
 
-    As `y` falls the crossing on the front moves on, never back: one walk in place of searches.
+    As `y` falls the crossing on the front moves on, never back: one pass in place of searches.
     `e` and `w` are scratch.
     """
     size = _sweep(y, column, order, e, w)

@@ -86,7 +86,7 @@ class Front:
         >>> front.solution(0.0), front.solution(0.25), front.solution(0.4)
         (0.8, 0.35, 0.0)
         """
-        k = int(np.searchsorted(self.w, margin(nabla, tolerance), side="right"))
+        k = int(np.searchsorted(self.w, lower_bound(nabla, tolerance), side="right"))
         return max(float(self.e[k]) - nabla, bottom) if k < len(self) else bottom
 
     def __repr__(self) -> str:
@@ -125,10 +125,10 @@ class Fronts:
     @classmethod
     def pack(cls, fronts: Iterable[Front]) -> "Fronts":
         """Return the given fronts as one object."""
-        each = list(fronts)
-        starts = np.cumsum([0, *map(len, each)], dtype=np.int64)
+        members = list(fronts)
+        starts = np.cumsum([0, *map(len, members)], dtype=np.int64)
         starts.setflags(write=False)
-        sides = ([np.empty(0), *(getattr(f, side) for f in each)] for side in ("e", "w"))
+        sides = ([np.empty(0), *(getattr(f, side) for f in members)] for side in ("e", "w"))
         e, w = (frozen(np.concatenate(side)) for side in sides)
         return cls(e, w, starts)
 
@@ -157,7 +157,7 @@ class Fronts:
         return Fronts.pack(map(_merged, zip(*parts, strict=True)))
 
     def same(self, other: "Fronts") -> bool:
-        """Tell whether the fronts are the same, bit for bit."""
+        """Return whether the fronts are the same, bit for bit."""
         return (
             np.array_equal(self.starts, other.starts)
             and np.array_equal(self.e, other.e)
@@ -174,7 +174,7 @@ class Fronts:
             same_length(points.shape[1], "the columns of y", len(self), "the fronts")
         out = np.empty((len(points), len(self)))
         table = np.broadcast_to(points, out.shape)
-        load_kernels(KERNELS).evaluate(self.e, self.w, self.starts, table, out)
+        load_kernels(KERNELS).evaluate_fronts(self.e, self.w, self.starts, table, out)
         return out
 
     def solution(
@@ -182,11 +182,13 @@ class Fronts:
     ) -> FloatArray:
         """Return the solution of every front; see `Front.solution`."""
         # Along a front e falls: of the pairs with w large enough, the first has the largest e.
-        enough = np.flatnonzero(self.w > margin(nabla, tolerance))[::-1]
-        found = np.full(len(self), bottom)
+        enough = np.flatnonzero(self.w > lower_bound(nabla, tolerance))[::-1]
+        solutions = np.full(len(self), bottom)
         columns = np.searchsorted(self.starts, enough, side="right") - 1
-        found[columns] = np.maximum(self.e[enough] - nabla, bottom)  # the last to be set is first
-        return found
+        solutions[columns] = np.maximum(
+            self.e[enough] - nabla, bottom
+        )  # the last to be set is first
+        return solutions
 
     def __repr__(self) -> str:
         return f"Fronts({len(self)} columns, {len(self.e)} pairs)"
@@ -212,10 +214,10 @@ def pareto_fronts(e: npt.ArrayLike, w: npt.ArrayLike) -> Fronts:
 
 
 def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
-    one, two = finite(e, "e", ndim), finite(w, "w", ndim)
-    for axis, what in zip(range(ndim), ("rows", "columns"), strict=False):
-        same_length(one.shape[axis], f"the {what} of e", two.shape[axis], "those of w")
-    return one, two
+    e_array, w_array = finite(e, "e", ndim), finite(w, "w", ndim)
+    for axis, axis_name in zip(range(ndim), ("rows", "columns"), strict=False):
+        same_length(e_array.shape[axis], f"the {axis_name} of e", w_array.shape[axis], "those of w")
+    return e_array, w_array
 
 
 def _merged(fronts: Iterable[Front]) -> Front:
@@ -250,7 +252,7 @@ def reliable_below(tolerance: Any) -> Any:
     return np.maximum(tolerance - TOLERANCE, np.minimum(tolerance, TOLERANCE))
 
 
-def margin(nabla: float, tolerance: float) -> float:
+def lower_bound(nabla: float, tolerance: float) -> float:
     """Return what `w` must exceed: a distance that is exactly 0 has not been rounded."""
     if not nabla >= 0.0:
         raise DegreeError(f"nabla is {nabla!r}; a distance is a number >= 0")

@@ -14,16 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.markup import SIDE, product_html, system_html
 from pinesy._common.validation import FloatArray, check_degree
-from pinesy.equations.fronts import KERNELS, TOLERANCE, margin
+from pinesy.equations.fronts import KERNELS, TOLERANCE, lower_bound
 from pinesy.equations.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
 from pinesy.exceptions import InconsistentSystemError
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is so about a vector `x` offered as a solution; see `MinMaxSystem.verify`.
+    """How near a vector `x` comes to a solution; see `MinMaxSystem.verify`.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class Certificate:
 class RelationalSystem:
     """A matrix of shape ``(N, M)``, a second member ``(N,)``, and what both kinds share."""
 
-    _upside_down: ClassVar[bool]
+    _is_max_min: ClassVar[bool]
     a: FloatArray
     b: FloatArray
 
@@ -67,7 +66,7 @@ class RelationalSystem:
         """The distance ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` of each row [eq:Nabla].
 
         ``h_l(y) = max_k min((b_k - y)^+ / 2, (b_k - a_kl)^+)`` is the front of column `l`. All
-        columns share the order of `b`: one sort, then per column a sweep and a walk.
+        columns share the order of `b`: one sort, then two passes for each column.
         O(N log N + N M); beyond the input O(N) memory.
         """
         a, b, _ = self._as_minmax()
@@ -93,7 +92,7 @@ class RelationalSystem:
         return bool((self._apply(self._extreme) == self.b).all())
 
     def verify(self, x: npt.ArrayLike, *, tolerance: float = 2 * TOLERANCE) -> Certificate:
-        """Return what is so about the vector `x` of M degrees: a solution, or as near as can be.
+        """Return how near the vector `x` of M degrees comes to a solution.
 
         Parameters
         ----------
@@ -110,11 +109,11 @@ class RelationalSystem:
         return Certificate(residual, row, distance, residual == 0.0, residual <= allowed)
 
     def _apply(self, x: FloatArray) -> FloatArray:
-        return by_rows(self.a, x, max_min if self._upside_down else min_max)
+        return by_rows(self.a, x, max_min if self._is_max_min else min_max)
 
     def _as_minmax(self) -> tuple[FloatArray, FloatArray, float]:
         """Return the matrix and second member of a min-max system, and its least degree."""
-        return (-self.a, -self.b, -1.0) if self._upside_down else (self.a, self.b, 0.0)
+        return (-self.a, -self.b, -1.0) if self._is_max_min else (self.a, self.b, 0.0)
 
     def _solution(self, nabla: float) -> FloatArray:
         """Return ``x_l = max_i {b_i - nabla : a_il < b_i - nabla}``, the least degree if none.
@@ -122,10 +121,10 @@ class RelationalSystem:
         [eq:lowestapprox], an epsilon product. For ``nabla = 0`` the entries are copies of `b`.
         """
         a, b, bottom = self._as_minmax()
-        least = margin(nabla, TOLERANCE)
-        tops = [np.max(b, where=b - column > least, initial=-np.inf) for column in _columns(a)]
+        bound = lower_bound(nabla, TOLERANCE)
+        tops = [np.max(b, where=b - column > bound, initial=-np.inf) for column in _columns(a)]
         x = np.maximum(np.array(tops) - nabla, bottom)
-        return frozen(-x if self._upside_down else x)
+        return frozen(-x if self._is_max_min else x)
 
     @cached_property
     def _extreme(self) -> FloatArray:
@@ -155,13 +154,9 @@ class RelationalSystem:
         return f"{type(self).__name__}({rows} equations, {columns} unknowns)"
 
     def _repr_html_(self) -> str:
-        second = [f"{y:.4g}" for y in self.b[:SIDE]]
-        x = [f"x_{j}" for j in range(1, self.a.shape[1] + 1)[:SIDE]]
-        shown = product_html(second, self.a, x, self.a.shape, "∘" if self._upside_down else "□")
-        extreme = "greatest" if self._upside_down else "lowest"
-        name = extreme if self.is_consistent else f"{extreme} that comes nearest"
-        found = {name: self._approximate}
-        return system_html(shown, self.is_consistent, self.chebyshev_distance, found, ["x"])
+        from pinesy.display.equations_html import relational_system_html
+
+        return relational_system_html(self, self._approximate, self._is_max_min)
 
 
 class MinMaxSystem(RelationalSystem):
@@ -184,7 +179,7 @@ class MinMaxSystem(RelationalSystem):
     True
     """
 
-    _upside_down = False
+    _is_max_min = False
 
     @cached_property
     def lowest_solution(self) -> FloatArray:
@@ -225,7 +220,7 @@ class MaxMinSystem(RelationalSystem):
     array([0.6, 1. ])
     """
 
-    _upside_down = True
+    _is_max_min = True
 
     @cached_property
     def greatest_solution(self) -> FloatArray:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, check_distributions, check_known
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, placed
@@ -176,6 +175,8 @@ def samples_data(
     titles : what tells each sample apart
     images : arrays (n_samples, height, width) by the names of inputs
     """
+    from pinesy.display.images import data_uri
+
     seen = _checked_images(cascade, images, len(batch))
     numbers = {n: np.where(np.isfinite(x), x, np.nan) for n, x in batch.numbers.items()}
     batch = replace(batch, numbers=numbers)

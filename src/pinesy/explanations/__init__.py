@@ -2,7 +2,7 @@
 
 from pinesy.explanations.conditions import AllOf, AnyOf, Atom, Formula, conditions
 from pinesy.explanations.decision import is_coherent
-from pinesy.explanations.explain import Explanation, explain
+from pinesy.explanations.explain import Explanation, explain, picture
 from pinesy.explanations.json_form import schema
 from pinesy.explanations.justification import (
     ExplanationNode,
@@ -13,7 +13,6 @@ from pinesy.explanations.justification import (
 )
 from pinesy.explanations.labels import Label
 from pinesy.explanations.margins import input_margins, margin
-from pinesy.explanations.picture import picture
 from pinesy.explanations.restraints import BoundedValues, Clash, LimitingDegree, Restraint
 from pinesy.explanations.smallest_change import Change, Replacement, ValueChange, smallest_change
 from pinesy.explanations.why_not import WhyNot, why_not

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pinesy._common.markup import text_html
 from pinesy._common.masks import contains, positions
 from pinesy._common.names import column_slices
+from pinesy._common.reports import printed_html
 from pinesy._common.validation import BoolArray, FloatArray, check_degree, check_limit, is_word
 from pinesy.engine.evidence import Evidence, EvidenceForm
 from pinesy.exceptions import CascadeError, DomainError
@@ -291,7 +291,7 @@ class Formula:
     def __repr__(self) -> str:
         return f"Formula({self.about}: {len(self.clauses)} clauses, {len(self.atoms)} atoms)"
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 def level_text(level: float) -> str:

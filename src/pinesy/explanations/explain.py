@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.markup import folded, lines_of, tag
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import BoolArray, check_degree, check_limit
@@ -19,7 +18,6 @@ from pinesy.explanations.json_form import DataWriter, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
-from pinesy.explanations.picture import picture
 from pinesy.explanations.points_text import points_lines
 from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.explanations.sample import plain_values_of, plan_for
@@ -274,14 +272,57 @@ class Explanation:
         return self.text()
 
     def _repr_html_(self) -> str:
-        words = folded("in words", lines_of(self.text()))
-        return tag("div", self.to_svg(), style="overflow-x:auto") + words
+        from pinesy.display.explanation_picture import explanation_html
+
+        return explanation_html(self)
 
     def __repr__(self) -> str:
         degree = f"certain at {self.certainty:.4g}"
         if not self.normalised:
             degree = f"contradiction {self.contradiction:.4g}"
         return f"Explanation({self.proposition}, possible at {self.possibility:.4g}, {degree})"
+
+
+#: Values, rules and propositions of each, and boxes, that a picture shows by default.
+PICTURE_LIMIT, PICTURE_NODES = 3, 60
+
+
+def picture(
+    explanation: Explanation,
+    images: Mapping[str, Any] | None = None,
+    *,
+    depth: int | None = None,
+    limit: int | None = PICTURE_LIMIT,
+    nodes: int | None = PICTURE_NODES,
+) -> str:
+    """Return a picture of an explanation as SVG, from the result on the left to the inputs.
+
+    Boxes are the result, the values that it rests on, the rules between them with their degrees
+    (P: possible, C: certain) and the inputs with their most possible values. A box is drawn once
+    however many lead to it; where something is left out, a box says how much. The same explanation
+    gives the same bytes.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    images : for some inputs, by name, an image: a uint8 array (height, width)
+    depth : rule sets to go down, by default the explanation's own
+    limit : values, rules and propositions to show of each, those that decide first; None for all
+    nodes : boxes of values and inputs to show, those nearest to the result first; None for all
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> from pinesy.explanations import explain
+    >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> svg = picture(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
+    >>> svg[:4], "rule 1 · C 0.8" in svg
+    ('<svg', True)
+    """
+    from pinesy.display.explanation_picture import explanation_svg
+
+    return explanation_svg(explanation, images, depth, limit, nodes)
 
 
 #: Rule sets that a text goes down by default.

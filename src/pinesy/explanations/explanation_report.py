@@ -7,12 +7,10 @@ from typing import Any, Literal
 
 from pinesy.engine.evidence import Evidence
 from pinesy.explanations.decision import is_coherent
-from pinesy.explanations.explain import Explanation
+from pinesy.explanations.explain import PICTURE_LIMIT, PICTURE_NODES, Explanation, picture
 from pinesy.explanations.json_form import json_text
 from pinesy.explanations.labels import listed, number_text
 from pinesy.explanations.margins import input_margins, margin
-from pinesy.explanations.picture import LIMIT, picture
-from pinesy.explanations.picture import NODES as PICTURED
 from pinesy.explanations.why_not import WhyNot
 from pinesy.rulebase.cascade import Cascade
 from pinesy.samples import value_texts
@@ -20,7 +18,7 @@ from pinesy.samples import value_texts
 ExplanationFormat = Literal["text", "json", "svg"]
 
 #: Values, triplets and propositions that are shown of each by default.
-LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": LIMIT}
+LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": PICTURE_LIMIT}
 #: Values of an explanation as data, in all.
 NODES = 500
 #: Inputs that are named as the most delicate.
@@ -51,7 +49,7 @@ class ExplanationReport:
             return self.text()
         if form == "json":
             return json_text(self.to_dict(), indent=1)
-        nodes = self.limit and PICTURED
+        nodes = self.limit and PICTURE_NODES
         return picture(self.explanation, images, limit=self.limit, nodes=nodes)
 
     def text(self) -> str:

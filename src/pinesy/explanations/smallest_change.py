@@ -14,7 +14,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pinesy._common.console import progress
-from pinesy._common.markup import bar, first_lines, folded, lines_of
 from pinesy._common.names import name_of
 from pinesy._common.validation import (
     FloatArray,
@@ -54,7 +53,6 @@ from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise
 from pinesy.rules.syntax.writer import equation_text, format_name, show_value
-from pinesy.rules.views import distribution_html
 from pinesy.samples import degrees_by_name
 from pinesy.transforms import antipignistic_inverse
 
@@ -173,24 +171,9 @@ class Change:
         return f"{type(self).__name__}(size {number_text(self.size)}: {self})"
 
     def _repr_html_(self) -> str:
-        """Return the change in words, the degrees that change, and what follows."""
-        lines = [
-            line
-            for name in self.readings
-            for line in _changed(name, self.old[name], self.new[name])
-        ]
-        head = ["input", "value", "possible now", "", "then", ""]
-        then = folded("what is inferred then", distribution_html(self.result))
-        return lines_of(str(self)) + first_lines(head, lines, len(lines), "degrees") + then
+        from pinesy.display.explanation_picture import change_html
 
-
-def _changed(name: str, old: Possibility, new: Possibility) -> Iterator[list[str]]:
-    """Yield a line for each value whose degree changes."""
-    for i in np.flatnonzero(old.degrees != new.degrees).tolist():
-        before, after = float(old.degrees[i]), float(new.degrees[i])
-        old_text, new_text = number_texts(before, after)
-        value = show_value(old.attribute.domain[i])
-        yield [name, value, old_text, bar(before), new_text, bar(after)]
+        return change_html(self)
 
 
 def _arrow(old: float, new: float) -> str:

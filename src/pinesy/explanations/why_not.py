@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy._common.console import WorkStopped
-from pinesy._common.markup import folded, lines_of
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
@@ -29,7 +28,6 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, show_value
-from pinesy.rules.views import distribution_html
 
 
 def why_not(
@@ -170,9 +168,9 @@ class WhyNot:
         return f"WhyNot({self.attribute.name} = {show_value(self.value)}: {rules})"
 
     def _repr_html_(self) -> str:
-        """Return what holds the value down, and what is inferred; the change to unfold."""
-        text = lines_of(str(self)) + distribution_html(self.result)
-        return text + (folded("the change", self.change._repr_html_()) if self.change else "")
+        from pinesy.display.explanation_picture import why_not_html
+
+        return why_not_html(self)
 
 
 def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from itertools import combinations, permutations
 from math import prod
 from typing import NamedTuple
 
-from pinesy._common.console import text_table
-from pinesy._common.markup import lines_of, table
 from pinesy._common.masks import contains, mask_of
+from pinesy._common.reports import text_table
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
@@ -86,7 +85,9 @@ class ScoreCard:
 
     def _repr_html_(self) -> str:
         """Return the card as a table."""
-        return table(HEAD, self._rows()) + lines_of(self._leads())
+        from pinesy.display.markup import html_table, lines_of
+
+        return html_table(HEAD, self._rows()) + lines_of(self._leads())
 
 
 def input_attributes(

@@ -16,7 +16,6 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import check_stop
-from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.engine.code import Code, ColumnCircuit, circuit_code
@@ -30,7 +29,6 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.views import results_html
 from pinesy.semantics.factors import Factor, Values, factors_of
 from pinesy.transforms import antipignistic_inverse
 
@@ -110,7 +108,9 @@ class Posterior(Mapping[str, Possibility]):
         return f"Posterior({names}; compatibility {self.compatibility:.4g}, {kind})"
 
     def _repr_html_(self) -> str:
-        return tag("div", repr(self)) + results_html(self)
+        from pinesy.display.rules_html import results_html
+
+        return results_html(self, repr(self))
 
 
 def posterior(

@@ -11,8 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import text_html
+from pinesy._common.reports import ReportTable, TableReport, printed_html
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError
@@ -193,7 +192,7 @@ def _positions(target: Target) -> Rows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MethodComparison:
+class MethodComparison(TableReport):
     """The scores of each method, for each attribute with targets, on held-out samples.
 
     Attributes
@@ -203,32 +202,29 @@ class MethodComparison:
     train, held_out : the numbers of samples
     """
 
+    SEPARATOR = "\n\n"
+
     scores: dict[str, dict[str, DecisionScores]]
     train: int
     held_out: int
 
-    def to_frame(self) -> Any:
-        """Return the scores as a pandas DataFrame, a row for each attribute and method."""
-        return data_frame(
-            [
-                {"attribute": name, "method": method, **vars(one)}
-                for name, by_method in self.scores.items()
-                for method, one in by_method.items()
-            ]
-        )
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"attribute": name, "method": method, **vars(scores)}
+            for name, by_method in self.scores.items()
+            for method, scores in by_method.items()
+        ]
 
     def __repr__(self) -> str:
         return f"MethodComparison({self.train} samples to learn from, {self.held_out} held out)"
 
-    def __str__(self) -> str:
-        """Return a table for each attribute."""
-        tables = [
-            text_table([(name, *HEADS), *([method, *one.cells] for method, one in rows.items())])
-            for name, rows in self.scores.items()
+    def _tables(self) -> list[ReportTable]:
+        return [
+            ReportTable((name, *HEADS), [[m, *scores.cells] for m, scores in by_method.items()])
+            for name, by_method in self.scores.items()
         ]
-        return "\n\n".join([repr(self), *tables])
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 def compare_methods(

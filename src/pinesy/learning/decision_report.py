@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import text_table
-from pinesy._common.markup import BLUE, ORANGE, escaped, tag
-from pinesy._common.pages import axes_for, html_plots, html_tables, page, plot_text, short_tables
+from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import BoolArray, FloatArray, is_word, suggestion
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
@@ -35,7 +32,7 @@ COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionReport:
+class DecisionReport(TableReport):
     """The predictions of one attribute, compared with its true values.
 
     Attributes
@@ -51,6 +48,8 @@ class DecisionReport:
         the most possible value
     decides, decides_right : these counts, and those of them where the prediction is right
     """
+
+    SEPARATOR = "\n\n"
 
     attribute: str
     values: tuple[str, ...]
@@ -87,48 +86,47 @@ class DecisionReport:
             "area_under_risk_coverage": self.risk,
             "values": list(self.values),
             "confusion": self.confusion.tolist(),
-            "rules": [
-                {"rule": rule, "decides": int(n), "right": int(right)}
-                for rule, n, right in zip(self.rules, self.decides, self.decides_right, strict=True)
-            ],
+            "rules": self._records(),
         }
 
-    def tables(self) -> dict[str, list[list[str]]]:
-        """Return the tables of the report by their titles, each with its head."""
-        return {
-            "Predictions": self._summary(),
-            "Accuracy on the surest": [
-                ["share of the samples", *(f"{share:.0%}" for share in COVERAGES)],
-                ["right", *(f"{self.accuracy_at(share):.1%}" for share in COVERAGES)],
-            ],
-            "True values by predicted ones": self._confusion(),
-            "Rules that decide": self._rules(),
-        }
-
-    def _summary(self) -> list[list[str]]:
-        *shares, _, _, _, loss = self.scores.cells
+    def _records(self) -> list[dict[str, Any]]:
         return [
-            ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"],
-            [str(self.samples), *shares, loss, f"{self.risk:.4f}"],
+            {"rule": rule, "decides": int(n), "right": int(right)}
+            for rule, n, right in zip(self.rules, self.decides, self.decides_right, strict=True)
         ]
 
-    def _confusion(self) -> list[list[str]]:
-        head = ["", *self.values, "undecided"]
-        rows = zip(self.values, self.confusion.tolist(), strict=True)
-        return [head, *([value, *map(str, row)] for value, row in rows)]
-
-    def _rules(self) -> list[list[str]]:
-        order = np.argsort(-self.decides, kind="stable")[:SHOWN].tolist()
-        lines = [
+    def _tables(self) -> list[ReportTable]:
+        *shares, _, _, _, loss = self.scores.cells
+        summary = ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"]
+        counts = zip(self.values, self.confusion.tolist(), strict=True)
+        deciding = np.argsort(-self.decides, kind="stable")[:SHOWN].tolist()
+        rules = [
             [
                 f"{self.decides[j] / self.samples:.1%}",
                 f"{self.decides_right[j] / self.decides[j]:.1%}",
                 self.rules[j],
             ]
-            for j in order
+            for j in deciding
             if self.decides[j]
         ]
-        return [["decides", "right", "rule"], *lines]
+        return [
+            ReportTable(
+                summary,
+                [[str(self.samples), *shares, loss, f"{self.risk:.4f}"]],
+                "Predictions",
+            ),
+            ReportTable(
+                ["share of the samples", *(f"{share:.0%}" for share in COVERAGES)],
+                [["right", *(f"{self.accuracy_at(share):.1%}" for share in COVERAGES)]],
+                "Accuracy on the surest",
+            ),
+            ReportTable(
+                ["", *self.values, "undecided"],
+                [[value, *map(str, row)] for value, row in counts],
+                "True values by predicted ones",
+            ),
+            ReportTable(["decides", "right", "rule"], rules, "Rules that decide"),
+        ]
 
     def __repr__(self) -> str:
         return (
@@ -136,53 +134,14 @@ class DecisionReport:
             " right)"
         )
 
-    def __str__(self) -> str:
-        """Return the tables as text."""
-        parts = [f"{title}\n{text_table(table)}" for title, table in self.tables().items()]
-        return "\n\n".join([repr(self), *parts])
-
-    def _repr_html_(self) -> str:
-        return tag("div", repr(self)) + short_tables(self.tables())
-
     def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
         """Draw the confusion, or the accuracy on the surest samples; return the axes."""
-        drawings = {"confusion": self._draw_confusion, "coverage": self._draw_coverage}
-        if not is_word(kind, drawings):
-            raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(drawings)}")
-        axes = axes_for(axes)
-        drawings[kind](axes)
-        return axes
+        from pinesy.display.report_plots import plot_confusion, plot_selective_accuracy
 
-    def _draw_coverage(self, axes: Any) -> None:
-        """Draw the accuracy on the surest samples."""
-        share = np.arange(1, self.samples + 1) / self.samples
-        axes.plot(share, self.selective_accuracy, color=BLUE)
-        axes.axhline(self.scores.accuracy, color=ORANGE, linewidth=1, linestyle="--")
-        axes.set(
-            xlabel="share of the samples, the surest first",
-            ylabel="right",
-            title="Accuracy on the surest samples",
-            xlim=(0, 1),
-        )
-
-    def _draw_confusion(self, axes: Any) -> None:
-        """Draw true values by predicted ones, as shares of each true value."""
-        from matplotlib.colors import LinearSegmentedColormap, to_rgba
-
-        counts = self.confusion
-        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        # Clear to nearly opaque: text of any page, black or white, has a contrast of 5 on each.
-        shades = LinearSegmentedColormap.from_list(
-            "shares", [to_rgba(BLUE, 0.0), to_rgba(BLUE, 0.85)]
-        )
-        axes.imshow(shares, cmap=shades, vmin=0, vmax=1)
-        names = [*map(plot_text, self.values), "undecided"]
-        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        axes.set_yticks(range(len(self.values)), names[:-1])
-        axes.set(xlabel="predicted", ylabel="true", title="Confusion")
-        if counts.size <= 200:
-            for place, count in np.ndenumerate(counts):
-                axes.text(place[1], place[0], str(count), ha="center", va="center", fontsize=8)
+        plots = {"confusion": plot_confusion, "coverage": plot_selective_accuracy}
+        if not is_word(kind, plots):
+            raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(plots)}")
+        return plots[kind](self, axes)
 
 
 def _plain(value: Any) -> Any:
@@ -278,11 +237,3 @@ def deciding_rules(rule_set: RuleSet, trace: Trace, pi: Possibility) -> npt.NDAr
     rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
     premises = trace.premises[rule_set.output.name]
     return np.asarray(rule_terms(rule_set, premises, rivals.argmax(axis=1)).argmin(axis=1))
-
-
-def report_page(report: DecisionReport, title: str, more: str = "") -> str:
-    """Return a page that stands alone; `more` is HTML to put at its end."""
-    said = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
-    plots = html_plots([partial(report.plot, kind="coverage"), report.plot])
-    tables = html_tables(report.tables())
-    return page(title, f"<p>{escaped(report.attribute)}: {said}</p>{plots}{tables}{more}")

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Transform
@@ -20,6 +19,7 @@ from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import learn_parts
+from pinesy.learning.cluster_tasks import ClusterTasks, checked_parts
 from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (

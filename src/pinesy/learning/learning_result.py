@@ -7,9 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import BLUE, LINES, ORANGE, first_lines, tag
-from pinesy._common.pages import axes_for, plot_text
+from pinesy._common.reports import ReportTable, TableReport, data_frame
 from pinesy._common.validation import BoolArray, FloatArray, is_word
 from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
@@ -124,7 +122,7 @@ class SetResult(LearnedSet):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnedCascade(Generic[OfSet]):
+class LearnedCascade(TableReport, Generic[OfSet]):
     """A cascade with learned parameters, and what is known of every rule set."""
 
     cascade: Cascade
@@ -161,23 +159,9 @@ class LearnedCascade(Generic[OfSet]):
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the parameters `s` and `r` of all rules that were learned; return the axes."""
-        axes = axes_for(axes)
-        sets = [self.cascade[name] for name in self.sets]
-        starts = np.cumsum([0, *map(len, sets)])
-        places = np.arange(1, starts[-1] + 1)
-        axes.plot(places, np.concatenate([s.s for s in sets]), "o", color=BLUE, label="s")
-        axes.plot(places, np.concatenate([s.r for s in sets]), "x", color=ORANGE, label="r")
-        label = f"rules on {plot_text(sets[0].output.name)}"
-        if len(sets) > 1:
-            label = "rules, set by set"
-            axes.vlines(starts[1:-1] + 0.5, 0.0, 1.0, color="grey", linewidth=0.5)
-        if 1 < len(sets) <= LINES:
-            middles = (starts[:-1] + starts[1:] + 1) / 2
-            axes.set_xticks(middles, [plot_text(s.output.name, 12) for s in sets])
-        axes.set(xlabel=label, ylabel="parameter", ylim=(-0.03, 1.03))
-        axes.set_title("Parameters of the rules")
-        axes.legend()
-        return axes
+        from pinesy.display.report_plots import plot_parameters
+
+        return plot_parameters(self, axes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,7 +196,7 @@ class LearningResult(LearnedCascade[SetResult]):
             parameters; ``"sample"``, a row for each sample with its ``nabla`` for each set
         """
         tables: dict[str, Callable[[], Any]] = {
-            "set": self._by_set,
+            "set": self._records,
             "rule": lambda: [row for name in self.sets for row in self._rule_rows(name)],
             "sample": lambda: self.reliable and self.nabla,  # raises where none were kept
         }
@@ -220,7 +204,7 @@ class LearningResult(LearnedCascade[SetResult]):
             raise DataError(f"by is {by!r:.60}; it must be one of {', '.join(tables)}")
         return data_frame(tables[by]())
 
-    def _by_set(self) -> list[dict[str, Any]]:
+    def _records(self) -> list[dict[str, Any]]:
         return [
             {
                 "set": one.name,
@@ -238,28 +222,18 @@ class LearningResult(LearnedCascade[SetResult]):
     def __repr__(self) -> str:
         return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
 
-    def __str__(self) -> str:
-        """Return a table, a line for each rule set (the first ones, if they are very many).
+    def _tables(self) -> list[ReportTable]:
+        """Return a line for each rule set.
 
         The largest ``nabla`` of a sample is shown where the distances of samples were kept.
         """
-        more = len(self.sets) - SHOWN
-        left = f"\n... and {more} more rule sets" if more > 0 else ""
-        return f"{self!r}\n{text_table(self._table())}{left}"
-
-    def _table(self) -> list[tuple[str, ...]]:
-        head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")
-        shown = list(self.sets.values())[:SHOWN]
-        lines = [head, *map(_line, shown)]
-        largest = [f"{one.nabla.max():g}" for one in shown if one.nabla is not None]
-        if len(largest) == len(shown):
-            last = ["largest nabla", *largest]
-            lines = [(*line, cell) for line, cell in zip(lines, last, strict=True)]
-        return lines
-
-    def _repr_html_(self) -> str:
-        head, *lines = self._table()
-        return tag("div", repr(self)) + first_lines(head, lines, len(self.sets), "rule sets")
+        head = ["set", "rules", "tolerance", "reliable", "distance", "largest s, r"]
+        lines = [_line(one) for one in self.sets.values()]
+        largest = [f"{nabla.max():g}" for nabla in self.nabla.values()]
+        if len(largest) == len(lines):
+            head = [*head, "largest nabla"]
+            lines = [(*line, cell) for line, cell in zip(lines, largest, strict=True)]
+        return [ReportTable(head, lines, noun="rule sets", max_lines=SHOWN)]
 
 
 def _line(one: SetResult) -> tuple[str, ...]:

@@ -15,8 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import first_lines, joined, tag
+from pinesy._common.reports import ReportTable
 from pinesy._common.validation import FloatArray
 from pinesy.learning.learning_result import LearnedCascade, LearnedSet
 from pinesy.rulebase.targets import Target
@@ -181,11 +180,7 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
     method: Literal["counts", "gradient"]
     smoothing: float
 
-    def to_frame(self) -> Any:
-        """Return the result as a pandas DataFrame, a row for each rule."""
-        return data_frame(self._rows())
-
-    def _rows(self) -> list[dict[str, Any]]:
+    def _records(self) -> list[dict[str, Any]]:
         return [
             {**row, "support": float(support), "held": float(held)}
             for name, one in self.sets.items()
@@ -198,19 +193,8 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
             f"method {self.method})"
         )
 
-    def __str__(self) -> str:
-        """Return a table, a line for each rule (the first ones, if they are very many)."""
-        lines = self._lines()
-        more = len(lines) - SHOWN
-        rest = [f"... and {more} more rules"] if more > 0 else []
-        return "\n".join([repr(self), text_table([HEAD, *lines[:SHOWN]]), *rest, *self._losses()])
-
-    def _repr_html_(self) -> str:
-        lines, losses = self._lines(), joined(tag("div", loss) for loss in self._losses())
-        return tag("div", repr(self)) + first_lines(HEAD, lines, len(lines), "rules") + losses
-
-    def _lines(self) -> list[tuple[str, ...]]:
-        return [
+    def _tables(self) -> list[ReportTable]:
+        lines = [
             (
                 str(row["set"]),
                 f"{row['rule']:.60}",
@@ -219,10 +203,11 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
                 f"{row['s']:.3f}",
                 f"{row['r']:.3f}",
             )
-            for row in self._rows()
+            for row in self._records()
         ]
+        return [ReportTable(HEAD, lines, noun="rules", max_lines=SHOWN)]
 
-    def _losses(self) -> list[str]:
+    def _notes(self) -> list[str]:
         return [
             f"{one.name}: log loss {one.losses[0]:.4f} -> {one.losses[-1]:.4f}"
             for one in self.sets.values()

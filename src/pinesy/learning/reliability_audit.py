@@ -8,10 +8,8 @@ from typing import Any, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import BLUE, ORANGE, counted, first_lines, tag
 from pinesy._common.names import name_of
-from pinesy._common.pages import axes_for
+from pinesy._common.reports import ReportTable, TableReport, counted, data_frame
 from pinesy._common.validation import (
     BoolArray,
     FloatArray,
@@ -143,7 +141,7 @@ def audit(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(TableReport):
     """Training samples, ranked by how suspicious their labels are.
 
     Attributes
@@ -376,34 +374,17 @@ class Audit:
         impossible = f" ({excluded:,} impossible)" if excluded else ""
         return f"Audit({suspicious}{impossible} in {counted(len(self), 'sample')}; {self.basis})"
 
-    def _suspicious_rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the first suspicious labels."""
-        return list(self.rows(min(SHOWN, int(self.suspicious.sum()))))
-
-    def __str__(self) -> str:
-        """Return a table of the suspicious labels, with the rules that speak against them."""
-        rows = self._suspicious_rows()
-        if not rows:
-            return repr(self)
-        return f"{self!r}\n{text_table([HEAD, *map(_line, rows)])}"
-
-    def _repr_html_(self) -> str:
-        lines = [_line(row) for row in self._suspicious_rows()]
-        n = int(self.suspicious.sum())
-        return tag("div", repr(self)) + first_lines(HEAD, lines, n, "samples")
+    def _tables(self) -> list[ReportTable]:
+        """Return the first suspicious labels, with the rules that speak against them."""
+        n_suspicious = int(self.suspicious.sum())
+        lines = [_line(row) for row in self.rows(min(SHOWN, n_suspicious))]
+        return [ReportTable(HEAD, lines, total=n_suspicious, noun="samples")]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the distances and suspicions of all samples, from the worst on; return the axes."""
-        axes, places = axes_for(axes), np.arange(1, len(self) + 1)
-        for values, colour, label in (
-            (self.worst, BLUE, "distance"),
-            (self.suspicion, ORANGE, "suspicion"),
-        ):
-            axes.plot(places, np.sort(values)[::-1], color=colour, label=label)
-        axes.set(xlabel="samples, the worst first", ylabel="degree", ylim=(-0.03, 1.03))
-        axes.set_title("How badly samples contradict the rules")
-        axes.legend()
-        return axes
+        from pinesy.display.report_plots import plot_audit
+
+        return plot_audit(self, axes)
 
 
 def _most_points(

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import BLUE, first_lines, tag
-from pinesy._common.pages import axes_for, plot_text
+from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import FloatArray, check_integer, check_number
 from pinesy.exceptions import DataError, LearningError, placed
 from pinesy.learning.comparison import accuracy, answers
@@ -70,8 +68,12 @@ class Evaluation:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ToleranceSearch:
+class ToleranceSearch(TableReport):
     """The tolerances that a search chose, what is learned with them, and all that was tried.
+
+    Its data frame has a row for each trial: the tolerance ``tau <group>`` of each group,
+    ``metric``, ``reliable`` (the smallest number of samples that a rule set was learned from),
+    ``seconds`` and ``reason``.
 
     Attributes
     ----------
@@ -86,13 +88,8 @@ class ToleranceSearch:
     result: LearningResult
     evaluations: tuple[Evaluation, ...] = field(default=())
 
-    def to_frame(self) -> Any:
-        """Return the evaluations as a pandas DataFrame, a row for each.
-
-        Its columns are the tolerance ``tau <group>`` of each group, ``metric``, ``reliable`` (the
-        smallest number of samples that a rule set was learned from), ``seconds`` and ``reason``.
-        """
-        return data_frame([one.row for one in self.evaluations])
+    def _records(self) -> list[dict[str, Any]]:
+        return [evaluation.row for evaluation in self.evaluations]
 
     def __repr__(self) -> str:
         return (
@@ -100,33 +97,16 @@ class ToleranceSearch:
             f"{len(self.evaluations)} evaluations)"
         )
 
-    def __str__(self) -> str:
-        """Return a table, a line for each evaluation (the first ones, if they are very many)."""
-        text = text_table([self._head, *map(self._line, self.evaluations[:SHOWN])])
-        more = len(self.evaluations) - SHOWN
-        return f"{self!r}\n{text}" + f"\n... and {more} more" * (more > 0)
-
-    def _repr_html_(self) -> str:
-        lines = map(self._line, self.evaluations)
-        return tag("div", repr(self)) + first_lines(
-            self._head, lines, len(self.evaluations), "trials"
-        )
+    def _tables(self) -> list[ReportTable]:
+        head = ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
+        lines = [self._line(evaluation) for evaluation in self.evaluations]
+        return [ReportTable(head, lines, noun="trials", max_lines=SHOWN)]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the metric of each trial, of one group against its tolerance; return the axes."""
-        axes = axes_for(axes)
-        done = [(i, one) for i, one in enumerate(self.evaluations, 1) if one.metric is not None]
-        label, places = "trial", [float(i) for i, _ in done]
-        if len(self.tolerances) == 1:
-            label = f"tolerance {plot_text(self._head[1])}"
-            places = [next(iter(one.tolerances.values())) for _, one in done]
-        axes.plot(places, [one.metric for _, one in done], ".", color=BLUE)
-        axes.set(xlabel=label, ylabel="metric", title="Trials of tolerances")
-        return axes
+        from pinesy.display.report_plots import plot_tolerances
 
-    @property
-    def _head(self) -> list[str]:
-        return ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
+        return plot_tolerances(self, axes)
 
     def _line(self, one: Evaluation) -> list[str]:
         mark = "*" if one.tolerances == self.tolerances else ""

@@ -1,15 +1,12 @@
 """Sums of Addition-k, explained: what was inferred, why, and what would change it."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray
 from pinesy.explanations import Explanation, Label, explain, margin, picture, why_not
 from pinesy.rulebase.cascade import Cascade
@@ -51,6 +48,8 @@ class ExplainedSum:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is shown of it, as texts."""
+        from pinesy.display.images import data_uri
+
         return {
             "title": self.title,
             "summary": self.summary,
@@ -67,22 +66,9 @@ class ExplainedSum:
 
 def sum_html(content: Mapping[str, Any]) -> str:
     """Return what `ExplainedSum.to_dict` gives as a section of an HTML page."""
-    images = "".join(
-        f'<img src="{escape(image)}" alt="the image of {escape(name)}">'
-        for name, image in content["images"].items()
-    )
-    lines = [
-        f"<section>\n<h2>{escape(content['title'])}</h2>",
-        f'<p class="digits">{images}</p>',
-        f"<p>{escape(content['summary'])}</p>",
-        f"<pre>{escape(content['explanation'])}</pre>",
-    ]
-    if content["why_not"]:
-        lines.append(f"<h3>Why not the true digit</h3>\n<pre>{escape(content['why_not'])}</pre>")
-    # An image may hold no script that runs, whoever wrote the file it is from.
-    source = b64encode(content["picture"].encode()).decode("ascii")
-    drawn = f'<img src="data:image/svg+xml;base64,{source}" alt="the explanation as a picture">'
-    return "\n".join([*lines, f'<div class="scroll" tabindex="0">{drawn}</div>\n</section>'])
+    from pinesy.display.pages import explained_sum_html
+
+    return explained_sum_html(content)
 
 
 def explained_sums(

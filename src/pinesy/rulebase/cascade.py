@@ -6,14 +6,13 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
 from pinesy._common.caching import cached_on_owner, without_cache
-from pinesy._common.names import by_name, name_of
+from pinesy._common.names import by_name, first_names, name_of
 from pinesy._common.validation import as_list, check_flag, check_known, is_iterable, suggestion
 from pinesy.engine.evidence import Evidence, Transform
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.cascade_evidence import check_options, evidence_rows, infer_in
-from pinesy.rulebase.cascade_picture import cascade_html, cascade_svg
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import instances, renamed
@@ -21,7 +20,6 @@ from pinesy.rulebase.rule_set import RuleSet, add_set, collected, declaration_or
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
-from pinesy.rules.views import first_names
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import Other, Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldInference
@@ -330,7 +328,20 @@ class Cascade:
         size = f"{len(self.stated)} rule sets, {sum(map(len, self.stated))} rules"
         return f"Cascade({size}: {first_names(self.inputs)} -> {first_names(self.outputs)})"
 
-    to_svg, _repr_html_ = cascade_svg, cascade_html
+    def to_svg(self, *, nodes: int = 40) -> str:
+        """Return the graph as SVG: a box for each attribute, from the inputs to the results.
+
+        Of more than `nodes` attributes, those that are alike share a box: as far from the inputs,
+        with as many values and rules. Attributes beyond that are counted.
+        """
+        from pinesy.display.cascade_picture import cascade_svg
+
+        return cascade_svg(self, nodes)
+
+    def _repr_html_(self) -> str:
+        from pinesy.display.cascade_picture import cascade_html
+
+        return cascade_html(self)
 
 
 @cached_on_owner

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from pinesy._common.markup import text_html
 from pinesy._common.masks import mask_table, positions
+from pinesy._common.reports import printed_html
 from pinesy.engine.code import Code
 from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
 from pinesy.rulebase.clashes import DataCheck, RulePairs
@@ -122,7 +122,7 @@ class Report:
     def __repr__(self) -> str:
         return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
 
-    _repr_html_ = text_html
+    _repr_html_ = printed_html
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:

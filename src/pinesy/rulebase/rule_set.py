@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy._common.budgets import RULE_SET, take_steps
 from pinesy._common.caching import cached_on_owner
-from pinesy._common.markup import tag
+from pinesy._common.names import first_names
 from pinesy._common.validation import FloatArray, is_iterable
 from pinesy.engine.evidence import Evidence, Transform, target_degrees
 from pinesy.engine.program import Program, Trace
@@ -23,7 +23,6 @@ from pinesy.rules.definitions import Defined
 from pinesy.rules.partition import Partition, partition_of
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
-from pinesy.rules.views import first_names, rules_table
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import Other, Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
@@ -245,7 +244,9 @@ class RuleSet:
         return f"RuleSet({len(self.rules)} rules: {first_names(self.inputs)} -> {self.output.name})"
 
     def _repr_html_(self) -> str:
-        return tag("div", repr(self)) + rules_table(self.rules)
+        from pinesy.display.rules_html import rules_table
+
+        return rules_table(self.rules, repr(self))
 
 
 def in_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:

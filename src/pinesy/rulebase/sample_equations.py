@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from pinesy._common.markup import SIDE, Markup, product_html, system_html, tag
 from pinesy._common.validation import FloatArray, shape_of
 from pinesy.equations import TOLERANCE, minmax_product
 from pinesy.exceptions import ShapeError
@@ -63,16 +62,6 @@ class SignedMatrix:
     def __str__(self) -> str:
         return show_matrix(self.symbolic)
 
-    def _times(self, left: list[str], right: tuple[str, str]) -> Markup:
-        """Return the product to look at; of the matrix no more is formed than is shown."""
-        omega, n = self.partition.signs.shape
-        pairs = SIDE // 2
-        signs = self.partition.signs[:SIDE, :pairs]
-        inside = np.where(signs, self.inside[:pairs], 1.0)
-        corner = interleave(inside, np.where(signs, 1.0, self.outside[:pairs]))
-        names = [f"{name}_{j}" for j in range(1, n + 1)[:pairs] for name in right]
-        return product_html(left, corner, names, (omega, 2 * n), "□")
-
 
 class MatrixRelation(SignedMatrix):
     """The relation ``O = M box I`` [eq:redFP] between premise degrees and cell possibilities.
@@ -100,9 +89,9 @@ class MatrixRelation(SignedMatrix):
         return f"MatrixRelation(M of shape ({omega}, {2 * n}))"
 
     def _repr_html_(self) -> str:
-        """Return ``O = M box I`` with the parameters as numbers."""
-        cells = [f"o_{mu}" for mu in range(1, len(self.partition) + 1)[:SIDE]]
-        return tag("div", repr(self)) + self._times(cells, DEGREES)
+        from pinesy.display.equations_html import matrix_relation_html
+
+        return matrix_relation_html(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,14 +180,9 @@ class SignedSystem(SignedMatrix):
         return f"{kind}({omega} equations, {2 * n} unknowns, distance {self.distance:g})"
 
     def _repr_html_(self) -> str:
-        """Return ``y = A box x``, whether it has solutions, and the lowest and the greatest."""
-        unknowns = PARAMETERS if self.SYMBOLS[0] == "lambda" else DEGREES
-        consistent = self.is_consistent
-        lowest = self.lowest_solution if consistent else self.lowest_approximate_solution
-        columns = {"lowest" if consistent else "lowest that comes nearest": lowest}
-        columns |= {"greatest": self.greatest_solution} if consistent else {}
-        shown = self._times([f"{y:.4g}" for y in self.target[:SIDE]], unknowns)
-        return system_html(shown, consistent, self.distance, columns, unknowns)
+        from pinesy.display.equations_html import signed_system_html
+
+        return signed_system_html(self)
 
 
 class EquationSystem(SignedSystem):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.console import data_frame, text_table
-from pinesy._common.markup import text_html
+from pinesy._common.reports import ReportTable, TableReport, printed_html
 from pinesy._common.validation import as_list
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import PinesyError, placed
@@ -45,7 +44,7 @@ class SemanticsScore:
 
 
 @dataclass(frozen=True)
-class SemanticsComparison:
+class SemanticsComparison(TableReport):
     """A row for each semantics; printed, a table."""
 
     rows: tuple[SemanticsScore, ...]
@@ -54,20 +53,25 @@ class SemanticsComparison:
         name = as_semantics(semantics).name
         return next(row for row in self.rows if row.semantics == name)
 
-    def __str__(self) -> str:
-        lines = [["semantics", "samples right", "answers right", "log loss", "seconds"]]
+    def _heading(self) -> str:
+        return ""
+
+    def _tables(self) -> list[ReportTable]:
+        head = ["semantics", "samples right", "answers right", "log loss", "seconds"]
+        lines = []
         for row in self.rows:
             shares = [f"{100 * x:.1f} %" for x in (row.accuracy, row.answer_accuracy)]
             figures = [*shares, f"{row.log_loss:.3f}", f"{row.seconds:.3f}"]
             lines.append([row.semantics, *(["-"] * 4 if row.refused else figures)])
-        notes = [f"{row.semantics}: {row.refused}" for row in self.rows if row.refused]
-        return "\n".join([text_table(lines), *notes])
+        return [ReportTable(head, lines)]
 
-    _repr_html_ = text_html
+    def _notes(self) -> list[str]:
+        return [f"{row.semantics}: {row.refused}" for row in self.rows if row.refused]
 
-    def to_frame(self) -> Any:
-        """Return the rows as a DataFrame of pandas."""
-        return data_frame([vars(row) for row in self.rows])
+    def _records(self) -> list[dict[str, Any]]:
+        return [vars(row) for row in self.rows]
+
+    _repr_html_ = printed_html
 
 
 def compare_semantics(

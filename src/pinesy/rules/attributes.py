@@ -26,7 +26,6 @@ from pinesy.rules.syntax.conditions import (
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
-from pinesy.rules.views import attribute_html
 
 #: Values of an attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
@@ -324,6 +323,8 @@ class Attribute:
         return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
 
     def _repr_html_(self) -> str:
+        from pinesy.display.rules_html import attribute_html
+
         return attribute_html(self)
 
 

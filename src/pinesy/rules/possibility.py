@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.masks import positions
-from pinesy._common.pages import axes_for
 from pinesy._common.validation import BoolArray, FloatArray, check_sample, cut_repr, object_array
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
@@ -22,7 +21,6 @@ from pinesy.rules.outcomes import (
 )
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
-from pinesy.rules.views import distribution_html, draw_distribution
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,13 +226,15 @@ class Possibility:
         return f"Possibility({self.summary}{note})"
 
     def _repr_html_(self) -> str:
+        from pinesy.display.rules_html import distribution_html
+
         return distribution_html(self)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw bars, possible and certain (shades for a batch); return the axes of Matplotlib."""
-        axes = axes_for(axes)
-        draw_distribution(axes, self)
-        return axes
+        from pinesy.display.rules_html import plot_distribution
+
+        return plot_distribution(self, axes)
 
     @property
     def summary(self) -> str:

@@ -7,7 +7,6 @@ from pinesy._common.budgets import RULE, take_steps
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import RuleSetError
 from pinesy.rules.propositions import Premise, Proposition
-from pinesy.rules.views import rule_html
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,6 +84,8 @@ class Rule:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        from pinesy.display.rules_html import rule_html
+
         return rule_html(self)
 
 

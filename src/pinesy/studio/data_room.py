@@ -11,9 +11,9 @@ import numpy.typing as npt
 from pinesy import learning
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
+from pinesy.display.images import data_uri
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport
 from pinesy.learning.rules_again import AuditedRules, unused_inputs

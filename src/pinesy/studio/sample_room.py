@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.caching import cached_on_owner
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, as_list, check_integer
+from pinesy.display.cascade_picture import roles_of
+from pinesy.display.images import data_uri
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, content_of
@@ -16,7 +17,6 @@ from pinesy.explanations.labels import number_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_picture import roles_of
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import value_texts

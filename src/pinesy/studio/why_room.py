@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import check_known, check_limit, check_number
 from pinesy.calibration import LevelWhyNot
+from pinesy.display.images import data_uri
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import content_of
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not

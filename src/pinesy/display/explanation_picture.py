@@ -1,31 +1,31 @@
-"""The picture of an explanation, a rendering of its outline: which boxes, and what they say."""
+"""Explanations in notebooks, and their picture: a rendering of the outline in boxes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pinesy._common.box_layout import Box, BoxKind, DegreeBar
-from pinesy._common.box_pictures import drawing
-from pinesy._common.markup import Markup
 from pinesy._common.names import name_of
-from pinesy._common.pages import data_uri
 from pinesy._common.validation import FloatArray, check_known, cut_repr
+from pinesy.display.boxes import Box, BoxKind, DegreeBar, drawing
+from pinesy.display.images import data_uri
+from pinesy.display.markup import Markup, bar, first_lines, folded, lines_of, tag
+from pinesy.display.rules_html import distribution_html
 from pinesy.exceptions import DataError, placed
+from pinesy.explanations.explain import Explanation
 from pinesy.explanations.justification import (
     ExplanationNode,
     Justification,
     Triplet,
     TripletProposition,
 )
-from pinesy.explanations.labels import degree_text, listed, number_text
+from pinesy.explanations.labels import degree_text, listed, number_text, number_texts
 from pinesy.explanations.outline import Outline, alike
+from pinesy.explanations.smallest_change import Change
+from pinesy.explanations.why_not import WhyNot
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
 
-if TYPE_CHECKING:
-    from pinesy.explanations.explain import Explanation
-
-#: What is shown where nothing else is said.
-LIMIT, NODES = 3, 60
 #: Bars of an input; values, propositions and rules that a tooltip shows.
 BARS, TOOLTIP = 4, 20
 LEGEND = (
@@ -35,39 +35,14 @@ LEGEND = (
 )
 
 
-def picture(
-    explanation: "Explanation",
-    images: Mapping[str, Any] | None = None,
-    *,
-    depth: int | None = None,
-    limit: int | None = LIMIT,
-    nodes: int | None = NODES,
+def explanation_svg(
+    explanation: Explanation,
+    images: Mapping[str, Any] | None,
+    depth: int | None,
+    limit: int | None,
+    nodes: int | None,
 ) -> Markup:
-    """Return a picture of an explanation as SVG, from the result on the left to the inputs.
-
-    Boxes are the result, the values that it rests on, the rules between them with their degrees
-    (P: possible, C: certain) and the inputs with their most possible values. A box is drawn once
-    however many lead to it; where something is left out, a box says how much. The same explanation
-    gives the same bytes.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    images : for some inputs, by name, an image: a uint8 array (height, width)
-    depth : rule sets to go down, by default the explanation's own
-    limit : values, rules and propositions to show of each, those that decide first; None for all
-    nodes : boxes of values and inputs to show, those nearest to the result first; None for all
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, Iff, RuleSet
-    >>> from pinesy.explanations import explain
-    >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
-    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
-    >>> svg = picture(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
-    >>> svg[:4], "rule 1 · C 0.8" in svg
-    ('<svg', True)
-    """
+    """Return the picture of an explanation; see `pinesy.explanations.picture`."""
     if not hasattr(explanation, "graph"):
         raise DataError(f"a picture is of explain(rules, evidence); got {cut_repr(explanation)}")
     boxes = BoxMaker(explanation, depth, limit, nodes, _image_uris(explanation, images))
@@ -75,7 +50,40 @@ def picture(
     return drawing(boxes.root(), title, text, LEGEND)
 
 
-def _image_uris(explanation: "Explanation", images: Mapping[str, Any] | None) -> dict[str, str]:
+def explanation_html(explanation: Explanation) -> Markup:
+    """Return the picture, and the text to unfold."""
+    text = folded("in words", lines_of(explanation.text()))
+    return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + text
+
+
+def why_not_html(why_not: WhyNot) -> Markup:
+    """Return what limits a value, and what is inferred; the change to unfold."""
+    text = lines_of(str(why_not)) + distribution_html(why_not.result)
+    return text + (folded("the change", change_html(why_not.change)) if why_not.change else "")
+
+
+def change_html(change: Change) -> Markup:
+    """Return a change in words, the degrees that change, and what follows."""
+    lines = [
+        line
+        for name in change.readings
+        for line in _changed_degrees(name, change.old[name], change.new[name])
+    ]
+    head = ["input", "value", "possible now", "", "then", ""]
+    then = folded("what is inferred then", distribution_html(change.result))
+    return lines_of(str(change)) + first_lines(head, lines, len(lines), "degrees") + then
+
+
+def _changed_degrees(name: str, old: Possibility, new: Possibility) -> Iterator[list[str]]:
+    """Yield a line for each value whose degree changes."""
+    for i in np.flatnonzero(old.degrees != new.degrees).tolist():
+        before, after = float(old.degrees[i]), float(new.degrees[i])
+        before_text, after_text = number_texts(before, after)
+        value = show_value(old.attribute.domain[i])
+        yield [name, value, before_text, bar(before), after_text, bar(after)]
+
+
+def _image_uris(explanation: Explanation, images: Mapping[str, Any] | None) -> dict[str, str]:
     """Check images, and return them as addresses."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
@@ -96,7 +104,7 @@ class BoxMaker(Outline):
 
     def __init__(
         self,
-        explanation: "Explanation",
+        explanation: Explanation,
         depth: int | None,
         limit: int | None,
         nodes: int | None,
@@ -105,7 +113,7 @@ class BoxMaker(Outline):
         super().__init__(explanation, depth, limit, nodes)
         self.images = images
         self.boxes: dict[tuple[ExplanationNode, ...], Box] = {}
-        #: The box of each input, one of its values, and the places of those that count.
+        #: The box of each input, one of its values, and the indices of those that count.
         self.inputs: dict[str, tuple[Box, ExplanationNode, set[int]]] = {}
         self.waiting: list[tuple[ExplanationNode, Box, int]] = []
 
@@ -128,22 +136,22 @@ class BoxMaker(Outline):
         return root
 
     def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
-        shown, rest = self.split(alike(nodes))
-        root.children += [self._value(group, kind, 0) for group in shown]
-        left = sum(map(len, rest))
-        if left:
-            word = "other values" if kind == "rival" else "values"
+        groups, omitted = self.split(alike(nodes))
+        root.children += [self._value(group, kind, 0) for group in groups]
+        count = sum(map(len, omitted))
+        if count:
+            noun = "other values" if kind == "rival" else "values"
             degree = degree_text("P", nodes[0].possibility)
-            root.children.append(_more(left, f"{left} more {word}, {degree}"))
+            root.children.append(_more(count, f"{count} more {noun}, {degree}"))
 
     def _value(self, nodes: Sequence[ExplanationNode], kind: BoxKind, level: int) -> Box:
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
             short = self.statement(nodes, self.limit)
-            whole = short if len(nodes) == 1 else self.statement(nodes, TOOLTIP)
+            full = short if len(nodes) == 1 else self.statement(nodes, TOOLTIP)
             degree = degree_text("P", nodes[0].possibility)
-            self.boxes[key] = Box(kind, short, (degree,), f"{whole}: {degree}")
+            self.boxes[key] = Box(kind, short, (degree,), f"{full}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
         return self.boxes[key]
 
@@ -160,51 +168,53 @@ class BoxMaker(Outline):
     def _add_bars(self, box: Box, node: ExplanationNode, marked: set[int]) -> None:
         """Add the bars of an input: the most possible values, and one that counts."""
         degrees, names = node.distribution.degrees, self.wording.domain(node.attribute)
-        shown = _shown(degrees, marked)
+        indices = _shown(degrees, marked)
         box.bars = [
             DegreeBar(names[i], d, number_text(d, 2, "<", ">"), i in marked)
-            for i, d in zip(shown, degrees[shown].tolist(), strict=True)
+            for i, d in zip(indices, degrees[indices].tolist(), strict=True)
         ]
-        left = np.delete(degrees, shown)
-        if len(left):
-            most = number_text(float(left.max()), 2, "<", ">")
-            box.rest = f"{len(left)} more, {f'at most {most}' if left.any() else 'impossible'}"
+        omitted = np.delete(degrees, indices)
+        if len(omitted):
+            most = number_text(float(omitted.max()), 2, "<", ">")
+            box.rest = (
+                f"{len(omitted)} more, {f'at most {most}' if omitted.any() else 'impossible'}"
+            )
         above = [i for i in np.argsort(-degrees, kind="stable").tolist() if degrees[i]]
         texts = [f"{names[i]} {number_text(float(degrees[i]))}" for i in above[:TOOLTIP]]
         texts += [f"{len(above) - TOOLTIP} more"] * (len(above) > TOOLTIP)
         box.tooltip = f"{box.heading}: {', '.join(texts)}"
 
     def _justify(self, node: ExplanationNode, box: Box, level: int) -> None:
-        found = node.justification
-        if found is None:
+        justification = node.justification
+        if justification is None:
             return
         if self.is_cut(level):
             box.children.append(Box("more", f"not followed (depth {self.depth})"))
             return
-        shown, left = self.split(found.reasons or found.silent)
-        box.children += self._parameters(found)
-        box.children += [self._rule(node, triplet, level) for triplet in shown]
-        if left:
-            box.children.append(_more(len(left), f"{len(left)} more rules say the same"))
-        if found.reasons and found.silent:
-            box.children.append(_silent(found.silent))
+        triplets, omitted = self.split(justification.reasons or justification.silent)
+        box.children += self._parameters(justification)
+        box.children += [self._rule(node, triplet, level) for triplet in triplets]
+        if omitted:
+            box.children.append(_more(len(omitted), f"{len(omitted)} more rules say the same"))
+        if justification.reasons and justification.silent:
+            box.children.append(_silent(justification.silent))
 
     def _parameters(self, justification: Justification) -> Iterator[Box]:
-        shown, left = self.split(justification.parameters)
-        for p in shown:
+        parameters, omitted = self.split(justification.parameters)
+        for p in parameters:
             case = "fails" if p.name == "s" else "holds"
             heading = f"rule {p.number}: {p.name} = {number_text(p.degree)}"
             text = f"leaves it possible even if its premise {case}"
             yield Box("note", heading, (text,), p.rule.line(TOOLTIP))
-        if left:
-            yield _more(len(left), f"{len(left)} more parameters")
+        if omitted:
+            yield _more(len(omitted), f"{len(omitted)} more parameters")
 
     def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
         """Return the box of a triplet, with what its deciding propositions rest on."""
         parts, degrees = triplet.first(self.limit)
-        left = len(degrees) - len(parts)
-        more = f"{left} more propositions" if left else ""
-        premise = self.wording.says_all([part.reduced for part in parts], self.limit, more)
+        count = len(degrees) - len(parts)
+        omitted = f"{count} more propositions" if count else ""
+        premise = self.wording.says_all([part.reduced for part in parts], self.limit, omitted)
         heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
         tooltip = f"{heading}: {premise}\n{triplet.rule.line(TOOLTIP)}"
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
@@ -217,7 +227,7 @@ class BoxMaker(Outline):
         return box
 
     def _behind(self, node: ExplanationNode, part: TripletProposition, box: Box, level: int) -> int:
-        """Lead to what a proposition rests on; return how much there is no room for."""
+        """Lead to what a proposition rests on; return how many boxes would exceed the limit."""
         nodes = node.behind(part)
         if not nodes:
             return 0
@@ -226,9 +236,9 @@ class BoxMaker(Outline):
                 return 1
             _lead(box, self._input(nodes))
             return 0
-        shown, left = self.split(nodes)
-        hidden = len(left)
-        for group in alike(shown):
+        values, omitted = self.split(nodes)
+        hidden = len(omitted)
+        for group in alike(values):
             if tuple(group) not in self.boxes and self._is_full:
                 hidden += len(group)
             else:
@@ -242,7 +252,7 @@ class BoxMaker(Outline):
 
 
 def _shown(degrees: FloatArray, marked: set[int]) -> list[int]:
-    """Return the places of the most possible values; the last gives way to one that counts."""
+    """Return the indices of the most possible values; the last gives way to one that counts."""
     order = np.argsort(-degrees, kind="stable").tolist()
     first: list[int] = [i for i in order[:BARS] if degrees[i] > 0.0 or i in marked]
     missing = [i for i in order if i in marked and i not in first]

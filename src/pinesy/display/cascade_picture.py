@@ -1,19 +1,16 @@
-"""A cascade to look at: its graph, as a picture and in notebooks with its rules below it."""
+"""The graph of a cascade: as data, as a picture, and in notebooks with its rules below it."""
 
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from pinesy._common.box_layout import Box, BoxKind
-from pinesy._common.box_pictures import drawing
-from pinesy._common.markup import Markup, counted, cut, folded, joined, more, tag
+from pinesy._common.reports import counted
+from pinesy.display.boxes import Box, BoxKind, drawing
+from pinesy.display.markup import Markup, cut, folded, joined, more, tag
+from pinesy.display.rules_html import rules_table
 from pinesy.exceptions import DataError
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.views import rules_table
-
-if TYPE_CHECKING:
-    from pinesy.rulebase.cascade import Cascade
 
 #: Nodes that a picture has at most.
 NODES = 40
@@ -39,9 +36,7 @@ class GraphNode:
     used: "dict[GraphNode, int]" = field(default_factory=lambda: defaultdict(int))
 
 
-def graph_of(
-    cascade: "Cascade", nodes: int = NODES, opened: Collection[str] = ()
-) -> list[GraphNode]:
+def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ()) -> list[GraphNode]:
     """Return the nodes of a cascade, each after those it uses.
 
     There is one for each attribute; of more than `nodes` attributes, those that are alike share
@@ -67,8 +62,8 @@ def graph_of(
         rules = len(cascade.sets[name]) if name in cascade.sets else 0
         kind = (levels[name], len(attribute.domain), rules, name in finals)
         first = firsts.setdefault(kind if fold else name, name)
-        own = name if first in opened else first
-        home[name] = home[own] if own != name else GraphNode([], levels[name], rules)
+        shared = name if first in opened else first
+        home[name] = home[shared] if shared != name else GraphNode([], levels[name], rules)
         home[name].attributes.append(attribute)
     for name, rule_set in cascade.sets.items():
         for attribute in rule_set.inputs:
@@ -76,7 +71,7 @@ def graph_of(
     return sorted(dict.fromkeys(home.values()), key=lambda node: node.level)
 
 
-def _levels(cascade: "Cascade") -> dict[str, int]:
+def _levels(cascade: Cascade) -> dict[str, int]:
     """Return for each attribute the number of rule sets on the longest way from an input."""
     levels = {a.name: 0 for a in cascade.inputs}
     for name, rule_set in cascade.sets.items():
@@ -84,52 +79,50 @@ def _levels(cascade: "Cascade") -> dict[str, int]:
     return levels
 
 
-def roles_of(cascade: "Cascade") -> dict[str, str]:
+def roles_of(cascade: Cascade) -> dict[str, str]:
     """Return what each attribute is in the cascade."""
     roles = dict.fromkeys(cascade.attributes, "unused")
-    used = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
-    roles |= {f.name: "factor" for a in used for f in a.factors}
+    in_rules = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
+    roles |= {f.name: "factor" for a in in_rules for f in a.factors}
     roles |= {s.output.name: "intermediate" for s in cascade.rule_sets}
     roles |= {a.name: "input" for a in cascade.inputs}
     return roles | {a.name: "output" for a in cascade.outputs}
 
 
-def cascade_svg(self: "Cascade", *, nodes: int = NODES) -> str:
-    """Return the graph as SVG: a box for each attribute, from the inputs to the results.
-
-    Of more than `nodes` attributes, those that are alike share a box: as far from the inputs, with
-    as many values and rules. What there is no room for then is counted.
-    """
+def cascade_svg(cascade: Cascade, nodes: int = NODES) -> Markup:
+    """Return the graph as SVG; see `Cascade.to_svg`."""
     if not isinstance(nodes, int) or nodes < 1:
         raise DataError(f"nodes is {nodes!r:.60}; give how many boxes to draw, 1 or more")
     return drawing(
-        _root(self, nodes),
-        repr(self),
+        _root(cascade, nodes),
+        repr(cascade),
         "The graph of attributes: inputs on the left, results on the right.",
         mirrored=True,
     )
 
 
-def _root(cascade: "Cascade", most: int) -> Box:
+def _root(cascade: Cascade, max_nodes: int) -> Box:
     """Return a hidden box that leads to the results, and through them to all others."""
-    nodes = graph_of(cascade, most)
-    shown = nodes[-most:]  # nearest to the results
-    left = sum(len(node.attributes) for node in nodes[:-most])
-    rest = Box("more", f"and {counted(left, 'attribute')} more")
-    used = {node for other in shown for node in other.used}
-    boxes = {node: _box(node, node not in used) for node in shown}
+    nodes = graph_of(cascade, max_nodes)
+    nearest = nodes[-max_nodes:]  # to the results
+    omitted = sum(len(node.attributes) for node in nodes[:-max_nodes])
+    omitted_box = Box("more", f"and {counted(omitted, 'attribute')} more")
+    used_by_others = {node for other in nearest for node in other.used}
+    boxes = {node: _box(node, node not in used_by_others) for node in nearest}
     for node, box in boxes.items():
-        inputs = [boxes.get(one, rest) for one in node.used]
+        inputs = [boxes.get(input_node, omitted_box) for input_node in node.used]
         box.children += dict.fromkeys(inputs)
-    return Box("hidden", "", children=[box for node, box in boxes.items() if node not in used])
+    return Box(
+        "hidden", "", children=[box for node, box in boxes.items() if node not in used_by_others]
+    )
 
 
 def _box(node: GraphNode, is_result: bool) -> Box:
     names = [a.formula or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
-    each = " each" * (count > 1)
-    texts = [counted(values, "value") + each]
-    texts += [counted(node.rules, "rule") + each] if node.rules else []
+    suffix = " each" * (count > 1)
+    texts = [counted(values, "value") + suffix]
+    texts += [counted(node.rules, "rule") + suffix] if node.rules else []
     heading = cut(names[0], 200)
     if count > 1:
         heading = counted(count, "attribute")
@@ -138,12 +131,12 @@ def _box(node: GraphNode, is_result: bool) -> Box:
     return Box(kind, heading, tuple(texts), cut(", ".join(names[:20]) + ", ..." * (count > 20)))
 
 
-def cascade_html(self: "Cascade") -> Markup:
+def cascade_html(cascade: Cascade) -> Markup:
     """Return the graph, and the rules of each set to unfold."""
     sets = [
         folded(f"{cut(s.output.name)}: {counted(len(s), 'rule')}", rules_table(s.rules))
-        for s in self.stated[:SETS]
+        for s in cascade.stated[:SETS]
     ]
-    left = more(len(self.stated) - SETS, "rule sets")
-    graph = tag("div", Markup(cascade_svg(self)), style="overflow-x:auto")
-    return tag("div", repr(self)) + graph + joined(sets) + left
+    omitted = more(len(cascade.stated) - SETS, "rule sets")
+    graph = tag("div", cascade_svg(cascade), style="overflow-x:auto")
+    return tag("div", repr(cascade)) + graph + joined(sets) + omitted

@@ -1,0 +1,154 @@
+"""Attributes, rules, distributions and results of inference: HTML for notebooks, and plots."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pinesy._common.reports import counted
+from pinesy._common.validation import FloatArray
+from pinesy.display.markup import (
+    BLUE,
+    LINES,
+    ORANGE,
+    BarLine,
+    Markup,
+    bars,
+    code,
+    cut,
+    first_lines,
+    joined,
+    more,
+    tag,
+)
+from pinesy.display.plots import axes_for, plot_text
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.rule import Rule
+from pinesy.rules.syntax.writer import show_value
+
+#: Propositions of a premise that are shown.
+PROPOSITIONS = 20
+#: Attributes that are shown.
+OUTPUTS = 8
+
+
+def attribute_html(attribute: Attribute) -> Markup:
+    """Return the name of an attribute and its values."""
+    values = [code(cut(show_value(value), 60)) for value in attribute.domain[:LINES]]
+    listing = [part for value in values for part in (Markup(", "), value)][1:]
+    kind = "numeric, " * (attribute.scale is not None)
+    if attribute.factors:
+        kind = f"product of {cut(', '.join(f.name for f in attribute.factors))}, "
+    description = f" ({kind}{counted(len(attribute.domain), 'value')}): "
+    start = tag("span", tag("b", cut(attribute.name)), description, *listing)
+    return tag("div", start, more(len(attribute.domain) - LINES, "values"))
+
+
+def rule_html(rule: Rule) -> Markup:
+    """Return a rule, and how certain it and its converse are."""
+    certain = f"certainty of the rule {1.0 - rule.r:.4g}, of its converse {1.0 - rule.s:.4g}"
+    return tag("div", code(rule.line(PROPOSITIONS)), tag("div", certain))
+
+
+def rules_table(rules: Sequence[Rule], heading: str = "") -> Markup:
+    """Return a table of the first rules with their parameters."""
+    lines = (
+        [
+            str(number),
+            code(rule.premise.first(PROPOSITIONS)),
+            code(str(rule.conclusion)),
+            f"{rule.s:g}",
+            f"{rule.r:g}",
+        ]
+        for number, rule in enumerate(rules, 1)
+    )
+    table = first_lines(["rule", "if", "then", "s", "r"], lines, len(rules), "rules")
+    return tag("div", heading) + table if heading else table
+
+
+def certainties(pi: Possibility) -> FloatArray:
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value, of one distribution.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Possibility
+    >>> certainties(Possibility(Attribute("a", ["x", "y", "z"]), np.array([1.0, 0.25, 0.5])))
+    array([0.5, 0. , 0. ])
+    """
+    first, second = np.sort(np.append(pi.degrees, 0.0))[:-3:-1]
+    return np.asarray(1.0 - np.where(pi.degrees == first, second, first))
+
+
+def most_possible(pi: Possibility) -> list[int]:
+    """Return the indices of the most possible values, in the order of the domain."""
+    indices: list[int] = np.sort(np.argsort(-pi.degrees, kind="stable")[:LINES]).tolist()
+    return indices
+
+
+def distribution_html(pi: Possibility) -> Markup:
+    """Return bars of one distribution, or a table of the samples of a batch."""
+    return results_html({pi.attribute.name: pi}) if pi.is_batch else _bars(pi)
+
+
+def _bars(pi: Possibility) -> Markup:
+    """Return bars of the most possible values, in the order of the domain."""
+    indices = most_possible(pi)
+    necessities = certainties(pi) if pi.normalised else None
+    lines: list[BarLine] = [
+        (
+            cut(show_value(pi.attribute.domain[i]), 60),
+            float(pi.degrees[i]),
+            None if necessities is None else float(necessities[i]),
+        )
+        for i in indices
+    ]
+    omitted = np.delete(pi.degrees, indices)
+    noun = f"values, at most {omitted.max():.4g}" if len(omitted) else ""
+    note = Markup("") if pi.decided else tag("div", cut(pi.verdict))
+    return bars(lines, cut(pi.attribute.name, 60)) + more(len(omitted), noun) + note
+
+
+def results_html(results: Mapping[str, Possibility], heading: str = "") -> Markup:
+    """Return what was inferred of some attributes: bars, or a table of the samples of a batch."""
+    first = [results[name] for name in list(results)[:OUTPUTS]]
+    start = tag("div", heading) if heading else Markup("")
+    omitted = more(len(results) - len(first), "attributes")
+    if not first or not first[0].is_batch:
+        return start + joined(map(_bars, first)) + omitted
+    head = ["sample", *(title for pi in first for title in (cut(pi.attribute.name, 60), "certain"))]
+    lines = ([str(row), *_cells(first, row)] for row in range(len(first[0])))
+    return start + first_lines(head, lines, len(first[0]), "samples") + omitted
+
+
+def _cells(results: list[Possibility], row: int) -> Iterator[str]:
+    for batch in results:
+        pi = batch.sample(row)
+        yield show_value(pi.best) if pi.decided else cut(pi.verdict)
+        yield f"{pi.certainty:.4g}" if pi.decided else ""
+
+
+def plot_distribution(pi: Possibility, axes: Any) -> Any:
+    """Draw bars of one distribution, or the degrees of all samples of a batch as shades."""
+    axes = axes_for(axes)
+    if pi.is_batch:
+        image = axes.imshow(pi.degrees, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
+        axes.figure.colorbar(image, ax=axes, label="possibility")
+        axes.set(xlabel=plot_text(pi.attribute.name), ylabel="sample")
+        if len(pi.attribute.domain) <= LINES:
+            axes.set_xticks(range(len(pi.attribute.domain)), _value_texts(pi.attribute.domain))
+        return axes
+    indices = most_possible(pi)
+    y = range(len(indices))
+    axes.barh(y, pi.degrees[indices], color=BLUE, label="possible")
+    if pi.normalised:
+        axes.barh(y, certainties(pi)[indices], color=ORANGE, label="certain")
+    axes.set_yticks(y, _value_texts([pi.attribute.domain[i] for i in indices]))
+    axes.invert_yaxis()
+    axes.set(xlim=(0.0, 1.0), xlabel="degree", title=plot_text(pi.attribute.name))
+    axes.legend()
+    return axes
+
+
+def _value_texts(values: Iterable[Hashable]) -> list[str]:
+    return [plot_text(show_value(value)) for value in values]
