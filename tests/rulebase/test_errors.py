@@ -626,8 +626,9 @@ def put(*path: str | int, value: Any) -> Tamper:
 RULE = ("rule_sets", 0, 0)
 TAMPERED: list[tuple[str, Tamper, list[str]]] = [
     ("other format", put("format", value="x"), ['"format" must be "pinesy cascade"']),
-    ("newer", put("version", value=3), ["format version 3", "versions 1 to 2", "update pinesy"]),
-    ("no version", put("version", value=None), ["format version None", "reads versions 1 to 2"]),
+    ("newer", put("version", value=3), ["format version 3", "reads version 2", "update pinesy"]),
+    ("older", put("version", value=1), ["format version 1", "reads version 2"]),
+    ("no version", put("version", value=None), ["format version None", "reads version 2"]),
     ("no attributes", put("attributes", value=None), ["attributes: missing, or not a list"]),
     ("no rules", put("rule_sets", value={}), ["rule_sets: missing, or not a list"]),
     ("rule sets of numbers", put("rule_sets", value=[5]), ["rule_sets[0]"]),

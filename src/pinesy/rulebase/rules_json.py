@@ -11,9 +11,8 @@ JSON, version 2::
 
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
 was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
-of its parts hold. Version 1, which had no formulas, is read as well. Arrays among domain values
-stand for tuples. A model file holds besides, under ``"learning"``, how its parameters were learned;
-see `pinesy.learning.model_file`.
+of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
+``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
 """
 
 import json
@@ -27,9 +26,9 @@ from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rule_reader import VERSION as TEXT_VERSION
+from pinesy.rulebase.parse import VERSION as TEXT_VERSION
+from pinesy.rulebase.parse import parse_file
 from pinesy.rulebase.rule_set import RuleSet, declaration_order
-from pinesy.rulebase.rules_text import HEAD_1, parse_file
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import content_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
@@ -42,7 +41,7 @@ T = TypeVar("T")
 
 FORMAT, VERSION = "pinesy cascade", 2
 
-# A text can be cut off and still be one; these lines tell.
+# The first and the last line of a file: a file without the last one was cut off.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
 
 
@@ -61,14 +60,13 @@ def write_rules(cascade: Cascade, path: Path) -> None:
 
 def read_rules(path: Path, max_values: int | None = None) -> Cascade:
     """Read a cascade from a ``.rules`` file."""
-    most = value_limit(max_values)
+    limit = value_limit(max_values)
     text = read_text(path)
     with placed(str(path)):
-        if text.startswith((HEAD, HEAD_1)) and not text.rstrip().endswith(END):
+        if text.startswith(HEAD) and not text.rstrip().endswith(END):
             raise DataError(f"its last line is not {END!r}: the file may be cut off")
         directory = path.parent.resolve()
-        version = 1 if text.startswith(HEAD_1) else TEXT_VERSION
-        return parse_file(text, directory, directory / path.name, version, most=most)
+        return parse_file(text, directory, directory / path.name, max_values=limit)
 
 
 def _check_values(cascade: Cascade) -> None:
@@ -130,12 +128,10 @@ def read_content(text: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
     version = content.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        newer = type(version) is int and version > VERSION
-        cure = "; update pinesy to read it" if newer else ""
-        raise DataError(
-            f"format version {version!r}; this pinesy reads versions 1 to {VERSION}{cure}"
-        )
+    if type(version) is not int or version != VERSION:
+        is_newer = type(version) is int and version > VERSION
+        cure = "; update pinesy to read it" if is_newer else ""
+        raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
     return content
 
 

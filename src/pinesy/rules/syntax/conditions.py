@@ -21,7 +21,6 @@ import numpy as np
 from pinesy._common.budgets import any_budget, take_steps
 from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import (
     ARITHMETIC,
     COMPARISONS,
@@ -33,7 +32,7 @@ from pinesy.rules.syntax.expressions import (
     Membership,
     evaluator,
 )
-from pinesy.rules.syntax.value_reader import ValueReader
+from pinesy.rules.syntax.reader import ExpressionReader, Reader
 
 if TYPE_CHECKING:
     from pinesy.rules.attributes import Attribute
@@ -80,8 +79,8 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
     (True, False, 'left + right == 7')
     """
-    reader = ValueReader(source)
-    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
+    reader = Reader(source)
+    grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
     with any_budget():
         expression = grammar.either()
     reader.expect_end("the end of the condition")
@@ -90,9 +89,9 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     return Condition(expression, f"({text})" if grammar.loose else text, pattern)
 
 
-def read_condition(reader: ValueReader, names: Sequence[str]) -> Condition:
+def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     """Read a condition inside a rule: one comparison, or any formula in brackets."""
-    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
+    grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
     expression = grammar.negation()
     return Condition(expression, *grammar.texts())
 
