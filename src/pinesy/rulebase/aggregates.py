@@ -73,7 +73,7 @@ def sum_of(
     0.3
     """
     terms = distinct_attributes(attributes, "a sum")
-    check_numbers(terms, whole=modulo is not None or most is not None)
+    check_numbers(terms, integers=modulo is not None or most is not None)
     if modulo is not None and most is not None:
         raise DomainError(f"the sum {name!r} has a modulo and a most; give one of them")
     steps = FunctionSteps()
@@ -128,8 +128,8 @@ def all_different(name: str, attributes: Iterable[Attribute]) -> Cascade:
     terms = distinct_attributes(attributes, "all_different")
     steps = FunctionSteps()
     values = tuple(dict.fromkeys(v for a in terms for v in a.domain))
-    used = sum(comb(len(values), j) * len(a.domain) for j, a in enumerate(terms))
-    if used <= MAX_USED or len(terms) < 3:
+    n_tuples = sum(comb(len(values), j) * len(a.domain) for j, a in enumerate(terms))
+    if n_tuples <= MAX_USED or len(terms) < 3:
         last = len(terms) - 1
         functions = [Used(values, first=i < 2, last=i == last) for i in range(len(terms))]
         chain(steps, name, terms, functions, domain=(False, True))
@@ -196,7 +196,7 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
     stated = [t for t in known if isinstance(t, Proposition)]
     numbers = [t for t in known if not isinstance(t, Proposition)]
     distinct_attributes([*numbers, *{p.attribute: None for p in stated}], "a parity")
-    check_numbers(numbers, whole=True)
+    check_numbers(numbers, integers=True)
     steps = FunctionSteps()
     modular(steps, name, [*numbers, *_counted(steps, name, stated)], 2)
     return Cascade(*steps.rule_sets)
@@ -271,12 +271,12 @@ class Used:
 
     def __call__(self, *terms: Any) -> Hashable:
         """Return the values used after this step."""
-        used = terms[:1] if self.first else terms[0]
+        values = terms[:1] if self.first else terms[0]
         if len(terms) > 1:
-            used = None if used is None or terms[1] in used else (*used, terms[1])
+            values = None if values is None or terms[1] in values else (*values, terms[1])
         if self.last:
-            return used is not None
-        return None if used is None else tuple(sorted(used, key=self.values.index))
+            return values is not None
+        return None if values is None else tuple(sorted(values, key=self.values.index))
 
     def text(self, _names: Sequence[str], _value: Hashable) -> None:
         """Return None: the subset is written."""
@@ -362,9 +362,9 @@ def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> Non
 
 
 def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:
-    what = "max_of" if extreme.largest else "min_of"
-    terms = distinct_attributes(attributes, what)
-    check_numbers(terms, whole=False, what=what)
+    subject = "max_of" if extreme.largest else "min_of"
+    terms = distinct_attributes(attributes, subject)
+    check_numbers(terms, integers=False, subject=subject)
     steps = FunctionSteps()
     chain(steps, name, terms, [extreme] * len(terms))
     return Cascade(*steps.rule_sets)
@@ -373,24 +373,24 @@ def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Ca
 def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
     """Add that every two of the terms differ."""
     different = []
-    for (i, one), (j, two) in combinations(enumerate(terms, 1), 2):
-        pair = steps.source(f"{name}.{i}_{j}", [one, two])
-        condition = f"{format_name(one.name)} != {format_name(two.name)}"
+    for (i, first), (j, second) in combinations(enumerate(terms, 1), 2):
+        pair = steps.source(f"{name}.{i}_{j}", [first, second])
+        condition = f"{format_name(first.name)} != {format_name(second.name)}"
         mask = pair.mask([t for t in pair.domain if t[0] != t[1]])  # type: ignore[index]
         different.append(Proposition(pair, mask, condition))
     output = Attribute(name, (False, True))
     steps.rule_sets.append(RuleSet([equivalence(different, output.isin({True}))]))
 
 
-def check_numbers(attributes: Sequence[Attribute], whole: bool, what: str = "a sum") -> None:
+def check_numbers(attributes: Sequence[Attribute], integers: bool, subject: str = "a sum") -> None:
     """Raise `DomainError` unless all values are numbers, or whole ones."""
-    kinds = int if whole else int | float
+    kinds, name = (int, "whole numbers") if integers else (int | float, "numbers")
     for attribute in attributes:
         for value in attribute.domain:
             if not isinstance(value, kinds):
                 raise DomainError(
                     f"attribute {attribute.name!r} has the value {value!r:.60}; the values of "
-                    f"{what} are {'whole numbers' if whole else 'numbers'}: take a function of it"
+                    f"{subject} are {name}: take a function of it"
                 )
 
 
@@ -399,17 +399,17 @@ def check_numbers(attributes: Sequence[Attribute], whole: bool, what: str = "a s
 
 def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
     """Return statements as propositions, on inner attributes if they are of several attributes."""
-    known = list(statements) if is_iterable(statements) else [statements]
-    wrong = [p for p in known if not isinstance(p, Proposition | Premise | Compound)]
-    if wrong or not known:
-        shown = repr(wrong[0] if wrong else statements)
+    listed = list(statements) if is_iterable(statements) else [statements]
+    wrong = [p for p in listed if not isinstance(p, Proposition | Premise | Compound)]
+    if wrong or not listed:
+        first = repr(wrong[0] if wrong else statements)
         raise DomainError(
-            f"a count is of a list of propositions such as attribute.isin({{...}}); got {shown:.60}"
+            f"a count is of a list of propositions such as attribute.isin({{...}}); got {first:.60}"
         )
-    forms = list(map(_simplified, known))
+    forms = list(map(_simplified, listed))
     attributes = [dict.fromkeys(p.attribute for p in propositions_of(form)) for form in forms]
     stated: dict[int, Proposition] = {}
-    for group in tied_rules([[a.name for a in each] for each in attributes]):
+    for group in tied_rules([[a.name for a in mentioned] for mentioned in attributes]):
         shared = list(dict.fromkeys(a for i in group for a in attributes[i]))
         is_joint = len(group) > 1 < len(shared)
         if is_joint and prod(len(a.domain) for a in shared) <= MAX_SHARED:
@@ -481,8 +481,8 @@ class _Holding:
     masks: tuple[int, ...]
 
     def __call__(self, *values: Hashable) -> int:
-        place = self.attribute.position(values if self.attribute.factors else values[0])
-        return sum(contains(mask, place) for mask in self.masks)
+        index = self.attribute.position(values if self.attribute.factors else values[0])
+        return sum(contains(mask, index) for mask in self.masks)
 
 
 def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]:
@@ -491,24 +491,26 @@ def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator
     Where ``x`` and ``y`` are compared, ``x or y`` takes the earlier place and ``x and y`` the
     later one: monotone in each proposition, and exact for two-valued attributes.
     """
-    places = list(propositions)
-    for number, (i, j) in enumerate(_comparisons(len(places)), 1):
-        x, y = places[i], places[j]
-        either, both = (Attribute(f"{name}.{number}.{w}", (0, 1)) for w in ("or", "and"))
-        yield RuleSet([equivalence([~x, ~y], either.isin({0}))])
-        yield RuleSet([equivalence([x, y], both.isin({1}))])
-        places[i], places[j] = either.isin({1}), both.isin({1})
-    total = Attribute(name, range(len(places) + 1))
+    ordered = list(propositions)
+    for number, (i, j) in enumerate(_comparisons(len(ordered)), 1):
+        x, y = ordered[i], ordered[j]
+        disjunction, conjunction = (
+            Attribute(f"{name}.{number}.{w}", (0, 1)) for w in ("or", "and")
+        )
+        yield RuleSet([equivalence([~x, ~y], disjunction.isin({0}))])
+        yield RuleSet([equivalence([x, y], conjunction.isin({1}))])
+        ordered[i], ordered[j] = disjunction.isin({1}), conjunction.isin({1})
+    total = Attribute(name, range(len(ordered) + 1))
     rules = []
-    for k in range(len(places) + 1):
-        premise = Premise((*places[max(k - 1, 0) : k], *map(inv, places[k : k + 1])))
+    for k in range(len(ordered) + 1):
+        premise = Premise((*ordered[max(k - 1, 0) : k], *map(inv, ordered[k : k + 1])))
         # With r = 1 a rule bounds its own count alone, and the program stays short.
         rules.append(Rule(premise, total.isin({k}), 0.0, 1.0))
     yield RuleSet(rules)
 
 
 def _comparisons(n: int) -> Iterator[tuple[int, int]]:
-    """Go through the places that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
+    """Yield the places that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
     top = 1 << ((n - 1).bit_length() - 1)
     p = top
     while p:

@@ -90,8 +90,8 @@ def function(
     """
     if not isinstance(name, str):
         raise DomainError(f"the name of a function's attribute is a text; got {name!r:.60}")
-    attributes, given = _arguments(of)
-    steps = FunctionSteps(given)
+    attributes, rule_sets = _arguments(of)
+    steps = FunctionSteps(rule_sets)
     if callable(fn):
         steps.apply(name, attributes, fn, domain=domain)
     elif isinstance(fn, str):
@@ -160,9 +160,9 @@ def _check_subsets(name: str, count: int, size: int) -> None:
 def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return, for each factor and value, the tuples of a product that have it; one of two."""
     masks = []
-    for place, size in enumerate(sizes):
+    for factor, size in enumerate(sizes):
         tuples = product(*map(range, sizes))
-        of_values = class_masks((t[place] for t in tuples), prod(sizes))
+        of_values = class_masks((t[factor] for t in tuples), prod(sizes))
         masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
     return tuple(masks)
 
@@ -170,19 +170,19 @@ def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 _shared_masks = lru_cache(maxsize=64)(_factor_masks)
 
 
-def distinct_attributes(attributes: Any, what: str) -> list[Attribute]:
+def distinct_attributes(attributes: Any, subject: str) -> list[Attribute]:
     """Return attributes as a list: one at least, with different names."""
-    alone = isinstance(attributes, str) or not is_iterable(attributes)
-    known = [attributes] if alone else list(attributes)
+    is_single = isinstance(attributes, str) or not is_iterable(attributes)
+    known = [attributes] if is_single else list(attributes)
     wrong = [a for a in known if not isinstance(a, Attribute)]
     if wrong or not known:
-        shown = repr(wrong[0] if wrong else attributes)
-        raise DomainError(f"{what} is of a list of attributes; got {shown:.60}")
+        refused = repr(wrong[0] if wrong else attributes)
+        raise DomainError(f"{subject} is of a list of attributes; got {refused:.60}")
     twice = repeated(a.name for a in known)
     if twice is not None:
         raise DomainError(
-            f"{what} is given the attribute {twice!r} twice; give it once (as often as you like in "
-            "the text of a function)"
+            f"{subject} is given the attribute {twice!r} twice; give it once (as often as you like "
+            "in the text of a function)"
         )
     return known
 
@@ -260,7 +260,7 @@ def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashab
 
 
 def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
-    """Go through the results of a function for the values of an attribute."""
+    """Yield the results of a function for the values of an attribute."""
     take_steps(10 * len(source.domain))
     for values in source.domain:
         try:
@@ -417,11 +417,11 @@ class ExpressionRules:
     def _part(
         self, part: Expression, occurrences: Counter[int], limits: Limits | None
     ) -> Expression:
-        own = Counter(part.names())
-        if part.kind == "name" or not own:
+        counts = Counter(part.names())
+        if part.kind == "name" or not counts:
             return part
-        if all(occurrences[i] == times for i, times in own.items()):
-            if len(own) == 1 and not self._is_shorter(part, limits):
+        if all(occurrences[i] == times for i, times in counts.items()):
+            if len(counts) == 1 and not self._is_shorter(part, limits):
                 return part
             self.attributes.append(self._add(part, limits=limits))
             return Expression("name", content=len(self.attributes) - 1)
@@ -431,7 +431,7 @@ class ExpressionRules:
         return part._replace(parts=tuple(parts))
 
     def _is_shorter(self, part: Expression, limits: Limits | None) -> bool:
-        """Tell whether an expression of one attribute has fewer values than this."""
+        """Return whether an expression of one attribute has fewer values than this."""
         (attribute,), compute = self._function(part)
         results = images(self.name, attribute, _Limited(compute, limits))
         return len(set(results)) < len(attribute.domain)
@@ -477,8 +477,8 @@ class ExpressionRules:
         """Take the remainders of the parts of sums and products whose remainder is taken."""
         parts = tuple([self._with_remainders(part) for part in node.parts])
         node = node._replace(parts=parts)
-        whole = node.kind == "%" and self._bounds(parts[0]) and _is_number(parts[1])
-        if whole and parts[1].content and parts[0].kind in _RING:
+        is_integer_remainder = node.kind == "%" and self._bounds(parts[0]) and _is_number(parts[1])
+        if is_integer_remainder and parts[1].content and parts[0].kind in _RING:
             return self._remainder(parts[0], parts[1])
         return node
 
@@ -500,8 +500,8 @@ class ExpressionRules:
             if column is not None and column.kind is int:
                 return column.low, column.high
             take_steps(len(values))
-            whole = all(isinstance(v, int) for v in values)
-            return (int(min(values)), int(max(values))) if whole else None
+            is_integer = all(isinstance(v, int) for v in values)
+            return (int(min(values)), int(max(values))) if is_integer else None
         if node.kind == "constant":
             return (node.content, node.content) if isinstance(node.content, int) else None
         if node.kind in TRUTHS:

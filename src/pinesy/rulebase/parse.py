@@ -30,7 +30,7 @@ from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
-from pinesy.rules.numbers import cut_of, cuts_of, is_number
+from pinesy.rules.numbers import cut_of, is_number, needed_cuts
 from pinesy.rules.propositions import (
     Premise,
     Proposition,
@@ -225,10 +225,10 @@ class RulesReader(Reader):
 
     # --- statements ---
 
-    def statements(self, several: bool) -> None:
-        """Read a declaration or a rule, or `several` of them, up to a template or the end."""
+    def statements(self, until_template: bool) -> None:
+        """Read a declaration or a rule, or all of them up to a template or the end."""
         self.statement()
-        while several and self.token.text in self._statements:
+        while until_template and self.token.text in self._statements:
             self.statement()
 
     def statement(self) -> None:
@@ -578,7 +578,7 @@ class RulesReader(Reader):
             return proposition if sign == "==" else proposition.complement
         if scale is not None and attribute.name in self.compared_cuts:
             name = f"attribute {attribute.name!r}"
-            cuts = self.at(token, partial(cuts_of, sign, value, name))
+            cuts = self.at(token, partial(needed_cuts, sign, value, name))
             if not all(map(scale.has_cut, cuts)):
                 self.compared_cuts[attribute.name] |= cuts
                 self.lacks_cuts = True

@@ -30,7 +30,7 @@ from pinesy.rulebase.parse import VERSION as TEXT_VERSION
 from pinesy.rulebase.parse import parse_file
 from pinesy.rulebase.rule_set import RuleSet, declaration_order
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import content_of
+from pinesy.rules.definitions import formula_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
 from pinesy.rules.statements import If
@@ -90,8 +90,8 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
-        named = {"names": scale.names} if scale.names else {}
-        return {"name": attribute.name, "cuts": scale.cuts, **named, "blur": scale.blur}
+        names = {"names": scale.names} if scale.names else {}
+        return {"name": attribute.name, "cuts": scale.cuts, **names, "blur": scale.blur}
     return {"name": attribute.name, "domain": attribute.domain}
 
 
@@ -101,7 +101,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _statement(statement: Statement) -> Any:
-    content = content_of(statement)
+    content = formula_of(statement)
     if isinstance(content, Compound):
         parts = [_statement(part) for part in content.parts]
         return {"least": content.least, "most": content.most, "of": parts}
@@ -161,22 +161,22 @@ class _RulesContent:
         ]
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
-    def _rules(self, entries: object, place: str) -> list[Rule]:
+    def _rules(self, entries: object, path: str) -> list[Rule]:
         return [
-            self._at(f"{place}[{j}]", self._rule, entry)
-            for j, entry in enumerate(_list(entries, place))
+            self._at(f"{path}[{j}]", self._rule, entry)
+            for j, entry in enumerate(_list(entries, path))
         ]
 
     def _list(self, key: str) -> list[Any]:
         return _list(self.content.get(key), key)
 
-    def _at(self, place: str, read: Callable[[Any], T], entry: object) -> T:
+    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
         try:
-            return read(entry)
+            return reader(entry)
         except PinesyError as error:
-            raise DataError(f"{place}: {error}") from None
+            raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise DataError(f"{place}: not of the form that it must have ({error})") from None
+            raise DataError(f"{path}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
         if isinstance(entry, dict) and "cuts" in entry:
@@ -219,11 +219,11 @@ class _RulesContent:
 
     def _proposition(self, entry: list[Any]) -> Proposition:
         attribute = self._known(entry[0])
-        places = _list(entry[1], "positions")
-        for place in places:
-            if type(place) is not int or not 0 <= place < len(attribute.domain):
-                raise DataError(f"attribute {attribute.name!r} has no position {place!r}")
-        mask = mask_of(places)
+        indices = _list(entry[1], "positions")
+        for index in indices:
+            if type(index) is not int or not 0 <= index < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {index!r}")
+        mask = mask_of(indices)
         if len(entry) < 3:
             return Proposition(attribute, mask)
         stated = attribute.where(entry[2])
@@ -237,9 +237,9 @@ def _check_keys(entry: dict[str, Any], keys: set[str]) -> None:
         raise DataError(f"must be an object with the keys {', '.join(sorted(keys))}")
 
 
-def _list(entries: object, place: str) -> list[Any]:
+def _list(entries: object, path: str) -> list[Any]:
     if not isinstance(entries, list):
-        raise DataError(f"{place}: missing, or not a list")
+        raise DataError(f"{path}: missing, or not a list")
     return entries
 
 

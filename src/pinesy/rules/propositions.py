@@ -143,8 +143,8 @@ class Premise(Conjoinable):
     def first(self, most: int) -> str:
         """Return the premise in one line; of a longer one the first `most` propositions."""
         left = len(self.propositions) - most
-        shown = Premise(self.propositions[:most]) if left > 0 else self
-        return " ".join(str(shown).split()) + f" and {left} more propositions" * (left > 0)
+        premise = Premise(self.propositions[:most]) if left > 0 else self
+        return " ".join(str(premise).split()) + f" and {left} more propositions" * (left > 0)
 
     def __str__(self) -> str:
         parts = [_bracketed(p, len(self.propositions)) for p in self.propositions]
@@ -201,7 +201,7 @@ class Compound(Logical):
         return all_of(self, other)
 
     def is_gate(self, conjunction: bool) -> bool:
-        """Tell whether this is a conjunction, or a disjunction, of its parts."""
+        """Return whether this is a conjunction, or a disjunction, of its parts."""
         n = len(self.parts)
         return self.most == n and self.least == (n if conjunction else 1)
 
@@ -211,11 +211,11 @@ class Compound(Logical):
             return f"not {_bracketed(self.parts[0], 0)}"
         if self.is_gate(True) or self.is_gate(False):
             return (" and " if least == n else " or ").join(_bracketed(p, n) for p in self.parts)
-        words = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
+        bounds = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
         if least == most:
-            words = [f"exactly {least}"]
+            bounds = [f"exactly {least}"]
         parts = ", ".join(map(str, self.parts))
-        return " and ".join(f"{word} of ({parts})" for word in words)
+        return " and ".join(f"{bound} of ({parts})" for bound in bounds)
 
     __repr__ = __str__
 

@@ -123,8 +123,8 @@ def _evaluate(condition: Condition, attribute: "Attribute") -> int:
     holds = condition.holds
     take_steps(2 * size * nodes)
     # A text may use the name of a product too, after those of its components.
-    whole = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
-    return _mask(whole, attribute, f"'{condition.text:.60}'")
+    holds_with_product = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
+    return _mask(holds_with_product, attribute, f"'{condition.text:.60}'")
 
 
 def _counts(expression: Expression) -> tuple[int, int]:
@@ -138,21 +138,21 @@ def _counts(expression: Expression) -> tuple[int, int]:
 
 def _mask(holds: Callable[[Any], object], attribute: "Attribute", text: str) -> int:
     """Return the mask of the values for which `holds` of the tuple of their components."""
-    places = []
-    for position, value in enumerate(attribute.domain):
+    indices = []
+    for index, value in enumerate(attribute.domain):
         try:
             answer = holds(value if attribute.factors else (value,))
         except FAILURES as error:
-            place = f"attribute {attribute.name!r}, value {value!r}"
-            raise DomainError(f"{place}: {text} fails: {error}") from error
+            source = f"attribute {attribute.name!r}, value {value!r}"
+            raise DomainError(f"{source}: {text} fails: {error}") from error
         if not isinstance(answer, bool | np.bool_):
             raise DomainError(
                 f"attribute {attribute.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
                 "must give true or false"
             )
         if answer:
-            places.append(position)
-    return mask_of(places)
+            indices.append(index)
+    return mask_of(indices)
 
 
 # --- over whole domains ---
@@ -212,26 +212,28 @@ def compared_mask(column: ValueColumn | None, sign: str, number: Any) -> int | N
     terms = Expression("name", content=0), Expression("constant", content=number)
     take_steps(column.values.size * (1 + len(terms)) // NODES)
     try:
-        return vectorised_mask(Expression("compare", terms, (sign,)), [column], whole=False)
+        return vectorised_mask(Expression("compare", terms, (sign,)), [column], is_product=False)
     except NotVectorisedError:
         return None
 
 
-def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whole: bool) -> int:
+def vectorised_mask(
+    expression: Expression, factors: Sequence[ValueColumn], is_product: bool
+) -> int:
     """Return the mask of the tuples of factors' values that meet a condition.
 
     Parameters
     ----------
     expression : the condition; its names are numbered as the factors
     factors : the columns of the factors, or the one of a plain attribute
-    whole : whether the name after those of the factors is the tuple of all
+    is_product : whether the name after those of the factors is the tuple of all
     """
     columns, n = list(factors), len(factors)
     for i, (values, kind, low, high) in enumerate(factors if n > 1 else ()):
         shape = [1] * n
         shape[i] = -1
         columns[i] = ValueColumn(values.reshape(shape), kind, low, high)
-    if whole:
+    if is_product:
         columns.append(ValueColumn(tuple(columns), tuple))
     answer = _compute(expression, columns)
     if answer.kind is not bool:
@@ -305,7 +307,7 @@ def _as_number(column: ValueColumn) -> ValueColumn:
 
 
 def _exact(column: ValueColumn) -> bool:
-    """Tell whether the numbers of a column are doubles."""
+    """Return whether the numbers of a column are doubles."""
     return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
 
 
@@ -335,8 +337,8 @@ def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> Value
 def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
         same: Any = len(left.values) == len(right.values)
-        for one, two in zip(left.values, right.values, strict=False):
-            same = same & _compared("==", one, two)
+        for first, second in zip(left.values, right.values, strict=False):
+            same = same & _compared("==", first, second)
         return same if sign == "==" else np.logical_not(same)
     if left.kind is right.kind is int:  # the common case
         return COMPARISONS[sign](left.values, right.values)

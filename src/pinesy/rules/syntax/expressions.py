@@ -74,7 +74,7 @@ class Expression(NamedTuple):
     content: Any = None
 
     def names(self) -> Iterator[Any]:
-        """Go through the contents of the names that occur, each as often as it does."""
+        """Yield the contents of the names that occur, each as often as it does."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
