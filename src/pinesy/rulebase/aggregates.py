@@ -289,7 +289,7 @@ def chain(
     functions: Sequence[Aggregation],
     domain: Iterable[Hashable] | None = None,
 ) -> None:
-    """Add functions of the terms so far and the next, one for each place; the last is `name`."""
+    """Add functions of the terms so far and the next, one for each term; the last is `name`."""
     so_far = terms[:1]
     for i in range(min(1, len(terms) - 1), len(terms)):
         last = i == len(terms) - 1
@@ -462,7 +462,7 @@ def _counted(
     terms = []
     for i, (attribute, stated) in enumerate(by_attribute.items(), 1):
         if attribute.domain == (0, 1) and [p.mask for p in stated] == [0b10]:
-            term = attribute  # it says so itself
+            term = attribute  # which has the values 0 and 1 already
         elif len(stated) == 1:
             term = Attribute(f"{name}.term{i}", (0, 1))
             steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
@@ -488,8 +488,8 @@ class _Holding:
 def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]:
     """Sort the propositions, those that hold first, and read the count off.
 
-    Where ``x`` and ``y`` are compared, ``x or y`` takes the earlier place and ``x and y`` the
-    later one: monotone in each proposition, and exact for two-valued attributes.
+    Where ``x`` and ``y`` are compared, ``x or y`` comes first and ``x and y``
+    second: monotone in each proposition, and exact for two-valued attributes.
     """
     ordered = list(propositions)
     for number, (i, j) in enumerate(_comparisons(len(ordered)), 1):
@@ -510,7 +510,7 @@ def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator
 
 
 def _comparisons(n: int) -> Iterator[tuple[int, int]]:
-    """Yield the places that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
+    """Yield the indices that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
     top = 1 << ((n - 1).bit_length() - 1)
     p = top
     while p:

@@ -45,11 +45,11 @@ class Cascade:
     --------
     >>> from pinesy import Attribute, Cascade, Iff, RuleSet
     >>> rain, grass, shoes = (Attribute(n, ["dry", "wet"]) for n in ("rain", "grass", "shoes"))
-    >>> walk = Cascade(
+    >>> rules = Cascade(
     ...     RuleSet([Iff(rain.isin({"wet"})).then(grass.isin({"wet"}))]),
     ...     RuleSet([Iff(grass.isin({"wet"})).then(shoes.isin({"wet"}), r=0.5)]),
     ... )
-    >>> walk.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
+    >>> rules.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
     Possibility(shoes, {wet: 1, dry: 0.5})
     """
 
@@ -198,7 +198,7 @@ class Cascade:
         evidence, transform : as `Program.infer` takes them; an array of all inputs has the columns
             of those that the outputs need (`Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
-            of which the result tells `possibility`
+            whose `possibility` the result has
         dtype : the type of numbers to run in; see `Program.astype`
         semantics : another than the possibilistic one (``"probabilistic"``, ``"most probable
             explanation"`` or ``"goedel"``) weighs worlds, for probabilities of the inputs and rules
@@ -281,7 +281,7 @@ class Cascade:
     def check(
         self, evidence: Evidence | None = None, targets: Any = None, *, lines: Any = None
     ) -> Report:
-        """Look for what is odd in the rules, say what inference costs, and try them on samples.
+        """Report likely mistakes in the rules, the cost of inference, and results on samples.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A look over a rule base: what cannot work, what is odd, what it costs."""
+"""Checks of a rule base: likely mistakes, oddities, and the cost of inference."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,16 +32,16 @@ PAIRS_LISTED = 1000
 PAIRS_WORK, FIXED_WORK = 2 * 10**10, 3000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
-#: What is said of degrees that are not known to be exact.
+#: The note on degrees that are not known to be exact.
 BOUND = "its degrees, and what rests on them, are upper bounds: they may be above the exact ones"
 Level = Literal["warning", "note"]
-#: What there is to say about a rule set: how grave, what kind, and why.
+#: A remark on a rule set: its level, kind and message.
 Remark = tuple[Level, str, str]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to look at: how grave, what kind, which rule set or attribute, and why."""
+    """A likely mistake or a note: its level and kind, the rule set or attribute, and a message."""
 
     level: Level
     kind: str
@@ -126,7 +126,7 @@ class Report:
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
-    """Return what there is to say about rule sets (see `Cascade.check`)."""
+    """Return the report on rule sets (see `Cascade.check`)."""
     findings = list(_unused(rule_sets, attributes))
     stated = [s for s in rule_sets if s.output.formula is None]
     for look, rule_set in product(LOOKS, stated):
@@ -253,7 +253,7 @@ def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
 
 
 def _content(rule: Rule) -> object:
-    """Return what a rule says, whatever the order of its propositions and its parameters."""
+    """Return premise and conclusion of a rule, without order and parameters."""
     return frozenset(rule.premise.propositions), rule.conclusion
 
 
@@ -266,7 +266,7 @@ def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
     twice = Counter(map(_content, rule_set.rules))
     for j in _redundant_rules(kind):
         if twice[_content(rule_set.rules[j])] > 1:
-            continue  # told as a duplicate: one of the two has to stay
+            continue  # reported as a duplicate: one of the two has to stay
         message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
         yield "warning", "redundant", message
 

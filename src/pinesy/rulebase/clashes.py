@@ -1,4 +1,4 @@
-"""Which rules clash: pairs that may, groups that do on samples, and what else these come to.
+"""Which rules clash: pairs that may, groups that do on samples, and the outcomes of samples.
 
 A rule bounds the values in its conclusion by ``alpha = max(s, lambda)``, the others by
 ``beta = max(r, rho)`` [eq:alphabeta]; a result is not normalised iff every cell of the partition is
@@ -31,7 +31,7 @@ CODES: tuple[Outcome, ...] = ("decided", "several", "no_rule", "contradiction")
 
 
 def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
-    """Return groups of rules that clash, by their places: single rules, else pairs, else one group.
+    """Return groups of rules that clash, by index: single rules, else pairs, else one group.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
     Returns
     -------
     groups : all rules that leave no cell alone; if there are none, all pairs that leave none; if
-        there are none either, one group of more rules, none of which can be left out. Nothing if
+        there are none either, one minimal group of more rules. Nothing if
         some cell is kept below 1 by no rule.
 
     Examples
@@ -89,7 +89,7 @@ class ValueIndex:
 
     Parameters
     ----------
-    subsets : the mask of each rule that has one, by its place
+    subsets : the mask of each rule that has one, by its index
     """
 
     def __init__(self, subsets: Mapping[int, int]) -> None:
@@ -123,8 +123,8 @@ class ValueIndex:
 class RulePairs:
     """Which rules may hold together with a rule, and leave no value that both conclude.
 
-    Rules that exclude nothing (``r = 1``) or never hold are left out. What formulas in premises
-    exclude is not seen.
+    Rules that exclude nothing (``r = 1``) or never hold are ignored, and so is what formulas in
+    premises exclude.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -164,7 +164,7 @@ class RulePairs:
         return others & ~self._concluding.meeting(self._conclusions[rule])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield for each rule its place and what `after` finds."""
+        """Yield each rule, by index, with the rules that `after` returns."""
         for rule in range(len(self._premises)):
             yield rule, self.after(rule)
 
@@ -211,7 +211,7 @@ class FrequentClash:
 
 @dataclass(frozen=True)
 class DataCheck:
-    """What rules make of samples.
+    """The results of rules on samples.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ def check_data(
     tracer: Program,
     targets: Mapping[str, Target],
 ) -> DataCheck:
-    """Return what rules make of samples (see `Cascade.check`).
+    """Return the results of rules on samples (see `Cascade.check`).
 
     Parameters
     ----------

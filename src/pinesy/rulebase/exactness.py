@@ -2,9 +2,9 @@
 
 Inference takes the premises of rules, and the attributes of a premise, as independent. What it
 gives is the projection of the joint distribution of all attributes, the min of the inputs and of
-what each rule set says for crisp inputs, if no attribute counts twice; else it is an upper bound.
+what each rule set gives for crisp inputs, if no attribute counts twice; else it is an upper bound.
 
-By level cuts, what one cell of a rule set says is a set of clauses: each term of [eq:redFP] asks
+By level cuts, one cell of a rule set is a set of clauses: each term of [eq:redFP] asks
 that, unless its parameter allows it anyway, some attribute has a value in some subset. Inference
 asks whether each clause can be met, the joint whether all can be met at once. They agree if for
 each attribute the subsets that clauses name are nested (after clauses that follow from others are
@@ -34,7 +34,7 @@ PAIR_LIMIT = 200
 FACET_LIMIT = 30_000
 
 
-#: A premise: its propositions as the place of the attribute among the inputs, and the subset.
+#: A premise: its propositions, each the index of the attribute among the inputs and the subset.
 Masks = tuple[tuple[int, int], ...]
 
 
@@ -47,7 +47,7 @@ class Clause(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Two rules (by their places) that use an attribute in ways that inference takes apart."""
+    """Two rules (by index) that use an attribute in ways that inference takes as independent."""
 
     attribute: int
     rules: tuple[int, int]
@@ -84,7 +84,7 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=256)
 def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
-    """Return two rules that count an attribute twice, if there are any; attributes by place."""
+    """Return two rules that count an attribute twice, if there are any; attributes by index."""
     full = [(1 << size) - 1 for size in kind.sizes]
     sides = list(zip(kind.premises, parameters[0::2], parameters[1::2], strict=True))
     inside = [_inside(premise, s, j, full) for j, (premise, s, _) in enumerate(sides)]

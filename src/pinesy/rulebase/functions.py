@@ -1,4 +1,4 @@
-"""Attributes that are functions of others: the rules that say so, exactly.
+"""Attributes that are functions of others, as rules, exactly.
 
 A function `f` of attributes takes two rule sets. The pairing rules give the product attribute its
 distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t then
@@ -71,7 +71,7 @@ def function(
     ----------
     name : the name of the new attribute
     of : what it is a function of: an attribute, a list of attributes, or rules with one output
-        (which become part of the result); a product attribute stands for its factors
+        (which become part of the result); a product attribute counts as its factors
     fn : a Python function of the values, or a text in the language of conditions, such as
         ``"left + right"``, over the attributes' names
     domain : the values of the new attribute; by default the results, sorted if they can be
@@ -106,7 +106,7 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     """Return the pairing rules, which conclude on the product attribute `name` from its factors.
 
     They are ``iff a in {v} then pair where a == v`` for each factor `a` and each of its values
-    (for the first of two values: the one rule says both), so that the pair has the distribution
+    (for the first of two values only: its rule covers both), so that the pair has the distribution
     ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``.
 
     Examples
@@ -119,7 +119,7 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     0.4
     """
     sizes = tuple(len(a.domain) for a in attributes if isinstance(a, Attribute))
-    if prod(sizes) <= MAX_PRODUCT:  # else the product says so
+    if prod(sizes) <= MAX_PRODUCT:  # else the product raises
         _check_subsets(name, sum(sizes), prod(sizes))
     pair = Attribute.product(name, *attributes)
     masks = (_shared_masks if len(pair.domain) <= MAX_SHARED else _factor_masks)(sizes)
@@ -223,7 +223,7 @@ class FunctionSteps:
             condition = text(value)
             take_steps(2 * len(condition or ""))
             premises[value] = Proposition(source, mask, condition)
-        # Of two values the rule on the last one says both.
+        # Of two values, the rule on the last one covers both.
         values = output.domain[len(output.domain) == 2 :]
         rules = [equivalence([premises[v]], output.isin({v})) for v in values]
         self.rule_sets.append(RuleSet(rules))
@@ -599,7 +599,7 @@ def _is_number(node: Expression) -> bool:
 
 
 def _renumbered(node: Expression, numbers: Sequence[int]) -> Expression:
-    """Give each name the place of its number in `numbers`."""
+    """Replace each index of a name by its index in `numbers`."""
     if node.kind == "name":
         return node._replace(content=numbers.index(node.content))
     return node._replace(parts=tuple([_renumbered(part, numbers) for part in node.parts]))

@@ -644,7 +644,9 @@ class RulesReader(Reader):
         if token.text == "sum" and self.accept("%"):
             options["modulo"] = self.value()
         if self.is_sign(*COMPARISONS, *ARITHMETIC):
-            self.fail(f"{token.text}(...) stands alone; compute with {name!r} in another function")
+            self.fail(
+                f"{token.text}(...) is the whole function; compute with {name!r} in another one"
+            )
         return self.at(token, lambda: _AGGREGATES[token.text](name, terms, **options))
 
     def _term(self) -> Any:

@@ -142,7 +142,7 @@ def from_content(content: dict[str, Any], max_values: int | None = None) -> Casc
 
 
 class _RulesContent:
-    """Reads the JSON form, telling the place of whatever does not fit."""
+    """Reads the JSON form; errors name the path of what does not fit."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content

@@ -117,7 +117,7 @@ class Attribute:
     factors: "tuple[Attribute, ...]"
     _index: DomainIndex
 
-    #: What an attribute that a formula defines stands for, as text; see `pinesy.rules.definitions`.
+    #: The text of the formula that defines the attribute; see `pinesy.rules.definitions`.
     formula: ClassVar[str | None] = None
     #: The intervals of a numeric attribute, which are its values; None for others.
     scale: ClassVar[Scale | None] = None

@@ -22,7 +22,7 @@ def written(cut: float, closed: str = '"<={}"') -> str:
 
 
 def limit(cut: float) -> tuple[bool, str]:
-    """Return whether a cut stands for the number just before it, and the number as text.
+    """Return whether a cut is written as the number just before it, and the number as text.
 
     It does if that number is shorter to write.
     """

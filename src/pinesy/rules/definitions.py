@@ -35,7 +35,7 @@ from pinesy.rules.rule import Rule
 
 #: A formula in normal form, or a truth value.
 Normal = Proposition | Compound | bool
-#: Cases up to which attributes that occur in several ways are told apart.
+#: Cases up to which the values of attributes that occur in several ways are distinguished.
 MAX_CASES = 1_000
 #: Partial counts up to which ``at least k of n`` is written out.
 MAX_COUNTS = 1_000_000

@@ -156,7 +156,7 @@ class Scale:
     def certain_numbers(self, first: int, last: int) -> tuple[float, float]:
         """Return the numbers from `low` to below `high` that are certainly in some intervals.
 
-        The intervals are those from the place `first` to `last`. With blur, the numbers at least
+        The intervals are those from index `first` to `last`. With blur, the numbers at least
         that far inside; where they are too narrow for any, the one in their middle.
 
         Examples

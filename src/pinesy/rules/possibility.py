@@ -30,10 +30,10 @@ class Possibility:
     """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
 
     Every property gives one answer for a single distribution and an array for a batch.
-    `outcome` says whether a value is decided on, and if not why not; `best` is None there.
+    `outcome` is whether a value is decided on, and if not why not; `best` is None there.
     A result that is not normalised is a contradiction among the rules for that sample: it has no
     best value and no certainty, even if one value is ahead of the others (`best_values` has it);
-    `contradiction` says how grave it is.
+    `contradiction` is how grave it is.
 
     Attributes
     ----------

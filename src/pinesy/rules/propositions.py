@@ -63,7 +63,7 @@ class Proposition(Conjoinable):
     """The proposition ``a in P``; its negation is ``a in D_a minus P`` (`complement` or ``~``)."""
 
     attribute: "Attribute"
-    #: The subset `P`: bit `i` tells whether ``domain[i]`` is in it.
+    #: The subset `P`: bit `i` is 1 if ``domain[i]`` is in it.
     mask: int
     #: The text of the condition that gave the subset, kept for printing.
     condition: str | None = field(default=None, compare=False)
@@ -244,7 +244,7 @@ def all_of(*parts: Statement) -> Premise | Compound:
     """Return ``p and q and ...``: a premise where all parts are propositions."""
     flat = tuple(_flat(parts, conjunction=True))
     if not any(isinstance(part, Compound) for part in flat):
-        return Premise(flat)  # type: ignore[arg-type]  # it says what is wrong with other things
+        return Premise(flat)  # type: ignore[arg-type]  # which refuses anything else
     return Compound(flat, len(flat), len(flat))
 
 

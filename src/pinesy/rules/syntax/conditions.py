@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 #: Conditions that are cached.
 MAX_CACHED = 256
-#: Whole numbers up to here are exact in 64 bits, with room for a sum; and in a double.
+#: Whole numbers up to here are exact in 64 bits, also in a sum of two; and in a double.
 MAX_INTEGER, MAX_EXACT = 2**62, 2**53
 #: Nodes of a condition that NumPy computes for one value in a step; a set is worth more of them.
 NODES, IS_IN = 20, 5
@@ -55,7 +55,7 @@ class Condition:
     ----------
     expression : its tree; names are numbered in the order in which they were given
     text : its standard form
-    pattern : its text with numbers in place of names: conditions of one pattern hold for the
+    pattern : its text with indices for names: conditions of one pattern hold for the
         same components, whatever these are called
     """
 

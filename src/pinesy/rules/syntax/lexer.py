@@ -44,7 +44,7 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
 class Token(NamedTuple):
-    """A piece of the text: its kind (word, name, number, string, sign, end) and place."""
+    """A piece of the text: its kind (word, name, number, string, sign, end), text and offset."""
 
     kind: str
     text: str
@@ -83,7 +83,7 @@ def tokenize(source: str, file: str = "") -> list[Token]:
 
 
 def _unexpected(character: str) -> str:
-    """Say what is wrong with a character that starts no token, and the cure."""
+    """Return the problem with a character that starts no token, and the cure."""
     cures = {
         '"': "this text has no closing quote on its line",
         "`": "this name has no closing backquote on its line",
@@ -115,11 +115,11 @@ class TokenizedText:
         fail(self.text, token.start, problem, self.file)
 
     def closing(self, index: int) -> int:
-        """Return the position of the bracket that closes the one at `index`."""
+        """Return the index of the bracket that closes the one at `index`."""
         return self._pairs[index]
 
     def is_sign(self, index: int, *signs: str) -> bool:
-        """Return whether one of some signs stands at a place."""
+        """Return whether the token at an index is one of some signs."""
         token = self.tokens[index]
         return token.kind == "sign" and token.text in signs
 
@@ -129,7 +129,7 @@ class TokenizedText:
         return any(token.text == "for" for token in self.tokens)
 
     def outside(self, start: int, end: int) -> Iterator[int]:
-        """Yield the positions of tokens that stand in no bracket between two places."""
+        """Yield the indices of tokens between two indices that are in no bracket."""
         index = start
         while index < end:
             yield index
@@ -137,7 +137,7 @@ class TokenizedText:
             index = self.closing(index) + 1 if opens else index + 1
 
     def find(self, start: int, end: int, keyword: str) -> int:
-        """Return where a word stands between two places, after an operand; 0 if it does not."""
+        """Return the index of a word between two indices, after an operand; 0 if there is none."""
         for index in self.outside(start, end):
             kind, text, _start = self.tokens[index]
             is_word = text == keyword and kind == "word"
@@ -146,7 +146,7 @@ class TokenizedText:
         return 0
 
     def find_sign(self, start: int, *signs: str) -> int:
-        """Return where one of some signs is next, in the bracket that a place is in; 0 if nowhere.
+        """Return the index of the next of some signs inside this bracket; 0 if there is none.
 
         The bracket of a set, after ``in``, is none of them.
         """
@@ -160,8 +160,8 @@ class TokenizedText:
         return 0
 
     def commas(self, start: int, end: int) -> list[int]:
-        """Return where commas stand between two places."""
-        return [p for p in self.outside(start, end) if self.is_sign(p, ",")]
+        """Return the indices of commas between two indices."""
+        return [i for i in self.outside(start, end) if self.is_sign(i, ",")]
 
     def ends_operand(self, index: int) -> bool:
         """Return whether a token can be the last one of a value, a name or a bracket."""
@@ -193,7 +193,7 @@ def standard_text(source: str, renamed: Callable[[str], str | None] = lambda _na
 
     Parameters
     ----------
-    renamed : gives what stands in the place of some names
+    renamed : from a name to its replacement, or None
     """
     texts = []
     for kind, text, _start in tokenize(source)[:-1]:

@@ -38,7 +38,7 @@ _AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
 
 
 class ValueSet(tuple[Hashable, ...]):
-    """The value of a variable that stands for a set."""
+    """The value of a variable that is a set."""
 
 
 class Reader:
@@ -155,7 +155,7 @@ class Reader:
     def plain_name(self, expected: str) -> str:
         """Read a name without indices: a word, or anything in backquotes.
 
-        A variable whose value is a text stands for the name that this text is.
+        A variable whose value is a text is replaced by that text.
         """
         token = self.take()
         known, value = self.variable(token)

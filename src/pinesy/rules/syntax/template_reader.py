@@ -135,7 +135,7 @@ class TemplateReader:
     # --- variables, loops, choices ---
 
     def _let(self) -> None:
-        """Read ``let k = 4``: for the whole text, or for the body of the template it stands in."""
+        """Read ``let k = 4``: for the whole text, or for the body of the template around it."""
         reader = self.reader
         token = reader.token
         name = reader.word("the name of a variable")
@@ -251,7 +251,7 @@ class TemplateReader:
         if token.kind != "string":
             reader.missing("a file's name in quotes", token)
         if any(frame.file is None for frame in self._frames):
-            reader.fail("include stands outside loops, conditions and macros", token)
+            reader.fail("include is allowed only outside loops, conditions and macros", token)
         name = reader.string(token)
         path = self._located(name, token)
         files = [file for file in (self._file, *(f.file for f in self._frames)) if file is not None]
